@@ -1,0 +1,86 @@
+"""What the lane engine says of a kernel: one figure a site. Numbers only; `report` names files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+
+class Status(StrEnum):
+    """How much is known; INTERFACE.md's words."""
+
+    EXACT = "exact"
+    INVARIANT = "invariant"
+    CONDITIONAL = "conditional"
+    BOUNDED = "bounded"
+    DATA_DEPENDENT = "data-dependent"
+    UNREACHED = "unreached"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a conditional answer: when `when` holds, a request costs low..high wavefronts."""
+
+    when: str
+    low: int
+    high: int
+    ideal: int | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One distinct request of a site: up to a uniform shift, `count` requests look like this.
+
+    addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request.
+    """
+
+    addresses: np.ndarray
+    active: np.ndarray
+    count: int
+    low: int
+    high: int
+    ideal: int
+    ways: int
+    sources: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class SiteResult:
+    """The figure of one site (the instruction at `index`). Sums are over the launch.
+
+    Every number is None where it is not known. `per_request` is (low, high) of one request.
+    trips: per-trip sums of an exact site in a loop, [(requests, wavefronts, ideal), …], or ().
+    """
+
+    index: int
+    status: Status
+    reason: str = ""
+    requests: int | None = None
+    active_requests: int | None = None
+    wavefronts: int | None = None
+    ideal: int | None = None
+    excess: int | None = None
+    ways: int | None = None
+    bounds: tuple[int, int] | None = None
+    per_request: tuple[int, int] | None = None
+    ideal_per_request: tuple[int, int] | None = None
+    line_class_max: int | None = None        # cp.async.cg: the largest k of any request
+    lines: int | None = None                 # cp.async.cg: sums of k over the launch
+    lines_ideal: int | None = None
+    evidence: str = "measured"
+    conditions: tuple[Case, ...] = ()
+    formula: str = ""                        # the address, as a formula in lane and unknowns
+    patterns: tuple[Pattern, ...] = ()       # most frequent first
+    trips: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """All sites of one kernel under one launch (or none), and what had to be assumed."""
+
+    sites: tuple[SiteResult, ...]
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)

@@ -1,0 +1,34 @@
+# Everything from a bare machine: Python >= 3.11 and make. Other interpreters: make PYTHON=python3.12
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+SAMPLE ?= samples/basic/stride.cu
+ARGS   ?=
+
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.ptxaudit-installed
+
+.PHONY: audit test bench wheel clean
+
+# One real kernel, compiled by NVRTC and audited: no GPU needed.
+audit: $(STAMP)
+	$(BIN)/ptxaudit audit $(SAMPLE) $(ARGS)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+bench: $(STAMP)
+	$(BIN)/python -m bench $(ARGS)
+
+wheel: $(STAMP)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+# An editable install: it is made again only when pyproject.toml changes.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "ptxaudit needs Python 3.11 or later; $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % v[:2])'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,27 @@
+"""Finds the data files of the package: the grammars and the JSON schemas.
+
+In a checkout `grammars/` lies beside the package; in an installed wheel inside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+def grammar(name: str) -> str:
+    """The text of `grammars/NAME` ("ptx.lark"). FileNotFoundError when there is no such grammar."""
+    for folder in (PACKAGE / "grammars", PACKAGE.parent / "grammars"):
+        path = folder / name
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError(f"no grammar {name!r} in {PACKAGE / 'grammars'} or {PACKAGE.parent / 'grammars'}")
+
+
+def data(name: str) -> Path:
+    """The path of a file of the package, by its path inside it ("schemas/report.json")."""
+    path = PACKAGE / name
+    if not path.exists():
+        raise FileNotFoundError(f"no file {name!r} in {PACKAGE}")
+    return path

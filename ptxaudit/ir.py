@@ -284,6 +284,11 @@ class Function:
     cluster: tuple[int, int, int] | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def explicit_reconvergence(self) -> bool:
+        """Divergent lanes meet where the code says so (open/sync); otherwise at post-dominators."""
+        return self.isa == "sass"
+
 
 @dataclass(frozen=True, slots=True)
 class Module:

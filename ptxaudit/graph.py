@@ -1,0 +1,401 @@
+"""The graphs of a function: control flow, post-dominators, control dependence, reaching definitions, slices.
+
+`build(function)` cuts the instructions into basic blocks and computes what control depends on.
+`Graph.slice` goes backwards from the shared-memory accesses, through registers (through guarded
+definitions, which do not end a search) and through the branches that decide whether an
+instruction runs; only that slice is ever evaluated. Nothing here knows the instruction set.
+
+    0  mov r1, tid.x          slice of 3: {0, 1, 3}; branch 1 is relevant to 3,
+    1  @p bra 4               `r9 = …` at 2 is not.
+    2  mul r9, r9, r9
+    3  store shared [r1]
+    4  exit
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import networkx as nx
+
+from .ir import Address, Const, Function, Guard, Instruction, Op, Reg, Special
+
+END = -1        # the virtual block after every exit
+
+
+def sources_of(op: Op) -> list[Reg]:
+    """Registers that an operation reads, its guard included."""
+    regs = [s for s in op.src if isinstance(s, Reg)]
+    if op.guard:
+        regs.append(op.guard.reg)
+    return regs
+
+
+def opaque_load(op: Op) -> bool:
+    """Reads memory whose content no one told: the result is unknown whatever the address."""
+    return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What has to be run. instructions: indices; branches: those whose outcome matters."""
+
+    instructions: frozenset[int]
+    branches: frozenset[int]
+
+
+@dataclass
+class Graph:
+    """Basic blocks of one function. Blocks are numbered in instruction order; END = -1."""
+
+    function: Function
+    starts: list[int]                   # first instruction of each block
+    ends: list[int]                     # one past the last
+    block_of: list[int]                 # instruction -> block
+    cfg: nx.DiGraph
+    problems: list[str] = field(default_factory=list)
+
+    @cached_property
+    def reachable(self) -> frozenset[int]:
+        return frozenset(nx.descendants(self.cfg, 0) | {0})
+
+    @cached_property
+    def postdominators(self) -> dict[int, int]:
+        """block -> its immediate post-dominator (END at the end)."""
+        reverse = self.cfg.reverse(copy=True)
+        ipdom = nx.immediate_dominators(reverse, END)
+        return {b: d for b, d in ipdom.items() if b != END and d is not None}
+
+    @cached_property
+    def dominators(self) -> dict[int, int]:
+        return {b: d for b, d in nx.immediate_dominators(self.cfg, 0).items() if d is not None}
+
+    @cached_property
+    def controllers(self) -> dict[int, set[int]]:
+        """block -> the blocks whose last instruction decides whether it runs."""
+        out: dict[int, set[int]] = defaultdict(set)
+        ipdom = self.postdominators
+        for a in self.cfg.nodes:
+            successors = list(self.cfg.successors(a))
+            if a == END or len(successors) < 2:
+                continue
+            stop = ipdom.get(a, END)
+            for b in successors:
+                runner = b
+                while runner != stop and runner != END:
+                    out[runner].add(a)
+                    nxt = ipdom.get(runner, END)
+                    if nxt == runner:
+                        break
+                    runner = nxt
+        return out
+
+    def region(self, block: int) -> set[int]:
+        """Blocks on the paths from a branch block to its post-dominator, both exclusive."""
+        stop = self.postdominators.get(block, END)
+        seen: set[int] = set()
+        stack = [s for s in self.cfg.successors(block) if s != stop and s != END]
+        while stack:
+            b = stack.pop()
+            if b in seen:
+                continue
+            seen.add(b)
+            stack.extend(s for s in self.cfg.successors(b) if s != stop and s != END and s not in seen)
+        return seen
+
+    @cached_property
+    def definitions(self) -> dict[str, dict[int, list[tuple[int, bool]]]]:
+        """register -> block -> [(instruction, kills)] in order."""
+        out: dict[str, dict[int, list[tuple[int, bool]]]] = defaultdict(lambda: defaultdict(list))
+        for i in self.function.instructions:
+            block = self.block_of[i.index]
+            for op in i.ops:
+                for d in op.dst:
+                    if d is not None:
+                        out[d.name][block].append((i.index, op.guard is None))
+        return out
+
+    @cached_property
+    def _entry_memo(self) -> dict[tuple[str, int], frozenset[int]]:
+        return {}
+
+    def reaching(self, register: str, index: int) -> frozenset[int]:
+        """Instructions whose definition of `register` may be the one read at `index`."""
+        block = self.block_of[index]
+        found: set[int] = set()
+        for at, kills in reversed(self.definitions[register].get(block, ())):
+            if at < index:
+                found.add(at)
+                if kills:
+                    return frozenset(found)
+        return frozenset(found | self._at_entry(register, block))
+
+    def _at_entry(self, register: str, block: int) -> frozenset[int]:
+        key = (register, block)
+        memo = self._entry_memo
+        if key in memo:
+            return memo[key]
+        per_block = self.definitions[register]
+        found: set[int] = set()
+        seen: set[int] = set()
+        stack = [p for p in self.cfg.predecessors(block)]
+        while stack:
+            b = stack.pop()
+            if b in seen:
+                continue
+            seen.add(b)
+            killed = False
+            for at, kills in reversed(per_block.get(b, ())):
+                found.add(at)
+                if kills:
+                    killed = True
+                    break
+            if not killed:
+                stack.extend(p for p in self.cfg.predecessors(b) if p not in seen)
+        memo[key] = frozenset(found)
+        return memo[key]
+
+    # --- slices ---
+
+    def reads(self, instruction: Instruction, follow_loads: bool = False) -> list[Reg]:
+        """Registers that decide an instruction's results, access and control."""
+        regs: list[Reg] = []
+        for op in instruction.ops:
+            if opaque_load(op) and not follow_loads:
+                if op.guard:
+                    regs.append(op.guard.reg)
+                continue
+            if op.name == "store" and op.space not in ("local",):
+                continue
+            regs += sources_of(op)
+        return regs + self.site_reads(instruction)
+
+    @staticmethod
+    def site_reads(instruction: Instruction) -> list[Reg]:
+        site = instruction.site
+        if site is None:
+            return []
+        regs = [o for o in (site.address, site.source, site.source_size) if isinstance(o, Reg)]
+        return regs + [g.reg for g in (site.guard, site.ignore, instruction.guard) if isinstance(g, Guard)]
+
+    @staticmethod
+    def control_reads(instruction: Instruction) -> list[Reg]:
+        control = instruction.control
+        if control is None:
+            return []
+        regs = [control.guard.reg] if control.guard else []
+        if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync"):
+            regs.append(control.selector)
+        return regs
+
+    def slice(self, roots, follow_loads: bool = False) -> Slice:
+        """Everything that decides the accesses at the instruction indices `roots`."""
+        instructions = self.function.instructions
+        wanted: set[int] = set()
+        branches: set[int] = set()
+        blocks_done: set[int] = set()
+        asked: set[tuple[str, int]] = set()
+        work = list(roots)
+        local_done = False
+        for i in instructions:
+            if i.control is not None and i.control.kind in ("warpsync", "leave") and self.block_of[i.index] in self.reachable:
+                branches.add(i.index)
+        pending_branches = list(branches)
+
+        def ask(reg: Reg, index: int):
+            if (reg.name, index) in asked:
+                return
+            asked.add((reg.name, index))
+            for definition in self.reaching(reg.name, index):
+                if definition not in wanted:
+                    work.append(definition)
+
+        while work or pending_branches:
+            if pending_branches:
+                b = pending_branches.pop()
+                for reg in self.control_reads(instructions[b]):
+                    ask(reg, b)
+                work.append(b) if instructions[b].ops else None
+                self._controlled(self.block_of[b], blocks_done, branches, pending_branches)
+                continue
+            index = work.pop()
+            if index in wanted:
+                continue
+            wanted.add(index)
+            instruction = instructions[index]
+            for reg in self.reads(instruction, follow_loads):
+                ask(reg, index)
+            self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
+            if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):
+                local_done = True
+                work.extend(i.index for i in instructions
+                            if any(op.name == "store" and op.space in ("local", "generic") for op in i.ops))
+        return Slice(frozenset(wanted), frozenset(branches))
+
+    def _controlled(self, block, done, branches, pending):
+        if block in done:
+            return
+        done.add(block)
+        for controller in self.controllers.get(block, ()):
+            last = self.ends[controller] - 1
+            if last not in branches:
+                branches.add(last)
+                pending.append(last)
+
+    def sites(self) -> list[int]:
+        """Indices of the shared-memory accesses."""
+        return [i.index for i in self.function.instructions if i.site is not None]
+
+
+def build(function: Function) -> Graph:
+    """Basic blocks and the control-flow graph, with every block joined to END in the end."""
+    instructions = function.instructions
+    count = len(instructions)
+    leaders = {0}
+    returns: list[int] = []
+    call_returns: dict[int, list[int]] = defaultdict(list)
+    for i in instructions:
+        c = i.control
+        if c is None or c.kind in ("barrier", "open", "leave", "warpsync"):
+            continue
+        if c.kind == "sync":
+            leaders.add(i.index)
+            leaders.add(i.index + 1)
+            continue
+        leaders.update(t for t in c.targets if 0 <= t < count)
+        leaders.add(i.index + 1)
+        if c.kind == "ret":
+            returns.append(i.index)
+        if c.kind == "call" and c.targets:
+            call_returns[c.targets[0]].append(i.index + 1)
+    starts = sorted(x for x in leaders if x < count)
+    ends = starts[1:] + [count]
+    block_of = [0] * count
+    for b, (s, e) in enumerate(zip(starts, ends)):
+        for k in range(s, e):
+            block_of[k] = b
+    cfg = nx.DiGraph()
+    cfg.add_nodes_from(range(len(starts)))
+    cfg.add_node(END)
+    all_returns = sorted({r for rs in call_returns.values() for r in rs if r < count})
+    problems: list[str] = []
+    for b, e in enumerate(ends):
+        last = instructions[e - 1]
+        for t in _successors(last, count, all_returns, problems):
+            cfg.add_edge(b, END if t == END else block_of[t])
+    if not count:
+        cfg.add_edge(0, END)
+    _join_to_end(cfg)
+    return Graph(function, starts, ends, block_of, cfg, problems)
+
+
+def _successors(last: Instruction, count: int, call_returns: list[int], problems: list[str]) -> list[int]:
+    following = last.index + 1 if last.index + 1 < count else END
+    c = last.control
+    if c is None:
+        return [following]
+    match c.kind:
+        case "branch":
+            out = list(c.targets)
+            return out + [following] if c.guard else out
+        case "switch":
+            if not c.targets:
+                problems.append(f"the targets of {last.text.strip()} are not known")
+            return list(c.targets) or [END]
+        case "exit":
+            return [END, following] if c.guard else [END]
+        case "ret":
+            out = list(call_returns) or [END]
+            return out + [following] if c.guard else out
+        case "call":
+            out = list(c.targets) or [following]
+            return out + [following] if c.guard and c.targets else out
+    return [following]
+
+
+def _join_to_end(cfg: nx.DiGraph) -> None:
+    """Give endless loops an edge to END, so that post-dominators exist everywhere."""
+    reaches = nx.ancestors(cfg, END)
+    for b in sorted((n for n in cfg.nodes if n != END), reverse=True):
+        if b not in reaches:
+            cfg.add_edge(b, END)
+            reaches |= nx.ancestors(cfg, b) | {b}
+
+
+# --- the picture of one slice ---------------------------------------------------------------
+
+def slice_of(function: Function, graph: Graph, site: int) -> nx.DiGraph:
+    """The dataflow graph of one access: instructions, φ nodes where definitions meet, branches.
+
+    Nodes carry `text` and `kind` ("site" | "op" | "phi" | "branch" | "input"); edges carry `register`
+    ("" for control dependence).
+    """
+    part = graph.slice([site], follow_loads=True)
+    out = nx.DiGraph()
+    instructions = function.instructions
+
+    def node(index: int) -> int:
+        i = instructions[index]
+        kind = "site" if index == site else "branch" if i.control and index in part.branches else "op"
+        out.add_node(index, text=i.text.strip(), kind=kind, place=i.place)
+        return index
+
+    def link(reg: Reg, index: int):
+        definitions = sorted(graph.reaching(reg.name, index))
+        if len(definitions) > 1:
+            phi = f"φ {reg.name} @{index}"
+            out.add_node(phi, text=f"φ({reg.name})", kind="phi")
+            out.add_edge(phi, index, register=reg.name)
+            for d in definitions:
+                out.add_edge(node(d), phi, register=reg.name)
+        for d in definitions if len(definitions) == 1 else ():
+            out.add_edge(node(d), index, register=reg.name)
+
+    for index in sorted(part.instructions | part.branches):
+        node(index)
+        i = instructions[index]
+        for reg in {r.name: r for r in graph.reads(i, True) + graph.control_reads(i)}.values():
+            link(reg, index)
+        for op in i.ops:
+            for s in op.src:
+                if isinstance(s, (Special, Address)) or op.name == "load" and op.space == "param" and isinstance(s, Const):
+                    name = str(s) if not isinstance(s, Const) else f"param+{s.value + op.offset}"
+                    out.add_node(name, text=name, kind="input")
+                    out.add_edge(name, index, register="")
+        for controller in graph.controllers.get(graph.block_of[index], ()):
+            last = graph.ends[controller] - 1
+            if last in part.branches and last != index:
+                out.add_edge(node(last), index, register="", control=True)
+    return out
+
+
+def print_graph(nodes: nx.DiGraph) -> str:
+    """The slice as text, inputs first, one node a line with what it reads."""
+    lines = []
+    order = sorted(nodes.nodes, key=lambda n: (0, 0, str(n)) if isinstance(n, str) and not n.startswith("φ")
+                   else (1, int(str(n).rsplit("@", 1)[-1]) if isinstance(n, str) else n, not isinstance(n, str)))
+    for n in order:
+        data = nodes.nodes[n]
+        reads = []
+        for p, _, e in nodes.in_edges(n, data=True):
+            what = "control" if e.get("control") else e.get("register") or "input"
+            reads.append(f"{what} <- {p}")
+        label = f"{n:>6}" if isinstance(n, int) else f"{'':>6}"
+        mark = {"site": ">", "branch": "?", "phi": " ", "input": " ", "op": " "}[data["kind"]]
+        lines.append(f"{mark}{label}  {data['text']}" + (f"    [{'; '.join(sorted(reads))}]" if reads else ""))
+    return "\n".join(lines)
+
+
+def to_dot(nodes: nx.DiGraph) -> str:
+    """Graphviz DOT of a slice."""
+    shape = {"site": "box3d", "branch": "diamond", "phi": "circle", "input": "plaintext", "op": "box"}
+    quote = lambda s: '"' + str(s).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    lines = ["digraph slice {", '  node [fontname="monospace", fontsize=10];']
+    for n, data in nodes.nodes(data=True):
+        lines.append(f"  {quote(n)} [label={quote(data['text'])}, shape={shape[data['kind']]}];")
+    for a, b, e in nodes.edges(data=True):
+        style = ', style="dashed"' if e.get("control") else ""
+        lines.append(f"  {quote(a)} -> {quote(b)} [label={quote(e.get('register', ''))}{style}];")
+    return "\n".join(lines + ["}"])

@@ -1,0 +1,268 @@
+"""A register's value in every lane of many warps at once: known, affine in uniform unknowns, or opaque.
+
+    value[row, lane]  =  base[row, lane]  +  Σ  coeff[row, lane] · u        (mod 2**valid)
+
+A *row* is one warp (of one class of blocks). Each `u` is an `Uniform`: a number that is not known
+but is the same in all lanes of one request (a parameter not told, a pointer, a block index, a
+loop counter). All arithmetic is modulo 2**bits, as the hardware's, so base and coefficients live in
+unsigned arrays that wrap.
+
+Three things make this small domain strong enough for real index arithmetic:
+
+- Arrays broadcast. A value that is the same in all lanes has one column, one that is the same in
+  all warps has one row: uniformity is not an analysis, it is the shape.
+- `valid`: the form holds modulo 2**valid. Low bits of sums and products depend on low bits only, so
+  `cvt.s64.s32` of a wrapping sum loses the upper half but not the lower, and truncating it
+  back loses nothing at all.
+- What is uniform stays uniform. An operation on values without lane dependence that has no affine
+  form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
+
+`poison` marks lanes whose value is not known, `why` says which instruction lost it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+BITS = {np.dtype(t): b for b, t in DTYPES.items()}
+SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+MAX_TERMS = 12      # beyond this a sum of unknowns is given up: no index expression of a person has more
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A number that all lanes of a request share but that is not known.
+
+    name:  what to call it in a formula. bits: its width. zeros: known low zero bits.
+    low, high: its range as a signed integer, inclusive; None = not known.
+    kind: "parameter" | "pointer" | "block" | "shared" | "loop" | "loaded" | "derived" | "special".
+    key: what tells two unknowns of one name apart (a definition, an execution).
+    """
+
+    name: str
+    bits: int = 32
+    zeros: int = 0
+    low: int | None = None
+    high: int | None = None
+    kind: str = "derived"
+    key: object = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why a value is opaque: the reason in words, and the index of the instruction (-1: none).
+
+    data: the cause is loaded data (as against something the analysis cannot do).
+    """
+
+    reason: str
+    index: int = -1
+    data: bool = False
+
+
+class Value:
+    """See the module. base: unsigned array broadcastable to (rows, lanes)."""
+
+    __slots__ = ("base", "terms", "valid", "poison", "why")
+
+    def __init__(self, base, terms=(), valid=None, poison=None, why=None):
+        self.base = base
+        self.terms = terms          # tuple of (Uniform, coefficient array), no zero coefficients
+        self.valid = valid          # None = all bits
+        self.poison = poison        # None or bool array broadcastable to (rows, lanes)
+        self.why = why
+
+    @property
+    def bits(self) -> int:
+        return BITS[self.base.dtype]
+
+    @property
+    def known(self) -> bool:
+        """Fully known in every lane: no unknowns, no poison, all bits."""
+        return not self.terms and self.poison is None and self.valid is None
+
+    @property
+    def uniform(self) -> bool:
+        """The same in all lanes, by its shape."""
+        return (
+            self.base.shape[1] == 1
+            and all(c.shape[1] == 1 for _, c in self.terms)
+            and (self.poison is None or self.poison.shape[1] == 1)
+        )
+
+    def __repr__(self) -> str:
+        text = f"base{self.base.shape}={self.base.flat[0]}…" if self.base.size > 1 else str(self.base.flat[0])
+        for u, c in self.terms:
+            text += f" + {c.flat[0]}{'…' if c.size > 1 else ''}·{u.name}"
+        if self.valid is not None:
+            text += f" (mod 2^{self.valid})"
+        if self.poison is not None:
+            text += f" [opaque: {self.why.reason if self.why else '?'}]"
+        return f"Value({text})"
+
+
+def known(base: np.ndarray) -> Value:
+    return Value(base)
+
+
+def constant(number: int, bits: int) -> Value:
+    """A value that is the same everywhere."""
+    if bits == 1:
+        return Value(np.full((1, 1), bool(number & 1)))
+    return Value(np.full((1, 1), number & ((1 << bits) - 1), DTYPES[bits]))
+
+
+def unknown(symbol: Uniform, bits: int | None = None) -> Value:
+    """The value of one uniform unknown."""
+    dtype = DTYPES[bits or symbol.bits]
+    return Value(np.zeros((1, 1), dtype), ((symbol, np.ones((1, 1), dtype)),))
+
+
+_EVERYWHERE = np.ones((1, 1), bool)
+
+
+def opaque(bits: int, why: Lost) -> Value:
+    """Nothing known in any lane."""
+    return Value(np.zeros((1, 1), DTYPES.get(bits, np.uint64)), poison=_EVERYWHERE, why=why)
+
+
+def low_zeros(number: int, bits: int = 64) -> int:
+    """The number of low zero bits of an integer (bits for 0)."""
+    return (number & -number).bit_length() - 1 if number else bits
+
+
+def array_zeros(array: np.ndarray) -> int:
+    """Low zero bits that all elements share."""
+    if array.dtype == bool:
+        return 0 if array.any() else 1
+    return low_zeros(int(np.bitwise_or.reduce(array, axis=None)), BITS[array.dtype])
+
+
+def term_zeros(value: Value) -> int:
+    """Low bits that the unknowns leave alone: the base alone decides them."""
+    bits = value.bits
+    zeros = bits if value.valid is None else value.valid
+    for u, c in value.terms:
+        zeros = min(zeros, u.zeros + array_zeros(c))
+    return min(zeros, bits)
+
+
+def combine_terms(a: tuple, b: tuple, sign: int = 1) -> tuple | None:
+    """The terms of a + b or a − b, without zeros; None when there are too many."""
+    if not b:
+        return a
+    merged = {u: c for u, c in a}
+    for u, c in b:
+        if u in merged:
+            c = merged[u] + c if sign > 0 else merged[u] - c
+        elif sign < 0:
+            c = np.zeros_like(c) - c
+        merged[u] = c
+    terms = tuple((u, c) for u, c in merged.items() if c.any())
+    return terms if len(terms) <= MAX_TERMS else None
+
+
+def least(a: int | None, b: int | None) -> int | None:
+    """The smaller of two `valid` widths (None = all bits)."""
+    if a is None:
+        return b
+    return a if b is None else min(a, b)
+
+
+def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    """Poison of a result that needs both."""
+    if a is None:
+        return b
+    return a if b is None else a | b
+
+
+def signed(array: np.ndarray) -> np.ndarray:
+    """The same bits read as two's complement."""
+    return array.view(SIGNED[BITS[array.dtype]])
+
+
+def resize(array: np.ndarray, bits: int) -> np.ndarray:
+    """Zero-extend or truncate to a width."""
+    if bits == 1:
+        return array if array.dtype == bool else (array & 1).astype(bool)
+    return array if array.dtype == DTYPES[bits] else array.astype(DTYPES[bits])
+
+
+def span(value: Value) -> tuple[int, int] | None:
+    """The range of base + Σ coeff·u as signed integers without wrapping, or None if not bounded."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool:
+        return None
+    base = signed(value.base)
+    low, high = int(base.min()), int(base.max())
+    for u, c in value.terms:
+        if u.low is None or u.high is None:
+            return None
+        c = signed(c)
+        ends = [int(c.min()) * u.low, int(c.min()) * u.high, int(c.max()) * u.low, int(c.max()) * u.high]
+        low += min(ends)
+        high += max(ends)
+    return low, high
+
+
+def fits_signed(value: Value) -> bool:
+    """True when no lane wraps, read as signed: the form is also an equation of integers."""
+    s = span(value)
+    return s is not None and -(1 << (value.bits - 1)) <= s[0] and s[1] < 1 << (value.bits - 1)
+
+
+def same(a: Value, b: Value) -> bool:
+    """True when the two values are the same in every lane for every value of the unknowns."""
+    if a is b:
+        return True
+    if a.poison is not None or b.poison is not None or a.valid != b.valid:
+        return False
+    if a.base.dtype != b.base.dtype or len(a.terms) != len(b.terms):
+        return False
+    if not np.array_equal(*np.broadcast_arrays(a.base, b.base)):
+        return False
+    other = dict(b.terms)
+    return all(u in other and np.array_equal(*np.broadcast_arrays(c, other[u])) for u, c in a.terms)
+
+
+def lane_uniform(array: np.ndarray) -> bool:
+    """True when all columns are equal."""
+    return array.shape[1] == 1 or bool((array == array[:, :1]).all())
+
+
+def squeeze(value: Value) -> Value:
+    """Drop columns and rows that repeat the first one, so that the shape shows the uniformity."""
+    def column(array):
+        if array.shape[1] > 1 and lane_uniform(array):
+            array = array[:, :1]
+        return array
+    base = column(value.base)
+    if base is value.base and not value.terms:
+        return value
+    poison = value.poison if value.poison is None else column(value.poison)
+    return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
+
+
+def fingerprint(value: Value) -> tuple:
+    """A hashable key: equal keys mean equal values. For naming derived unknowns."""
+    def key(array):
+        return array.shape, array.dtype.char, array.tobytes()
+    return key(value.base), tuple(sorted(((u.name, repr(u.key)), key(c)) for u, c in value.terms)), value.valid
+
+
+@dataclass(frozen=True)
+class Names:
+    """How to write a value as a formula."""
+
+    lane: str = "lane"
+    rows: int = 1
+    extra: dict = field(default_factory=dict)
+
+
+def with_bits(symbol: Uniform, bits: int) -> Uniform:
+    return symbol if symbol.bits == bits else replace(symbol, bits=bits)

@@ -1,0 +1,196 @@
+"""Compiles CUDA source with NVRTC, in this process, with no GPU and no driver.
+
+    compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
+
+One compile for a real architecture gives the PTX and the machine code that belongs to it, both
+with line tables. https://docs.nvidia.com/cuda/nvrtc/index.html
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ptxaudit import compiler_log
+from ptxaudit.errors import InputError
+from ptxaudit.source_text import decode, read_text
+
+_ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
+_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{(]*?(\w+)\s*\(", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What one compile gave.
+
+    file: the source's name as the user wrote it; source: its text; arch: "sm_90", "compute_90";
+    cubin: None when arch is virtual; log: the compiler's warnings; compiler: "nvrtc 13.5";
+    lowered: mangled name of each instantiated expression; headers: include folders of the toolchain;
+    notes: what the compile had to take for granted, one sentence each.
+    """
+
+    file: str
+    source: str
+    arch: str
+    ptx: str
+    cubin: bytes | None
+    log: str
+    compiler: str
+    lowered: dict[str, str]
+    headers: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """The compiler's version alone: "13.5"."""
+        return self.compiler.split()[-1]
+
+
+def compile_source(
+    source: str | os.PathLike[str],
+    arch: str = "sm_90",
+    include: tuple[str, ...] | list[str] = (),
+    defines: tuple[str, ...] | list[str] = (),
+    std: str = "c++17",
+    instantiate: tuple[str, ...] | list[str] = (),
+    options: tuple[str, ...] | list[str] = (),
+    name: str | None = None,
+) -> Compiled:
+    """Compile a source file, or the text of one.
+
+    source: a path; a `str` with a line break in it is the text itself, called `name`.
+    include: folders; defines: "N" or "N=V"; instantiate: template instances, as C++ writes them;
+    options: further NVRTC options as they are.
+    Raises InputError when the source does not compile (`detail` has NVRTC's log as it is), when it has
+    no kernel, for an unknown architecture, and when NVRTC is not installed.
+    """
+    if isinstance(source, str) and "\n" in source:
+        file, text = name or "<source>", decode(source.encode(), name or "<source>")
+        folders: tuple[str, ...] = ()
+    else:
+        file, text = name or os.fspath(source), read_text(source)
+        folders = (str(Path(source).resolve().parent),)
+    library = _library()
+    arch = library.check_arch(arch)
+    arguments = [f"--gpu-architecture={arch}", "-lineinfo", f"--std={std}", *(f"-D{d}" for d in defines)]
+    arguments += [f"-I{folder}" for folder in (*include, *folders)]
+    arguments += [*library.include_options, *options]
+
+    result = library.compile(text, file, arguments, tuple(instantiate))
+    notes: tuple[str, ...] = ()
+    if not result.done and "-default-device" in result.log:
+        # Functions and constants without __device__, which nvcc would let device code use where they
+        # are constexpr. Only on failure: nothing changes for sources that do without.
+        result = library.compile(text, file, [*arguments, "-default-device"], tuple(instantiate))
+        notes = ("functions and variables without __device__ were compiled as device code (-default-device)",)
+    if not result.done:
+        raise compiler_log.from_log(result.log, "NVRTC", file, tuple(instantiate))
+    if ".entry" not in result.ptx:
+        raise _no_kernel(text, file)
+    return Compiled(
+        file, text, arch, result.ptx, result.cubin or None, result.log, f"nvrtc {library.version}",
+        result.lowered, library.headers, notes,
+    )
+
+
+def _no_kernel(text: str, file: str) -> InputError:
+    templates = [match[1] for match in _TEMPLATE_KERNEL.finditer(text)]
+    if templates:
+        named = ", ".join(dict.fromkeys(templates))
+        hint = f"name its instances: --instantiate '{templates[0]}<…>' with its template arguments"
+        return InputError(f"no kernel was compiled: {named} is a template that nothing here instantiates", hint, file)
+    return InputError("there is no kernel in this: no __global__ function was compiled", "check the -D options and the file", file)
+
+
+@dataclass(frozen=True)
+class _Result:
+    done: bool
+    log: str
+    ptx: str = ""
+    cubin: bytes = b""
+    lowered: dict[str, str] | None = None
+
+
+class _Library:
+    """The loaded NVRTC with its headers."""
+
+    def __init__(self, nvrtc: Any, path: str) -> None:
+        from ptxaudit import toolchains
+        from ptxaudit.nvrtc_shims import FOLDER, SHIMS
+
+        self.nvrtc = nvrtc
+        self.ok = nvrtc.nvrtcResult.NVRTC_SUCCESS
+        self.path = path
+        self.version = "{}.{}".format(*self._call(nvrtc.nvrtcVersion))
+        self.headers = toolchains.headers_of(path)
+        self.include_options = [f"-I{FOLDER}", *(f"-I{folder}" for folder in self.headers)]
+        self._shim_names = [f"{FOLDER}/{name}".encode() for name in SHIMS]
+        self._shim_texts = [text.encode() for text in SHIMS.values()]
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        status, *values = function(*arguments)
+        if status != self.ok:
+            _, text = self.nvrtc.nvrtcGetErrorString(status)
+            raise InputError(f"NVRTC {function.__name__} failed: {text.decode()}", "this is a fault of NVRTC or of this tool; please report it")
+        return values[0] if len(values) == 1 else values
+
+    def check_arch(self, arch: str) -> str:
+        """The architecture in NVRTC's spelling. Raises InputError with the supported ones."""
+        supported = self._call(self.nvrtc.nvrtcGetSupportedArchs)
+        match = _ARCH.fullmatch(arch.strip().lower())
+        if not match or int(match[2]) not in supported:
+            known = ", ".join(f"sm_{number}" for number in supported)
+            older = match and int(match[2]) < min(supported)
+            hint = f"it takes {known}" + ("; an older CUDA still compiles for that one" if older else "")
+            raise InputError(f"NVRTC {self.version} does not know the architecture {arch!r}", hint)
+        return f"{match[1] or 'sm'}_{match[2]}{match[3]}"
+
+    def compile(self, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> _Result:
+        nvrtc = self.nvrtc
+        program = self._call(
+            nvrtc.nvrtcCreateProgram, text.encode(), os.fsencode(file), len(self._shim_names), self._shim_texts, self._shim_names
+        )
+        try:
+            for expression in instantiate:
+                self._call(nvrtc.nvrtcAddNameExpression, program, expression.encode())
+            status, = nvrtc.nvrtcCompileProgram(program, len(arguments), [os.fsencode(a) for a in arguments])
+            log = self._read(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).rstrip(b"\0").decode(errors="replace").strip()
+            if status != self.ok:
+                return _Result(False, log)
+            ptx = self._read(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX).rstrip(b"\0").decode(errors="replace")
+            cubin = self._read(program, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
+            lowered = {e: self._call(nvrtc.nvrtcGetLoweredName, program, e.encode()).decode() for e in instantiate}
+            return _Result(True, log, ptx, cubin, lowered)
+        finally:
+            nvrtc.nvrtcDestroyProgram(program)
+
+    def _read(self, program: Any, size_of: Any, read: Any) -> bytes:
+        size = self._call(size_of, program)
+        buffer = b" " * size            # cuda.bindings writes into it
+        self._call(read, program, buffer)
+        return buffer
+
+
+_loaded: _Library | None = None
+
+
+def _library() -> _Library:
+    """NVRTC, loaded on first use: the import and the 140 MB library cost a tenth of a second each."""
+    global _loaded
+    if _loaded is None:
+        from ptxaudit import toolchains
+
+        try:
+            from cuda.bindings import nvrtc
+            from cuda.pathfinder import load_nvidia_dynamic_lib
+
+            path = load_nvidia_dynamic_lib("nvrtc").abs_path
+        except ImportError as error:
+            raise InputError(f"cuda-bindings cannot be imported ({error})", "run `pip install 'cuda-bindings>=13,<14'`") from None
+        except RuntimeError as error:   # cuda.pathfinder's DynamicLibNotFoundError
+            raise InputError("the NVRTC library (libnvrtc.so) was not found", toolchains.how_to_add("nvrtc"), detail=str(error)) from None
+        _loaded = _Library(nvrtc, path or toolchains.get("nvrtc").path)
+    return _loaded

@@ -1,0 +1,47 @@
+"""Reads a text input (CUDA source, PTX), or says why it is not text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ptxaudit.errors import InputError
+
+_OTHER_ENCODINGS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a UTF-8 file. Raises InputError when it cannot be read or is not such text."""
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except IsADirectoryError:
+        raise InputError("this is a folder, not a file", "name a file in it", name) from None
+    except OSError as error:
+        raise InputError(f"cannot read it: {error.strerror}", "check the path", name) from None
+    return decode(data, name)
+
+
+def decode(data: bytes, name: str) -> str:
+    """`data` as UTF-8 text, without a byte-order mark. Raises InputError with the place of the first bad byte."""
+    for mark, encoding in _OTHER_ENCODINGS:
+        if data.startswith(mark):
+            hint = f"save it as UTF-8: iconv -f {encoding} -t UTF-8"
+            raise InputError(f"this is {encoding}, not UTF-8 text", hint, name, 1, 1)
+    if b"\0" in data:
+        line, column = _place(data, data.index(b"\0"))
+        raise InputError("this is binary, not text: it has a zero byte", "check that it is the file you meant", name, line, column)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, column = _place(data, error.start)
+        hint = "save it as UTF-8: iconv -f LATIN1 -t UTF-8"
+        raise InputError(f"this is not UTF-8 text: byte 0x{data[error.start]:02x}", hint, name, line, column) from None
+    if not text.strip():
+        raise InputError("this is empty", "check that it is the file you meant", name)
+    return text
+
+
+def _place(data: bytes, offset: int) -> tuple[int, int]:
+    """The 1-based line and column (in bytes) of an offset."""
+    return data.count(b"\n", 0, offset) + 1, offset - data.rfind(b"\n", 0, offset)

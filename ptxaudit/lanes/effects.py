@@ -1,0 +1,485 @@
+"""The effect of one operation on the registers of many warps, under a mask of active lanes.
+
+`Registers` is the register file: name -> Value over all rows. A `View` is what one piece of code
+sees of it: some rows, a mask. `execute` runs an `Op`: arithmetic through `affine.apply`, loads,
+stores to local memory, and the operations that look across the lanes of a warp.
+
+    view of rows 0–7, all lanes      r1 = add(r2, 4)         -> the register is replaced
+    view of rows {2}, lanes 0–15     r1 = mov(0)             -> row 2, lanes 0–15 of r1 change
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir import Op, Operand, Reg
+from . import affine
+from .env import LANES, Environment
+from .value import (
+    DTYPES, Lost, Uniform, Value, constant, fingerprint, known, least, opaque, squeeze, unknown,
+)
+
+FULL_MASK = 0xFFFFFFFF
+
+
+def take(value: Value, rows: np.ndarray) -> Value:
+    """The value in some rows."""
+    def pick(array):
+        return array if array is None or array.shape[0] == 1 else array[rows]
+    return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
+
+
+def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
+    """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
+    if old.base.dtype != new.base.dtype:
+        old = affine.fit(old, new.bits)
+    base = np.where(mask, new.base, old.base)
+    terms: dict[Uniform, np.ndarray] = {}
+    zero = base.dtype.type(0)
+    for u, c in new.terms:
+        terms[u] = np.where(mask, c, zero)
+    for u, c in old.terms:
+        rest = np.where(mask, zero, c)
+        terms[u] = terms[u] | rest if u in terms else rest
+    poison = None
+    if old.poison is not None or new.poison is not None:
+        no = np.zeros((1, 1), bool)
+        poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
+        if not poison.any():
+            poison = None
+    why = None if poison is None and old.valid is None and new.valid is None else new.why or old.why
+    return Value(base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why)
+
+
+class Registers:
+    """name -> Value over all rows. Local-memory cells live here too, under tuple names."""
+
+    def __init__(self, rows: int):
+        self.rows = rows
+        self.values: dict = {}
+
+    def get(self, name, bits: int) -> Value:
+        value = self.values.get(name)
+        if value is None:
+            return opaque(bits, Lost(f"{name} is read before it is written"))
+        return value
+
+    def expand(self, index: np.ndarray) -> None:
+        """Replace the rows by copies: new row i is old row index[i]."""
+        self.values = {n: take(v, index) for n, v in self.values.items()}
+        self.rows = len(index)
+
+
+class View:
+    """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
+
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact")
+
+    def __init__(self, registers: Registers, env: Environment, rows, mask: np.ndarray, full: bool, exact: bool = True):
+        self.registers, self.env = registers, env
+        self.rows, self.mask, self.full, self.exact = rows, mask, full, exact
+
+    def read(self, source: Operand) -> Value:
+        if isinstance(source, Reg):
+            value = self.registers.get(source.name, source.bits)
+        else:
+            value = self.env.operand(source)
+        return value if self.rows is None else take(value, self.rows)
+
+    def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
+        """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
+        if value.bits != reg.bits:
+            value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(f"{reg.bits}-bit register"))
+        if reg.uniform:
+            value, guard = self._per_warp(value, guard)
+            self._store(reg.name, value, guard, self.full or guard is None)
+        else:
+            self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
+
+    def _per_warp(self, value: Value, guard):
+        """A uniform register holds what its first active lane has."""
+        value = squeeze(value)
+        if not value.uniform:
+            first = self.mask.argmax(axis=1)[:, None]
+            n = self.mask.shape[0]
+            pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
+            value = Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid,
+                          None if value.poison is None else pick(value.poison), value.why)
+        if guard is not None:
+            guard = guard.any(axis=1, keepdims=True)
+            if guard.all():
+                guard = None
+        return value, guard
+
+    def _store(self, name, value: Value, mask, whole: bool) -> None:
+        values = self.registers.values
+        if self.rows is None:
+            if whole or mask is None:
+                values[name] = value
+            else:
+                old = values.get(name)
+                values[name] = value if old is None else blend(old, value, mask)
+            return
+        rows = self.registers.rows
+        old = values.get(name)
+        if old is None:
+            old = opaque(value.bits, Lost(f"{name} is not written in every warp"))
+        part = value if mask is None else blend(take(old, self.rows), value, mask)
+        values[name] = _scatter(old, part, self.rows, rows)
+
+
+def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
+    """old with some rows replaced."""
+    if old.base.dtype != part.base.dtype:
+        old = affine.fit(old, part.bits)
+    def put(a, b, dtype):
+        a = np.zeros((1, 1), dtype) if a is None else a
+        b = np.zeros((1, 1), dtype) if b is None else b
+        out = np.empty((rows, max(a.shape[1], b.shape[1])), dtype)
+        out[:] = a
+        out[index] = b
+        return out
+    dtype = part.base.dtype
+    mine, others = dict(part.terms), dict(old.terms)
+    terms = []
+    for u in {**others, **mine}:
+        c = put(others.get(u), mine.get(u), dtype)
+        if c.any():
+            terms.append((u, c))
+    poison = None
+    if old.poison is not None or part.poison is not None:
+        poison = put(old.poison, part.poison, bool)
+        poison = poison if poison.any() else None
+    return Value(put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, part.why or old.why)
+
+
+# --- operations -----------------------------------------------------------------------------
+
+def guard_mask(view: View, guard) -> tuple[np.ndarray | None, Value | None]:
+    """(lanes where a guard holds among the active ones or None for all, the guard if not known there)."""
+    if guard is None:
+        return None, None
+    value = view.read(guard.reg)
+    if guard.negated:
+        value = affine.invert(value)
+    if value.terms or value.valid is not None:
+        return None, value
+    if value.poison is not None and (value.poison & view.mask).any():
+        return None, value
+    return view.mask & value.base, None
+
+
+def execute(op: Op, view: View, index: int) -> None:
+    """Run one operation. index: its instruction, for reasons."""
+    guard, doubt = guard_mask(view, op.guard) if op.guard is not None else (None, None)
+    if guard is not None and not guard.any():
+        return
+    results = _results(op, view, index, guard)
+    if results is None:
+        return
+    for reg, value in zip(op.dst, results):
+        if reg is None:
+            continue
+        if doubt is not None:
+            value = _maybe(view, reg, value, doubt, index)
+        view.write(reg, value, guard)
+
+
+def _maybe(view: View, reg: Reg, value: Value, doubt: Value, index: int) -> Value:
+    """A write under a predicate that is not known: old or new."""
+    old = view.read(reg)
+    if value.bits != reg.bits and reg.bits in DTYPES:
+        value = affine.fit(value, reg.bits)
+    return affine.apply(Op("select", bits=reg.bits), (value, old, doubt), index)
+
+
+def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
+    name = op.name
+    row = affine.meaning_of(name)
+    if row is not None:
+        out = affine.apply(op, tuple(view.read(s) for s in op.src), index)
+        return out if isinstance(out, tuple) else (out,)
+    if name in ("load", "store", "atom"):
+        return _memory(op, view, index, guard)
+    stem, _, kind = name.partition(".")
+    if stem in _ACROSS:
+        return _ACROSS[stem](op, kind, view, index, guard)
+    if name in ("cvta", "cvta.to", "isspacep"):
+        return (_generic(op, view.read(op.src[0]), index),)
+    whys = Lost(f"no meaning for {name}", index)
+    return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
+
+
+# --- memory ---------------------------------------------------------------------------------
+
+def _memory(op: Op, view: View, index: int, guard):
+    address = view.read(op.src[0]) if op.src else constant(0, 64)
+    if op.name == "atom":
+        return tuple(opaque(d.bits if d else 32, Lost("loaded by an atomic operation", index, True)) for d in op.dst)
+    if op.offset:
+        address = affine.add(address, constant(op.offset, address.bits))
+    if op.space == "local":
+        return _local(op, view, address, index, guard)
+    if op.name == "store":
+        return None
+    bits = op.attrs[0] if op.attrs else op.bits
+    is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
+    out = []
+    for k, d in enumerate(op.dst):
+        at = affine.add(address, constant(k * bits // 8, address.bits)) if k else address
+        out.append(_widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
+    return tuple(out)
+
+
+def _widen(value: Value, bits: int, is_signed: bool) -> Value:
+    if value.bits == bits:
+        return value
+    if is_signed and value.bits < bits:
+        return affine.sign_extend(value, bits)
+    return affine.fit(value, bits)
+
+
+def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environment, index: int) -> Value:
+    if bits not in DTYPES:
+        return opaque(64, Lost(f"a {bits}-bit load", index))
+    if space == "param":
+        if address.known and address.base.size == 1:
+            return env.parameter(int(address.base.flat[0]), bits)
+        return opaque(bits, Lost("a parameter read at an index that is not known", index))
+    if space.startswith("const"):
+        value = env.table(space, address, bits, is_signed)
+        if value is not None:
+            return value
+    flat = squeeze(address)
+    if flat.uniform and flat.poison is None and flat.valid is None and space != "shared":
+        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial())))
+    return opaque(bits, Lost("loaded from memory", index, True))
+
+
+def _cell(address: Value) -> tuple | None:
+    """(symbol, offset) of a local address that is the same in all lanes."""
+    flat = squeeze(address)
+    if flat.poison is not None or not flat.uniform or flat.base.size != 1 or len(flat.terms) > 1:
+        return None
+    if any(c.size != 1 or int(c.flat[0]) != 1 for _, c in flat.terms):
+        return None
+    symbol = flat.terms[0][0] if flat.terms else None
+    name = (symbol.name, repr(symbol.key)) if symbol else None
+    offset = int(flat.base.flat[0]) & 0xFFFFFFFF
+    return name, offset if offset < 1 << 31 else offset - (1 << 32)
+
+
+def _local(op: Op, view: View, address: Value, index: int, guard):
+    """Spills and local arrays: a cell a place; a store to a place not known forgets them all."""
+    bits = op.attrs[0] if op.attrs else op.bits
+    place = _cell(address)
+    cells = view.registers.values
+    if op.name == "store":
+        if place is None:
+            for key in [k for k in cells if isinstance(k, tuple) and k[0] == "local"]:
+                del cells[key]
+            return None
+        for k, source in enumerate(op.src[1:]):
+            size = bits // 8
+            start = place[1] + k * size
+            name = ("local", place[0], start, bits)
+            for key in [c for c in cells if isinstance(c, tuple) and c[0] == "local" and c[1] == place[0]
+                        and c != name and c[2] < start + size and start < c[2] + c[3] // 8]:
+                del cells[key]
+            value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost("a wide spill", index))
+            view._store(name, value, view.mask if guard is None else guard, view.full and guard is None)
+        return None
+    is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
+    out = []
+    for k, d in enumerate(op.dst):
+        value = None
+        if place is not None:
+            value = cells.get(("local", place[0], place[1] + k * bits // 8, bits))
+        if value is None:
+            value = opaque(bits if bits in DTYPES else 64, Lost("read from local memory at a place that is not followed", index))
+        elif view.rows is not None:
+            value = take(value, view.rows)
+        out.append(_widen(value, d.bits if d else bits, is_signed))
+    return tuple(out)
+
+
+def _generic(op: Op, address: Value, index: int) -> Value:
+    """Generic addresses: shared ones carry the window's base as an unknown of their own."""
+    space = op.attrs[0] if op.attrs else "global"
+    window = Uniform(f"{space} window", 64, 24, 0, 2**57, "window", space)
+    if op.name == "cvta":
+        wide = affine.fit(address, op.bits)
+        return affine.add(wide, unknown(window, op.bits)) if space in ("shared", "local") else wide
+    if op.name == "cvta.to":
+        if space in ("shared", "local"):
+            if any(u.kind == "window" and u.key == space for u, _ in address.terms):
+                address = affine.subtract(address, unknown(window, address.bits))
+            elif address.poison is None:
+                return opaque(op.bits, Lost(f"a generic address that is not known to lie in {space} memory", index))
+        return affine.fit(address, op.bits)
+    tags = {u.key for u, _ in address.terms if u.kind == "window"}
+    if address.poison is None and tags:
+        return Value(np.full((1, 1), space in tags))
+    if address.poison is None and any(u.kind == "pointer" for u, _ in address.terms):
+        return Value(np.full((1, 1), space == "global"))
+    return opaque(1, Lost("the state space of a generic address is not known", index))
+
+
+# --- across the lanes of a warp -------------------------------------------------------------
+
+def _spread(value: Value, n: int) -> Value:
+    def full(a):
+        return np.broadcast_to(a, (n, LANES))
+    return Value(full(value.base), tuple((u, full(c)) for u, c in value.terms), value.valid,
+                 None if value.poison is None else full(value.poison), value.why)
+
+
+def _active(view: View, guard) -> np.ndarray:
+    return view.mask if guard is None else guard
+
+
+def _shuffle(op: Op, kind: str, view: View, index: int, guard):
+    """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
+    a, b, c = (view.read(s) for s in op.src[:3])
+    if not (b.known and c.known):
+        return opaque(op.bits, Lost("a shuffle whose lane is not known", index)), opaque(1, Lost("a shuffle whose lane is not known", index))
+    lane = np.arange(LANES, dtype=np.int64)[None, :]
+    b = b.base.astype(np.int64) & 31
+    clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
+    max_lane = (lane & segment) | (clamp & ~segment & 31)
+    min_lane = lane & segment
+    match kind:
+        case "up":
+            source = lane - b
+            inside = source >= max_lane
+        case "down":
+            source = lane + b
+            inside = source <= max_lane
+        case "bfly":
+            source = lane ^ b
+            inside = source <= max_lane
+        case _:
+            source = min_lane | (b & ~segment & 31)
+            inside = source <= max_lane
+    n = view.mask.shape[0]
+    source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
+    wide = _spread(a, n)
+    pick = lambda array: np.take_along_axis(array, source, 1)
+    idle = ~pick(_active(view, guard))
+    poison = idle if wide.poison is None else idle | pick(wide.poison)
+    why = wide.why if wide.poison is not None else None
+    if not (poison & _active(view, guard)).any():
+        poison = None
+    elif why is None:
+        why = Lost("a shuffle from a lane that is not active", index)
+    if not view.exact and poison is None:
+        pass    # which lanes take part is the program's promise (the member mask)
+    value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
+    return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+
+
+def pack(mask: np.ndarray) -> np.ndarray:
+    """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
+    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+    return np.where(mask, bits, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None]
+
+
+def unpack(word: np.ndarray) -> np.ndarray:
+    """(n, 1) or (n, LANES) uint32 -> (n, LANES) bool of its bits, for (n, 1)."""
+    return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
+
+
+def _members(op: Op, at: int, view: View, guard) -> np.ndarray:
+    active = _active(view, guard)
+    if len(op.src) > at:
+        mask = view.read(op.src[at])
+        if mask.known:
+            return active & unpack(np.broadcast_to(mask.base, (active.shape[0], mask.base.shape[1])))
+    return active
+
+
+def _vote(op: Op, kind: str, view: View, index: int, guard):
+    p = view.read(op.src[0])
+    bits = 32 if kind == "ballot" else 1
+    members = _members(op, 1, view, guard)
+    if p.terms or p.valid is not None or p.poison is not None and (p.poison & members).any():
+        return _one_for_all(op, view.env.serial(), bits, index)
+    if not view.exact and not (p.base.shape[1] == 1 and kind != "ballot"):
+        return (unknown(Uniform(f"vote@{index}", bits, key=("vote", index))) if bits > 1 else _unknown_bit(f"vote@{index}", index),)
+    yes = members & p.base
+    match kind:
+        case "ballot":
+            return (known(pack(yes)),)
+        case "any":
+            out = yes.any(axis=1, keepdims=True)
+        case "all":
+            out = (yes == members).all(axis=1, keepdims=True)
+        case _:
+            out = (yes == members).all(axis=1, keepdims=True) | ~yes.any(axis=1, keepdims=True)
+    return (known(out),)
+
+
+def _unknown_bit(name: str, key) -> Value:
+    return Value(np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("bit", key)), np.ones((1, 1), bool)),))
+
+
+def _one_for_all(op: Op, serial, bits: int, index: int):
+    """A result that all lanes share though it is not known."""
+    name = f"{op.name}@{index}"
+    return (_unknown_bit(name, (index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial))),)
+
+
+def _match(op: Op, kind: str, view: View, index: int, guard):
+    a = view.read(op.src[0])
+    if not a.known or not view.exact:
+        why = a.why or Lost("match on values that are not known", index)
+        return opaque(32, why), opaque(1, why)
+    members = _members(op, 1, view, guard)
+    n = members.shape[0]
+    wide = np.broadcast_to(a.base, (n, LANES))
+    equal = (wide[:, :, None] == wide[:, None, :]) & members[:, None, :]
+    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+    mask = np.where(equal, bits, np.uint32(0)).sum(axis=2, dtype=np.uint32)
+    if kind == "all":
+        whole = (mask == pack(members)) | ~members
+        agreed = whole.all(axis=1, keepdims=True)
+        return known(np.where(agreed, pack(members), np.uint32(0))), known(agreed)
+    return known(mask), known(np.ones((1, 1), bool))
+
+
+def _activemask(op: Op, kind: str, view: View, index: int, guard):
+    if not view.exact:
+        return (unknown(Uniform(f"activemask@{index}", 32, key=("activemask", index))),)
+    return (known(pack(_active(view, guard))),)
+
+
+def _elect(op: Op, kind: str, view: View, index: int, guard):
+    members = _members(op, 0, view, guard)
+    if not view.exact:
+        lost = Lost("elect under a mask that is not known", index)
+        return opaque(32, lost), opaque(1, lost)
+    first = members.argmax(axis=1)[:, None]
+    leader = np.arange(LANES)[None, :] == first
+    return known(first.astype(np.uint32)), known(leader)
+
+
+_REDUCE = {"add": np.add, "min.s": np.minimum, "min.u": np.minimum, "max.s": np.maximum, "max.u": np.maximum,
+           "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+def _redux(op: Op, kind: str, view: View, index: int, guard):
+    a = view.read(op.src[0])
+    if not a.known or not view.exact or kind not in _REDUCE:
+        return _one_for_all(op, view.env.serial(), 32, index)
+    members = _members(op, 1, view, guard)
+    wide = np.broadcast_to(a.base, members.shape)
+    if kind.endswith(".s"):
+        wide = wide.view(np.int32) if wide.flags.c_contiguous else np.ascontiguousarray(wide).view(np.int32)
+    neutral = {"add": 0, "or": 0, "xor": 0, "and": FULL_MASK, "min.u": FULL_MASK, "max.u": 0,
+               "min.s": 2**31 - 1, "max.s": -(2**31)}[kind]
+    masked = np.where(members, wide, wide.dtype.type(neutral))
+    out = _REDUCE[kind].reduce(masked, axis=1, keepdims=True)
+    return (known(np.ascontiguousarray(out).astype(wide.dtype).view(np.uint32)),)
+
+
+_ACROSS = {"shfl": _shuffle, "vote": _vote, "match": _match, "activemask": _activemask, "elect": _elect, "redux": _redux}

@@ -1,0 +1,190 @@
+"""Collects the requests of one site over a launch and scores each distinct one once.
+
+Requests that differ by a uniform shift which changes no count (the machine's *invariant shift*)
+are one pattern: a tile loop of 512 trips leaves as many patterns behind as one trip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .. import banks
+from .result import Pattern
+
+MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
+PENDING = 4096         # distinct request groups kept before they are scored
+
+
+@dataclass
+class Totals:
+    """Sums over scored requests."""
+
+    low: int = 0
+    high: int = 0
+    ideal: int = 0
+    ways: int = 0
+    per_low: int | None = None
+    per_high: int | None = None
+    ideal_low: int | None = None
+    ideal_high: int | None = None
+    lines: int = 0
+    lines_ideal: int = 0
+    line_class_max: int = 0
+    uncounted: bool = False       # cp.async.cg: no counter sees its wavefronts
+    evidence: str = "measured"
+
+
+@dataclass
+class SiteRecord:
+    """All requests of one site. weights are numbers of blocks."""
+
+    machine: object
+    access: object
+    requests: int = 0
+    active_requests: int = 0
+    doubt: str = ""               # why the counts are not exact; "" = they are
+    doubt_data: bool = False
+    lost: str = ""                # why addresses are not known; "" = they are
+    lost_index: int = -1
+    lost_data: bool = False
+    lost_requests: int = 0
+    lost_low: int = 0
+    lost_high: int = 0
+    pending: dict = field(default_factory=dict)
+    scored: dict = field(default_factory=dict)      # (addresses, active, sources) bytes -> [Pattern fields, weight]
+    trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
+    many_trips: bool = False
+    visits: np.ndarray | None = None
+
+    def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
+            sources: np.ndarray | None = None) -> None:
+        """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers."""
+        some = active.any(axis=1)
+        self.requests += int(weights.sum())
+        self.active_requests += int(weights[some].sum())
+        self._count_trips(trip, weights, some)
+        if not some.all():
+            addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
+            sources = None if sources is None else sources[some]
+        if not len(weights):
+            return
+        shift = self.machine.invariant_shift(self.access)
+        low = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+        relative = np.where(active, addresses - low // shift * shift, 0)
+        if sources is not None:
+            floor = np.where(active, sources, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+            sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
+        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes())
+        entry = self.pending.get(key)
+        if entry is None:
+            if len(self.pending) >= PENDING:
+                self.flush()
+            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}]
+        entry[3] += weights
+        if not self.many_trips:
+            by_trip = entry[4]
+            if (trip == trip[0]).all():
+                t = int(trip[0])
+                by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
+            else:
+                for t in np.unique(trip):
+                    part = np.where(trip == t, weights, 0)
+                    by_trip[int(t)] = by_trip[int(t)] + part if int(t) in by_trip else part
+
+    def _count_trips(self, trip, weights, some):
+        if self.many_trips or not len(trip):
+            return
+        top = int(trip.max())
+        if top >= MAX_TRIPS:
+            self.many_trips = True
+            self.trips = []
+            return
+        while len(self.trips) <= top:
+            self.trips.append([0, 0, 0])
+        for t in ([int(trip[0])] if (trip == trip[0]).all() else np.unique(trip)):
+            self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
+
+    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool) -> None:
+        """Requests with known lanes whose addresses are not known."""
+        some = active.any(axis=1)
+        self.requests += int(weights.sum())
+        self.active_requests += int(weights[some].sum())
+        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.many_trips = True
+        lanes = active.sum(axis=1)
+        for count in np.unique(lanes[some]):
+            low, high = banks.bounds(self.machine, self.access, int(count), int(count))
+            blocks = int(weights[lanes == count].sum())
+            self.lost_requests += blocks
+            self.lost_low += low * blocks
+            self.lost_high += high * blocks
+
+    def flush(self) -> None:
+        """Score what is pending, all of one site in one call."""
+        if not self.pending:
+            return
+        entries = list(self.pending.values())
+        self.pending = {}
+        addresses = np.concatenate([e[0] for e in entries])
+        active = np.concatenate([e[1] for e in entries])
+        sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
+        weights = np.concatenate([e[3] for e in entries])
+        scores = banks.score(self.machine, self.access, addresses, active, sources)
+        at = 0
+        for e in entries:
+            n = len(e[3])
+            part = slice(at, at + n)
+            for t, w in e[4].items():
+                if t < len(self.trips):
+                    self.trips[t][1] += int((scores.low[part] * w).sum())
+                    self.trips[t][2] += int((scores.ideal[part] * w).sum())
+            at += n
+        lines = getattr(scores, "lines", None)
+        lines_ideal = getattr(scores, "lines_ideal", None)
+        for i in range(len(weights)):
+            key = (addresses[i].tobytes(), active[i].tobytes(), None if sources is None else sources[i].tobytes())
+            slot = self.scored.get(key)
+            if slot is None:
+                self.scored[key] = [
+                    addresses[i], active[i], None if sources is None else sources[i], int(weights[i]),
+                    int(scores.low[i]), int(scores.high[i]), int(scores.ideal[i]), int(scores.ways[i]),
+                    None if lines is None else int(lines[i]), None if lines_ideal is None else int(lines_ideal[i])]
+            else:
+                slot[3] += int(weights[i])
+        self.evidence = scores.evidence
+
+    def totals(self) -> Totals:
+        """Sums over everything recorded with addresses."""
+        self.flush()
+        t = Totals(evidence=getattr(self, "evidence", "measured"))
+        for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
+            if low < 0:
+                t.uncounted = True
+            t.low += low * count
+            t.high += high * count
+            t.ideal += ideal * count
+            t.ways = max(t.ways, ways)
+            t.per_low = low if t.per_low is None else min(t.per_low, low)
+            t.per_high = high if t.per_high is None else max(t.per_high, high)
+            t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
+            t.ideal_high = ideal if t.ideal_high is None else max(t.ideal_high, ideal)
+            if lines is not None:
+                t.lines += lines * count
+                t.lines_ideal += lines_ideal * count
+                t.line_class_max = max(t.line_class_max, lines)
+        return t
+
+    def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
+        """The most frequent distinct requests."""
+        self.flush()
+        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:most]
+        worst = max(self.scored.values(), key=lambda s: s[4], default=None)
+        if worst is not None and all(worst is not r for r in rows):
+            rows[-1] = worst
+        return tuple(Pattern(a, act, n, lo, hi, ideal, ways, src) for a, act, src, n, lo, hi, ideal, ways, *_ in rows)
+
+    def trip_table(self) -> tuple[tuple[int, int, int], ...]:
+        self.flush()
+        return () if self.many_trips or len(self.trips) < 2 else tuple(tuple(t) for t in self.trips)

@@ -18,7 +18,7 @@ from ptxaudit.errors import InputError
 
 _ERROR = re.compile(
     r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?:catastrophic |fatal )?error(?: #[\w-]+)?: (?P<message>[^\n]*)"
-    r"(?:\n  (?P<text>[^\n]*)\n  (?P<caret> *)\^)?",
+    r"(?:\n  (?P<text>[^\n]*)\n  (?P<caret>[ \t]*)\^)?",
     re.MULTILINE,
 )
 
@@ -37,7 +37,7 @@ _HOST_SIGNS: tuple[tuple[str, str], ...] = (
     (rf'cannot open source file "([a-z_]+|{_HOST_HEADERS})"', "the host header <{}>"),
     (r'identifier "(cuda[A-Z]\w*|fprintf|stderr|stdout|fopen|srand|rand|exit|getenv|atoi|atof)" is undefined',
      "{}, which only the host has"),
-    (r'namespace "std" has no member "(vector|string|cout|cerr|endl|map|mt19937|thread|ofstream|ifstream)"',
+    (r'namespace "std" has no member (?:class )?"(vector|string|cout|cerr|endl|map|mt19937|thread|ofstream|ifstream|runtime_error)"',
      "std::{}, which only the host has"),
 )
 

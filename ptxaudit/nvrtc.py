@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ptxaudit import compiler_log
+from ptxaudit import compiler_log, resources
 from ptxaudit.errors import InputError
 from ptxaudit.source_text import decode, read_text
 
+# Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
+STANDARD_HEADERS = resources.data("nvrtc_include")
+
 _ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
-_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{(]*?(\w+)\s*\(", re.DOTALL)
+_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{]*?\b(?!__)(\w+)\s*\(", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ def compile_source(
         result = library.compile(text, file, [*arguments, "-default-device"], tuple(instantiate))
         notes = ("functions and variables without __device__ were compiled as device code (-default-device)",)
     if not result.done:
+        if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
+            raise library.unknown_arch(arch)
         raise compiler_log.from_log(result.log, "NVRTC", file, tuple(instantiate))
     if ".entry" not in result.ptx:
         raise _no_kernel(text, file)
@@ -119,16 +124,13 @@ class _Library:
 
     def __init__(self, nvrtc: Any, path: str) -> None:
         from ptxaudit import toolchains
-        from ptxaudit.nvrtc_shims import FOLDER, SHIMS
 
         self.nvrtc = nvrtc
         self.ok = nvrtc.nvrtcResult.NVRTC_SUCCESS
         self.path = path
         self.version = "{}.{}".format(*self._call(nvrtc.nvrtcVersion))
         self.headers = toolchains.headers_of(path)
-        self.include_options = [f"-I{FOLDER}", *(f"-I{folder}" for folder in self.headers)]
-        self._shim_names = [f"{FOLDER}/{name}".encode() for name in SHIMS]
-        self._shim_texts = [text.encode() for text in SHIMS.values()]
+        self.include_options = [f"-I{folder}" for folder in (STANDARD_HEADERS, *self.headers)]
 
     def _call(self, function: Any, *arguments: Any) -> Any:
         status, *values = function(*arguments)
@@ -142,17 +144,20 @@ class _Library:
         supported = self._call(self.nvrtc.nvrtcGetSupportedArchs)
         match = _ARCH.fullmatch(arch.strip().lower())
         if not match or int(match[2]) not in supported:
-            known = ", ".join(f"sm_{number}" for number in supported)
-            older = match and int(match[2]) < min(supported)
-            hint = f"it takes {known}" + ("; an older CUDA still compiles for that one" if older else "")
-            raise InputError(f"NVRTC {self.version} does not know the architecture {arch!r}", hint)
+            raise self.unknown_arch(arch)
         return f"{match[1] or 'sm'}_{match[2]}{match[3]}"
+
+    def unknown_arch(self, arch: str) -> InputError:
+        supported = self._call(self.nvrtc.nvrtcGetSupportedArchs)
+        match = _ARCH.fullmatch(arch.strip().lower())
+        older = match and int(match[2]) < min(supported)
+        hint = "it takes " + ", ".join(f"sm_{number}" for number in supported)
+        hint += "; an older CUDA still compiles for that one" if older else ""
+        return InputError(f"NVRTC {self.version} does not know the architecture {arch!r}", hint)
 
     def compile(self, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> _Result:
         nvrtc = self.nvrtc
-        program = self._call(
-            nvrtc.nvrtcCreateProgram, text.encode(), os.fsencode(file), len(self._shim_names), self._shim_texts, self._shim_names
-        )
+        program = self._call(nvrtc.nvrtcCreateProgram, text.encode(), os.fsencode(file), 0, [], [])
         try:
             for expression in instantiate:
                 self._call(nvrtc.nvrtcAddNameExpression, program, expression.encode())

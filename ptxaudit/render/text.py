@@ -1,0 +1,105 @@
+"""Writes a report as plain text: aligned columns, the same bytes every time, no escape codes.
+
+    transpose(float*, float const*, int)
+      transpose.cu · sm_90 ptx · grid 2×2, block 32×8 · 4,096 bytes of static shared memory
+
+      place            instruction    status  requests  wavefronts  ideal  excess  ways
+      transpose.cu:14  ld.shared.f32  exact         32       1,024     32     992    32
+         14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
+            = lanes 0 and 1 meet in bank 0: stride 128 bytes
+
+    1 site in 1 kernel: 1 exact
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from ptxaudit.render.rows import (
+    COLUMNS,
+    NUMERIC,
+    Note,
+    Row,
+    closing_lines,
+    kernel_rows,
+    total_row,
+)
+from ptxaudit.render.words import plural
+from ptxaudit.report import Kernel, Problem, Report
+
+GUTTER = 8                   # columns before the bar of a source line
+
+
+def report_text(report: Report) -> str:
+    """The whole report; ends with the closing lines."""
+    blocks = [kernel_text(kernel) for kernel in report.kernels if kernel.sites]
+    empty = [kernel.demangled for kernel in report.kernels if not kernel.sites]
+    if empty:
+        blocks.append("no shared-memory site in " + ", ".join(dict.fromkeys(empty)))
+    blocks.append("\n".join(closing_lines(report)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def kernel_text(kernel: Kernel) -> str:
+    """One kernel: its header, its table."""
+    rows = kernel_rows(kernel)
+    total = total_row(kernel)
+    lines = [*header_lines(kernel), ""]
+    lines += table_lines(COLUMNS, [*rows, *([total] if total else [])])
+    return "\n".join(lines)
+
+
+def header_lines(kernel: Kernel) -> list[str]:
+    """The kernel's name, where it comes from, its launch, and what was assumed."""
+    facts = [PurePath(kernel.input).name, f"{kernel.arch} {kernel.isa}"]
+    if kernel.machine != kernel.arch:
+        facts.append(f"scored as {kernel.machine}")
+    facts.append(str(kernel.launch) if kernel.launch else "no launch told")
+    if kernel.shared_static:
+        facts.append(f"{plural(kernel.shared_static, 'byte')} of static shared memory")
+    if kernel.launch and kernel.launch.dynamic_shared:
+        facts.append(f"{plural(kernel.launch.dynamic_shared, 'byte')} of dynamic shared memory")
+    lines = [kernel.demangled, "  " + " · ".join(facts)]
+    lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
+    lines += [f"  note: {sentence}" for sentence in kernel.notes]
+    return lines
+
+
+def table_lines(columns: tuple[str, ...], rows: list[Row], indent: str = "  ") -> list[str]:
+    """Rows as aligned columns with their notes under them; numbers to the right."""
+    cells = [columns, *(row.cells for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(columns))]
+
+    def aligned(line: tuple[str, ...]) -> str:
+        fields = (
+            cell.rjust(width) if name in NUMERIC else cell.ljust(width)
+            for name, cell, width in zip(columns, line, widths, strict=True)
+        )
+        return (indent + "  ".join(fields)).rstrip()
+
+    lines = [aligned(columns)]
+    for row in rows:
+        lines.append(aligned(row.cells))
+        lines += [note_text(note) for note in row.notes]
+    return lines
+
+
+def note_text(note: Note) -> str:
+    """A line under a row: `  14 │ source`, or `     = sentence`."""
+    if note.kind == "source":
+        return f"{note.line:>{GUTTER}} │ {note.text}"
+    return f"{'':>{GUTTER}} = {note.text}"
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem for stderr: what, where, the compiler's own lines, what to do."""
+    lines = [f"error: {problem.what}"]
+    where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    if where:
+        lines.append(f"  --> {where}")
+    if problem.kernel:
+        lines.append(f"   in kernel {problem.kernel}")
+    lines += [f"   | {line}" for line in problem.detail.rstrip().splitlines()]
+    if problem.hint:
+        lines.append(f"   = help: {problem.hint}")
+    return "\n".join(lines)

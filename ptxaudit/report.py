@@ -1,0 +1,276 @@
+"""The report: plain frozen records of what was found, and their JSON, `ptxaudit/report/1`.
+
+`schemas/report-1.schema.json` documents every key. Numbers are null where they are not known;
+a number whose status is exact is right. Nothing here computes a figure: `assemble` fills
+these records from what the lane engine says, `render` and `diff` read them.
+
+    Report
+      inputs    what was read, with its sha256 and the toolchain that made it
+      kernels   one entry a kernel, instruction set and launch; each with its sites
+      problems  what could not be checked, and why
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.lanes.result import Status
+
+SCHEMA = "ptxaudit/report/1"
+SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Who wrote the report."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …"""
+
+    path: str
+    sha256: str
+    kind: str
+    toolchain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that could not be checked: where, what is wrong, what to do."""
+
+    what: str
+    hint: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    kernel: str | None = None
+    detail: str = ""          # several lines to show as they are: a compiler's log
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
+
+    file: str
+    line: int
+    function: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
+
+    file: str
+    line: int
+    column: int = 0
+    text: str | None = None
+    inlined: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An interval of whole numbers, ends included."""
+
+    low: int
+    high: int
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One line of a conditional answer: when `when` holds a request costs low to high."""
+
+    when: str
+    low: int
+    high: int
+    ideal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """One trip of a loop, summed over the launch."""
+
+    requests: int
+    wavefronts: int
+    ideal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
+    the maximum over its requests, the spans are of single requests; see the schema."""
+
+    id: str
+    offset: int | None        # SASS: byte offset in the function
+    ptx_line: int | None
+    opcode: str
+    text: str
+    access: str
+    width: int | None         # bytes a lane
+    source: Source | None
+    status: Status
+    reason: str = ""
+    cause: str = ""           # why the figure is above ideal, in words
+    requests: int | None = None
+    active_requests: int | None = None
+    wavefronts: int | None = None
+    ideal: int | None = None
+    excess: int | None = None
+    ways: int | None = None
+    bounds: tuple[int, int] | None = None
+    per_request: Span | None = None
+    ideal_per_request: Span | None = None
+    excess_per_request: Span | None = None
+    line_class_max: int | None = None
+    lines: int | None = None
+    lines_ideal: int | None = None
+    evidence: str = "measured"
+    formula: str = ""
+    conditions: tuple[Condition, ...] = ()
+    trips: tuple[Trip, ...] = ()
+    pairs_with: str | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Nothing about its cost is open in this launch."""
+        return self.status in (Status.EXACT, Status.UNREACHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
+
+    sites: int
+    status: dict[str, int]
+    complete: bool
+    requests: int
+    wavefronts: int
+    ideal: int
+    excess: int
+    ways: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """The launch a kernel was audited under, as given; None in params = not told."""
+
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
+    cluster: tuple[int, ...] | None = None
+    dynamic_shared: int = 0
+    params: tuple[Any, ...] | None = None
+    param_bytes: str | None = None            # hex
+
+    def __str__(self) -> str:
+        def shape(numbers: tuple[int, ...] | None) -> str:
+            return "×".join(map(str, numbers)) if numbers else "?"
+
+        text = f"grid {shape(self.grid)}, block {shape(self.block)}"
+        if self.cluster and any(n != 1 for n in self.cluster):
+            text += f", cluster {shape(self.cluster)}"
+        return text
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel, in one instruction set, under one launch (or none); sites in program order."""
+
+    name: str
+    demangled: str
+    isa: str
+    arch: str
+    input: str
+    machine: str
+    launch: LaunchRecord | None
+    assumed: tuple[str, ...]
+    notes: tuple[str, ...]
+    shared_static: int        # bytes
+    sites: tuple[Site, ...]
+
+    @cached_property
+    def totals(self) -> Totals:
+        return totals(self.sites)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything one audit found."""
+
+    tool: Tool
+    inputs: tuple[Input, ...]
+    kernels: tuple[Kernel, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        return tuple(site for kernel in self.kernels for site in kernel.sites)
+
+    def to_dict(self) -> dict[str, Any]:
+        kernels = [{**plain(kernel), "totals": plain(kernel.totals)} for kernel in self.kernels]
+        return {
+            "schema": SCHEMA,
+            "tool": plain(self.tool),
+            "inputs": plain(self.inputs),
+            "kernels": kernels,
+            "problems": plain(self.problems),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def from_dict(data: Any, file: str | None = None) -> Report:
+        """The report of a parsed JSON document. Raises InputError where it is not one."""
+        from ptxaudit.report_reader import report_from_dict
+
+        return report_from_dict(data, file)
+
+    def _repr_html_(self) -> str:
+        from ptxaudit.render.notebook import report_html
+
+        return report_html(self)
+
+
+def totals(sites: Iterable[Site]) -> Totals:
+    """Sums over the settled ones of `sites`."""
+    sites = tuple(sites)
+    settled = [site for site in sites if site.settled]
+    return Totals(
+        sites=len(sites),
+        status=dict(sorted(Counter(str(site.status) for site in sites).items())),
+        complete=len(settled) == len(sites),
+        requests=sum(site.requests or 0 for site in settled),
+        wavefronts=sum(site.wavefronts or 0 for site in settled),
+        ideal=sum(site.ideal or 0 for site in settled),
+        excess=sum(site.excess or 0 for site in settled),
+        ways=max((site.ways for site in sites if site.ways is not None), default=None),
+    )
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as dicts and tuples as lists, all the way down: what `json` writes."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, Status):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value

@@ -1,0 +1,117 @@
+"""Reads a JSON report back; a half-cut file or another schema is an InputError that says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import Status
+from ptxaudit.report import (
+    SCHEMA,
+    Condition,
+    Frame,
+    Input,
+    Kernel,
+    LaunchRecord,
+    Problem,
+    Report,
+    Site,
+    Source,
+    Span,
+    Tool,
+    Trip,
+)
+
+AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
+
+
+def read_report(path: str | Path) -> Report:
+    """The report in a file. Raises InputError with the file, and the line where JSON ends."""
+    name = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read the report: {error.strerror}", "check the path", name) from None
+    except UnicodeDecodeError:
+        raise InputError("this is not a JSON report: the file is not UTF-8 text", AGAIN, name) from None
+    return parse_report(text, name)
+
+
+def parse_report(text: str, file: str | None = None) -> Report:
+    """The report in `text`; `file` is its name in messages."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        cut = not text[error.pos :].strip() or error.msg.startswith("Unterminated")
+        what = "the report ends in the middle: it was cut" if cut else f"this is not JSON: {error.msg}"
+        raise InputError(what, AGAIN, file, error.lineno, error.colno) from None
+    except RecursionError:
+        raise InputError("this is not a report: it is nested too deeply", AGAIN, file) from None
+    return report_from_dict(data, file)
+
+
+def report_from_dict(data: Any, file: str | None = None) -> Report:
+    """The report of a parsed document. Raises InputError for another schema or a missing key."""
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema is None:
+        raise InputError(f'this is not a ptxaudit report: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
+    if schema != SCHEMA:
+        raise InputError(f'the report has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
+    try:
+        return Report(
+            tool=Tool(**data["tool"]),
+            inputs=tuple(Input(**entry) for entry in data["inputs"]),
+            kernels=tuple(_kernel(entry) for entry in data["kernels"]),
+            problems=tuple(Problem(**entry) for entry in data["problems"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"the report does not keep to its schema: {missing}", AGAIN, file) from None
+
+
+def _kernel(entry: dict[str, Any]) -> Kernel:
+    launch = entry["launch"]
+    return Kernel(
+        name=entry["name"],
+        demangled=entry["demangled"],
+        isa=entry["isa"],
+        arch=entry["arch"],
+        input=entry["input"],
+        machine=entry["machine"],
+        launch=launch and LaunchRecord(**{key: _tuple(value) for key, value in launch.items()}),
+        assumed=tuple(entry["assumed"]),
+        notes=tuple(entry["notes"]),
+        shared_static=entry["shared_static"],
+        sites=tuple(_site(site) for site in entry["sites"]),
+    )
+
+
+def _site(entry: dict[str, Any]) -> Site:
+    read = {
+        "source": _source,
+        "status": Status,
+        "bounds": _tuple,
+        "per_request": _span,
+        "ideal_per_request": _span,
+        "excess_per_request": _span,
+        "conditions": lambda rows: tuple(Condition(**row) for row in rows),
+        "trips": lambda rows: tuple(Trip(**row) for row in rows),
+    }
+    return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
+
+
+def _source(entry: dict[str, Any] | None) -> Source | None:
+    if entry is None:
+        return None
+    inlined = tuple(Frame(**frame) for frame in entry["inlined"])
+    return Source(entry["file"], entry["line"], entry["column"], entry["text"], inlined)
+
+
+def _span(entry: dict[str, Any] | None) -> Span | None:
+    return None if entry is None else Span(**entry)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(_tuple(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,238 @@
+"""Matches the sites of one kernel across two builds, by source position and never by offsets.
+
+Positions move: a line inserted above shifts all that follow. So the lines of each file are
+aligned first, and sites then pair by (file, aligned line, inline stack, access), in order.
+
+    old lines  11 load   12 store               14 load
+    new lines            12 load    13 store    15 load     one line was inserted above
+    aligned    11→12     12→13                  14→15
+
+Three alignments compete for each file: lines as they are, lines with equal text (where the
+reports hold it), and lines with equal neighbourhoods (accesses and distance to the line
+before). Text decides where both sides have it; else whichever pairs more sites, and lines as
+they are on a tie. Sites without a position pair by the order of their accesses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from pathlib import PurePath
+
+from ptxaudit.report import Frame, Kernel, Site, Source
+
+LONGEST_DIFFLIB = 2_000_000     # comparisons; above it equal tokens pair by their order
+
+Pair = tuple[Site | None, Site | None]
+
+
+@dataclass
+class Line:
+    """What the sites of a kernel say of one line: its text, the accesses on it."""
+
+    number: int
+    text: str | None = None
+    accesses: list[str] = field(default_factory=list)
+
+
+FileLines = dict[str, dict[int, Line]]
+LineMap = dict[int, int]
+
+
+def match_sites(old: Kernel, new: Kernel) -> list[Pair]:
+    """Pairs in the order of the new kernel; (site, None) gone, at the end; (None, site) new."""
+    old_name, new_name = _file_names(old, new)
+    old_lines, new_lines = _lines(old, old_name), _lines(new, new_name)
+    aligned = {name: align_lines(lines, new_lines.get(name, {})) for name, lines in old_lines.items()}
+
+    partner: dict[int, int] = {}        # index in new.sites -> index in old.sites
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for at, site in enumerate(old.sites):
+        if site.source:
+            waiting[_key(site, old_name, aligned)].append(at)
+    for queue in waiting.values():
+        queue.reverse()
+    for at, site in enumerate(new.sites):
+        queue = waiting.get(_key(site, new_name, None)) if site.source else None
+        if queue:
+            partner[at] = queue.pop()
+
+    matched_old = set(partner.values())
+    left_old = [at for at in range(len(old.sites)) if at not in matched_old]
+    left_new = [at for at in range(len(new.sites)) if at not in partner]
+    old_rest = [_likeness(old.sites[at], old_name) for at in left_old]
+    new_rest = [_likeness(new.sites[at], new_name) for at in left_new]
+    for i, j in align(old_rest, new_rest):
+        partner[left_new[j]] = left_old[i]
+
+    pairs: list[Pair] = [
+        (old.sites[partner[at]] if at in partner else None, site) for at, site in enumerate(new.sites)
+    ]
+    matched_old = set(partner.values())
+    return pairs + [(site, None) for at, site in enumerate(old.sites) if at not in matched_old]
+
+
+def _likeness(site: Site, name: Callable[[str], str]) -> Hashable:
+    """What two sites must share to pair by order alone: without line information the access and
+    width; with it the same line of the same file too, so that only the inline stack differs."""
+    if site.source is None:
+        return (site.access, site.width)
+    line = site.source.line if site.source.text is None else site.source.text
+    return (site.access, site.width, name(site.source.file), line)
+
+
+# --- files ----------------------------------------------------------------------------------
+
+def _file_names(old: Kernel, new: Kernel) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """Functions from a file of each kernel to a name that both share.
+
+    Folders differ between machines, so names are base names; the inputs themselves are one
+    name, and so are the only two names that the other side lacks: a renamed file.
+    """
+    def base(file: str) -> str:
+        return PurePath(file).name
+
+    def names(kernel: Kernel) -> set[str]:
+        return {base(place.file) for site in kernel.sites for place in _places(site)} - {base(kernel.input)}
+
+    old_only, new_only = names(old) - names(new), names(new) - names(old)
+    renamed = {old_only.pop(): new_only.pop()} if len(old_only) == len(new_only) == 1 else {}
+
+    def name_in(kernel: Kernel, renames: dict[str, str]) -> Callable[[str], str]:
+        own = base(kernel.input)
+        table: dict[str, str] = {}
+
+        def name(file: str) -> str:
+            if file not in table:
+                short = base(file)
+                table[file] = "" if short == own else renames.get(short, short)
+            return table[file]
+
+        return name
+
+    return name_in(old, renamed), name_in(new, {})
+
+
+def _places(site: Site) -> tuple[Source | Frame, ...]:
+    return (site.source, *site.source.inlined) if site.source else ()
+
+
+def _lines(kernel: Kernel, name: Callable[[str], str]) -> FileLines:
+    files: FileLines = defaultdict(dict)
+    for site in kernel.sites:
+        for depth, place in enumerate(_places(site)):
+            line = files[name(place.file)].setdefault(place.line, Line(place.line, place.text))
+            line.accesses.append(site.access if depth == 0 else "inlined")
+    return files
+
+
+def _key(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> Hashable:
+    """File, line and inline stack, with old lines as the new ones they became (None = gone)."""
+    places = []
+    for place in _places(site):
+        file = name(place.file)
+        line = place.line if aligned is None else aligned[file].get(place.line)
+        places.append((file, line) if line is not None else (file, "gone", place.line))
+    return (tuple(places), site.access)
+
+
+# --- lines ----------------------------------------------------------------------------------
+
+def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
+    """Old line number -> the new one that it became, for one file."""
+    olds, news = sorted(old.values(), key=_number), sorted(new.values(), key=_number)
+    if all(line.text is not None for line in (*olds, *news)):
+        return _align_by(olds, news, [line.text for line in olds], [line.text for line in news])
+    same = {number: number for number in old if number in new}
+    moved = _align_by(olds, news, _neighbourhoods(olds), _neighbourhoods(news))
+    return max(same, moved, key=lambda lines: _agreement(lines, old, new))
+
+
+def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence) -> LineMap:
+    """Lines with equal tokens; between two such, lines that stand alone against each other."""
+    pairs = align(old_tokens, new_tokens)
+    result = {olds[i].number: news[j].number for i, j in pairs}
+    ends = [(-1, -1), *pairs, (len(olds), len(news))]
+    for (i, j), (next_i, next_j) in zip(ends, ends[1:], strict=False):
+        between_old, between_new = olds[i + 1 : next_i], news[j + 1 : next_j]
+        if len(between_old) == len(between_new):       # rewritten in place
+            result.update({a.number: b.number for a, b in zip(between_old, between_new, strict=True)})
+        else:
+            shapes = align([sorted(line.accesses) for line in between_old], [sorted(line.accesses) for line in between_new])
+            result.update({between_old[a].number: between_new[b].number for a, b in shapes})
+    return result
+
+
+def _neighbourhoods(lines: list[Line]) -> list[Hashable]:
+    gaps = [0, *(b.number - a.number for a, b in zip(lines, lines[1:], strict=False))]
+    return [(gap, tuple(line.accesses)) for gap, line in zip(gaps, lines, strict=True)]
+
+
+def _agreement(lines: LineMap, old: dict[int, Line], new: dict[int, Line]) -> int:
+    """How many accesses pair under an alignment."""
+    count = 0
+    for old_line, new_line in lines.items():
+        theirs = list(new[new_line].accesses)
+        for access in old[old_line].accesses:
+            if access in theirs:
+                theirs.remove(access)
+                count += 1
+    return count
+
+
+def _number(line: Line) -> int:
+    return line.number
+
+
+# --- sequences ------------------------------------------------------------------------------
+
+def align(old: Sequence, new: Sequence) -> list[tuple[int, int]]:
+    """Index pairs of a common subsequence of two token sequences, increasing in both.
+
+    Equal ends pair at once. The middle goes through difflib, unless so many tokens repeat
+    that this would be quadratic: then the n-th of each token pairs with the n-th.
+    """
+    old = [tuple(token) if isinstance(token, list) else token for token in old]
+    new = [tuple(token) if isinstance(token, list) else token for token in new]
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    middle_old, middle_new = old[start : len(old) - end], new[start : len(new) - end]
+    pairs = [(at, at) for at in range(start)]
+    pairs += [(start + i, start + j) for i, j in _align_middle(middle_old, middle_new)]
+    return pairs + [(len(old) - back, len(new) - back) for back in range(end, 0, -1)]
+
+
+def _align_middle(old: list, new: list) -> list[tuple[int, int]]:
+    positions: dict[Hashable, list[int]] = defaultdict(list)
+    for at, token in enumerate(new):
+        positions[token].append(at)
+    if sum(len(positions.get(token, ())) for token in old) > LONGEST_DIFFLIB:
+        return _align_by_order(old, positions)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
+
+
+def _align_by_order(old: list, positions: dict[Hashable, list[int]]) -> list[tuple[int, int]]:
+    """Greedy: each old token takes the next new one of its kind that keeps the order."""
+    pairs: list[tuple[int, int]] = []
+    last = -1
+    taken = {token: iter(places) for token, places in positions.items()}
+    for at, token in enumerate(old):
+        for place in taken.get(token, ()):
+            if place > last:
+                pairs.append((at, place))
+                last = place
+                break
+    return pairs
+
+
+def _common(a: Sequence, b: Sequence) -> int:
+    """The length of the common start."""
+    missing = object()
+    for at, (x, y) in enumerate(zip_longest(a, b, fillvalue=missing)):
+        if x != y:
+            return at
+    return len(a)

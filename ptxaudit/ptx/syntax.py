@@ -1,0 +1,341 @@
+"""The syntax tree of a PTX module: what `grammars/ptx.lark` recognises, as frozen values.
+
+    @%p1 ld.shared.v2.f32 {%f1, %f2}, [%r4+8];
+
+    Instruction("ld.shared.v2.f32", guard=Guard("%p1"), line=…, operands=(
+        Vector((Name("%f1"), Name("%f2"))), Memory(Name("%r4"), 8)))
+
+Nothing here knows what an opcode means. Numbers are values, not spellings: `0x10` and `16` are
+the same `Int`. `line` (1-based, in the PTX text) takes no part in comparisons, so that two
+modules are equal when they say the same thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# --- operands: "Instruction Operands", "Constant Expressions" ---------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A register, variable, label, function or special register: `%r1`, `tab`, `%tid.x`, `_`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """An integer constant. `unsigned`: it was written with the suffix U."""
+
+    value: int
+    unsigned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A floating-point constant by its bits; `width` 32 (`0f…`) or 64 (`0d…` and `1.5`)."""
+
+    bits: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`-x`, `+x`, `~x`, and `!p`, the negation of a predicate operand."""
+
+    operator: str
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`a + b` and the other operators of constant expressions."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    """`condition ? then : otherwise`."""
+
+    condition: Operand
+    then: Operand
+    otherwise: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`(.s64) value`."""
+
+    type: str
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """`generic(symbol)`: the generic address of a variable, in initialisers."""
+
+    function: str
+    argument: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """`0xff00(symbol)`: one byte of an address, in initialisers."""
+
+    mask: int
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`name[3]`: an element of an array."""
+
+    name: str
+    index: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`p|q`: two destinations."""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`{a, b}`: vector operands, and the braces of initialisers."""
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`filter_mode = linear` in the initialiser of a sampler."""
+
+    name: str
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`[base+offset]`, offset in bytes; `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
+
+    base: Operand
+    offset: int = 0
+    rest: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`(a, b)`: the results or arguments of a call; with one item, a parenthesised expression."""
+
+    items: tuple[Operand, ...] = ()
+
+
+Operand = (
+    Name | Int | Float | Unary | Binary | Ternary | Cast | Apply | Mask | Index
+    | Pair | Vector | Field | Memory | Group
+)
+
+# --- statements -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@name` or `@!name` before an instruction."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`."""
+
+    opcode: str
+    operands: tuple[Operand, ...] = ()
+    guard: Guard | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`name:`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declarator:
+    """One variable of a declaration.
+
+    count: N of `%r<N>`, which declares %r0 … %r(N-1). dimensions: None for `[]`.
+    """
+
+    name: str
+    count: int | None = None
+    dimensions: tuple[Operand | None, ...] = ()
+    initial: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`.attribute(.managed)`, `.attribute(.unified(1, 2))`: (name, numbers) pairs."""
+
+    values: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Align:
+    """`.align bytes`."""
+
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declaration of registers, variables or parameters.
+
+    space: ".reg", ".shared", ".param", … qualifiers: in order, words such as ".v4", ".f32",
+    ".ptr", ".global", and Align and Attribute nodes.
+    """
+
+    space: str
+    qualifiers: tuple[str | Align | Attribute, ...]
+    declarators: tuple[Declarator, ...]
+    linkage: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`{ … }`: a scope of its own for names."""
+
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """`.loc file line column[, function_name label+offset, inlined_at file line column]`."""
+
+    file: int
+    line: int
+    column: int
+    function: str | None = None
+    function_offset: int = 0
+    inlined_at: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """`.pragma "text";`."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`name: .branchtargets a, b;` or `.calltargets`."""
+
+    name: str
+    kind: str
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """A directive of a function: `.maxntid 128, 1, 1`, `.noreturn`, `.abi_preserve 4`."""
+
+    name: str
+    values: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """`name: .callprototype (results) _ (parameters) directives;`."""
+
+    name: str
+    results: tuple[Variable, ...] | None
+    function: str
+    parameters: tuple[Variable, ...] | None
+    tuning: tuple[Tuning | Attribute, ...] = ()
+
+
+Statement = Instruction | Label | Variable | Block | Location | Pragma | Table | Prototype
+
+# --- module ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`.entry` or `.func`; body None for a declaration. results None where none are written."""
+
+    kind: str
+    name: str
+    results: tuple[Variable, ...] | None = None
+    parameters: tuple[Variable, ...] | None = None
+    body: Block | None = None
+    linkage: tuple[str, ...] = ()
+    before: tuple[Tuning | Attribute, ...] = ()     # directives between `.func` and the name
+    tuning: tuple[Tuning | Attribute, ...] = ()     # directives after the parameters
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """`.file index "path"[, timestamp, size]`."""
+
+    index: int
+    path: str
+    stamp: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionName:
+    """`.debug_str` or `.debug_str+12` as a datum."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """`.b8 1, 2, 3` in a section."""
+
+    type: str
+    values: tuple[Operand | SectionName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`.section .debug_str { … }`."""
+
+    name: str
+    data: tuple[Datum | Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`.alias name, target;`."""
+
+    name: str
+    target: str
+
+
+Item = Function | Variable | File | Section | Alias | Pragma | Location
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None."""
+
+    version: str
+    target: tuple[str, ...]
+    address_size: int | None
+    items: tuple[Item, ...]
+    file: str = field(default="<ptx>", compare=False)

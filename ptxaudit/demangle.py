@@ -1,0 +1,66 @@
+"""Turns a mangled C++ name into the one that the source has.
+
+    _Z4gemmIfLi128ELi8EEvPKT_S2_PT_i -> void gemm<float, 128, 8>(float const*, float const*, float*, int)
+
+Names that are not mangled (`extern "C"`, Triton's) and names that the C++ runtime library cannot
+read stay as they are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+
+@cache
+def demangle(name: str) -> str:
+    """The demangled name, with parameter types; the name itself where there is none."""
+    if not name.startswith("_Z"):
+        return name
+    cxxfilt = _cxxfilt()
+    if cxxfilt is None:
+        return name
+    try:
+        return cxxfilt.demangle(name)
+    except cxxfilt.InvalidName:
+        return name
+
+
+@cache
+def _cxxfilt():
+    """cxxfilt, or None where the machine has no C++ runtime library for it to ask."""
+    import cxxfilt
+
+    try:
+        cxxfilt.demangle("_Z1kv")
+    except cxxfilt.LibraryNotFound:
+        return None
+    return cxxfilt
+
+
+def split_name(name: str) -> tuple[str, list[str]]:
+    """The demangled name without its return type, and its parameter types.
+
+        _Z4gemmIfLi8EEvPKT_i -> ("gemm<float, 8>", ["float const*", "int"])
+        kernel               -> ("kernel", [])
+    """
+    text = demangle(name)
+    if text == name or not text.endswith(")"):
+        return text, []
+    opening = next(i for i in range(len(text) - 1, -1, -1) if _depths(text)[i] == 0 and text[i] == "(")
+    head, inside = text[:opening], text[opening + 1:-1]
+    blanks = [i for i, depth in enumerate(_depths(head)) if depth == 0 and head[i] == " "]
+    # a blank inside "operator()", "(anonymous namespace)" or "{lambda()#1}" is at depth > 0
+    head = head[blanks[-1] + 1:] if blanks else head
+    commas = [i for i, depth in enumerate(_depths(inside)) if depth == 0 and inside[i] == ","]
+    types = [inside[a + 1:b].strip() for a, b in zip([-1, *commas], [*commas, len(inside)])]
+    return head, [] if types in ([""], ["void"]) else types
+
+
+def _depths(text: str) -> list[int]:
+    """The bracket depth outside each letter: an opening and its closing bracket have the same."""
+    depths, depth = [], 0
+    for letter in text:
+        depth -= letter in ")>}]"
+        depths.append(depth)
+        depth += letter in "(<{["
+    return depths

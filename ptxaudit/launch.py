@@ -1,0 +1,176 @@
+"""A launch of a kernel: its grid, block and parameters, checked against CUDA's limits.
+
+    Launch("gemm", grid=(4, 2), block=(16, 16), params=[None, None, 1024])
+
+`launch_file` reads and writes launches as TOML, `parameters` packs the values into the bytes
+that the kernel sees.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from ptxaudit import ir
+from ptxaudit.demangle import demangle, split_name
+from ptxaudit.errors import InputError
+
+DIMENSIONS = "xyz"
+
+# CUDA C Programming Guide, "Features and Technical Specifications per Compute Capability".
+MAX_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_CLUSTER = 16          # blocks; more than 8 only where a kernel allows the non-portable size
+
+Dims = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch. kernel: a mangled or demangled name, or a glob.
+
+    grid, block, cluster: 1 to 3 numbers, kept as three; None where not told.
+    dynamic_shared: bytes, None where not told.
+    params: values by position; None or "?" for a pointer or a value that is not told.
+    named: values by position or PTX name, for single ones: {"3": 1024}.
+    param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
+    file, line: where it was read, for messages.
+    Raises InputError for what CUDA would refuse to launch.
+    """
+
+    kernel: str = "*"
+    grid: Dims | None = None
+    block: Dims | None = None
+    cluster: Dims | None = None
+    dynamic_shared: int | None = None
+    params: tuple[Any, ...] | None = None
+    param_bytes: bytes | None = None
+    named: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    file: str | None = field(default=None, compare=False)
+    line: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # frozen: fields are normalised once, here
+        if not isinstance(self.kernel, str) or not self.kernel.strip():
+            raise self.error("a launch needs the name of a kernel", "or kernel = \"*\" for all of them")
+        for name in ("grid", "block", "cluster"):
+            put(name, self._dims(name, getattr(self, name)))
+        self._check_limits()
+        dynamic = self.dynamic_shared
+        if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
+            raise self.error(f"dynamic_shared is {dynamic!r}, not a number of bytes", "write it as bytes: dynamic_shared = 2048")
+        if self.params is not None:
+            if isinstance(self.params, (str, bytes)) or not isinstance(self.params, Sequence):
+                raise self.error(f"params is {self.params!r}, not a list", 'write one value for each parameter: params = ["?", 1024]')
+            put("params", tuple(tuple(value) if isinstance(value, list) else value for value in self.params))
+        if isinstance(self.param_bytes, str):
+            put("param_bytes", self._hex(self.param_bytes))
+        if self.params is not None and self.param_bytes is not None:
+            raise self.error("both params and param_bytes are given", "keep one of the two")
+        put("named", {str(key): value for key, value in self.named.items()})
+
+    def error(self, what: str, hint: str = "") -> InputError:
+        """An InputError at the place that this launch was read from."""
+        return InputError(what, hint, self.file, self.line)
+
+    def _dims(self, name: str, value: Any) -> Dims | None:
+        if value is None:
+            return None
+        numbers = (value,) if isinstance(value, int) else value
+        if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not 1 <= len(numbers) <= len(DIMENSIONS):
+            raise self.error(f"{name} is {value!r}, not 1 to 3 numbers", f"write it as {name} = [32, 8]")
+        numbers = tuple(numbers)
+        for axis, number in zip(DIMENSIONS, numbers):
+            if isinstance(number, bool) or not hasattr(number, "__index__"):
+                raise self.error(f"{name}.{axis} is {number!r}, not a whole number", f"write it as {name} = [32, 8]")
+            if number < 1:
+                raise self.error(f"{name}.{axis} is {number}; it must be at least 1", "leave out the dimensions that are not used")
+        ones = (1,) * (len(DIMENSIONS) - len(numbers))
+        return tuple(int(number) for number in numbers) + ones  # type: ignore[return-value]
+
+    def _check_limits(self) -> None:
+        for name, dims, limits in (("block", self.block, MAX_BLOCK), ("grid", self.grid, MAX_GRID)):
+            for axis, number, limit in zip(DIMENSIONS, dims or (), limits):
+                if number > limit:
+                    raise self.error(f"{name}.{axis} is {number}; CUDA allows at most {limit}", "check the order of the dimensions")
+        if self.block and prod(self.block) > MAX_THREADS:
+            shape = " x ".join(map(str, self.block))
+            raise self.error(f"a block of {shape} has {prod(self.block)} threads; CUDA allows at most {MAX_THREADS}", "make the block smaller")
+        if self.cluster:
+            if prod(self.cluster) > MAX_CLUSTER:
+                raise self.error(f"a cluster of {prod(self.cluster)} blocks; CUDA allows at most {MAX_CLUSTER}", "make the cluster smaller")
+            for axis, blocks, cluster in zip(DIMENSIONS, self.grid or (), self.cluster):
+                if blocks % cluster:
+                    raise self.error(f"grid.{axis} = {blocks} is not a multiple of cluster.{axis} = {cluster}", "CUDA refuses such a launch")
+
+    def _hex(self, text: str) -> bytes:
+        try:
+            return bytes.fromhex(text.removeprefix("0x"))
+        except ValueError:
+            raise self.error("param_bytes is not pairs of hexadecimal digits", 'write it as param_bytes = "00e0a4f7 10000000"') from None
+
+    @cached_property
+    def _pattern(self) -> str:
+        return _squeeze(self.kernel)
+
+    def matches(self, kernel: str) -> bool:
+        """Whether this launch is of the kernel with that mangled name."""
+        return any(name == self._pattern or fnmatchcase(name, self._pattern) for name in names_of(kernel))
+
+    def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
+        """The kernel's parameter buffer, and for each of its bytes 1 where it is told, else 0.
+
+        Raises InputError for too few or too many parameters and for values that do not fit.
+        """
+        from ptxaudit.parameters import pack
+
+        return pack(self, function)
+
+
+def _squeeze(name: str) -> str:
+    """Without blanks: the demangler writes `gemm<float, 8>`, people `gemm<float,8>`."""
+    return "".join(name.split())
+
+
+def names_of(kernel: str) -> list[str]:
+    """The spellings by which a kernel can be named, without blanks:
+    mangled, demangled, without parameters, without template arguments."""
+    head, _ = split_name(kernel)
+    bare = head[: _template_start(head)]
+    return list(dict.fromkeys(_squeeze(name) for name in (kernel, demangle(kernel), head, bare)))
+
+
+def _template_start(head: str) -> int:
+    """Where the template arguments of the last name begin: 10 for "ns::A<1>::k<float>"."""
+    depth = 0
+    if not head.endswith(">"):
+        return len(head)
+    for index in range(len(head) - 1, -1, -1):
+        depth += {">": 1, "<": -1}.get(head[index], 0)
+        if depth == 0:
+            return index
+    return len(head)
+
+
+def match(launches: Iterable[Launch], kernel: str) -> list[Launch]:
+    """The launches of the kernel with that mangled name, in order: each is a result of its own."""
+    return [launch for launch in launches if launch.matches(kernel)]
+
+
+def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[InputError]:
+    """An error for each launch that is of none of these kernels (mangled names)."""
+    known = {name: split_name(name)[0] for name in kernels}
+    errors = []
+    for launch in launches:
+        if any(launch.matches(name) for name in kernels):
+            continue
+        close = difflib.get_close_matches(launch.kernel, known.values(), n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}?" if close else "its kernels are " + (", ".join(list(known.values())[:8]) or "none")
+        errors.append(launch.error(f"there is no kernel {launch.kernel!r}", hint))
+    return errors

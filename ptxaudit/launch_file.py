@@ -1,0 +1,133 @@
+"""Reads launches from TOML, and writes a launch file to fill in.
+
+    [[launch]]
+    kernel = "gemm_*"
+    grid = [4, 2]              -> [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024))]
+    block = [16, 16]
+    params = ["?", 1024]
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ptxaudit import ir
+from ptxaudit.demangle import demangle
+from ptxaudit.errors import InputError
+from ptxaudit.launch import Launch
+from ptxaudit.parameters import describe
+from ptxaudit.source_text import read_text
+
+KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes")
+
+_HEADER = re.compile(r"^\s*\[\[\s*launch\s*\]\]")
+_AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
+
+
+def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
+    """The launches of a TOML file, in order. Raises InputError with file and line for what is wrong in it."""
+    file = os.fspath(path)
+    text = read_text(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = _AT.search(str(error))
+        line, column = (int(at[1]), int(at[2])) if at else (None, None)
+        raise InputError(f"this is not TOML: {_AT.sub('', str(error))}", "see https://toml.io", file, line, column) from None
+    if "launch" not in document:
+        raise InputError("there is no [[launch]] in this file", "`ptxaudit launches INPUT` writes one to fill in", file)
+    for key in document:
+        if key != "launch":
+            raise InputError(f"unknown table or key {key!r}", _close(key, ["launch"]), file, _line_of(text, key))
+    return launches_from(document["launch"], file, text)
+
+
+def launches_from(tables: Any, file: str | None = None, text: str = "") -> list[Launch]:
+    """The launches of the parsed `[[launch]]` tables of a TOML document with that text."""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InputError("launch is not an array of tables", "write [[launch]] with two brackets", file, _line_of(text, "launch"))
+    starts = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
+    if len(starts) != len(tables):           # written inline: launch = [{…}]
+        starts = [None] * len(tables)
+    return [_launch(table, file, text, start) for table, start in zip(tables, starts)]
+
+
+def _launch(table: dict[str, Any], file: str | None, text: str, start: int | None) -> Launch:
+    for key in table:
+        if key not in KEYS:
+            raise InputError(f"a launch has no {key!r}", _close(key, KEYS), file, _line_of(text, key, start))
+    if "kernel" not in table:
+        raise InputError("this launch names no kernel", 'add kernel = "NAME", or "*" for all', file, start)
+    try:
+        return Launch(**table, file=file, line=start)
+    except InputError as error:
+        key = next((key for key in table if re.match(rf"(both )?{key}\b|a {key} of", error.what)), None)
+        error.line = _line_of(text, key, start) if key else start
+        raise
+
+
+def _close(key: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"did you mean {close[0]}?" if close else "it may have " + ", ".join(known)
+
+
+def _line_of(text: str, key: str, start: int | None = None) -> int | None:
+    """The first line, after `start`, that sets `key` or opens the table of that name."""
+    wanted = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
+    for number, line in enumerate(text.splitlines(), 1):
+        if number > (start or 0) and wanted.match(line):
+            return number
+    return start
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+_PREFACE = """\
+# Launches of {input}: fill in the ? and delete what you do not need.
+# "?" in params is a pointer, or a value that may stay untold; write 0.5 for a float, 2 for an integer,
+# a list of numbers or a string of hexadecimal digits ("0a 00 ?? ??") for a structure.
+# Several [[launch]] of one kernel are several results.
+"""
+
+
+def write_launches(kernels: Sequence[ir.Function], input: str) -> str:
+    """A launch file for these kernels, as TOML to fill in. It reads back as it is."""
+    return _PREFACE.format(input=input) + "".join("\n" + _template(kernel) for kernel in kernels)
+
+
+def _template(kernel: ir.Function) -> str:
+    lines = ["[[launch]]", f"kernel = {_string(kernel.name)}"]
+    if (plain := demangle(kernel.name)) != kernel.name:
+        lines.insert(0, f"# {plain}")
+    lines.append("grid = [1]                 # ? blocks in x, y, z")
+    lines.append(_block(kernel))
+    if kernel.cluster:
+        lines.append(f"cluster = {list(kernel.cluster)}        # from the binary")
+    if any(v.space == "shared" and v.size == 0 for v in kernel.variables):
+        lines.append("dynamic_shared = 0         # ? bytes")
+    if not kernel.parameters:
+        return "\n".join([*lines, "params = []"]) + "\n"
+    lines.append("params = [")
+    for index, parameter in enumerate(kernel.parameters):
+        kind = "a pointer, " if parameter.pointer else ""
+        lines.append(f'    "?",                   # {index}: {kind}{describe(parameter)}')
+    return "\n".join([*lines, "]"]) + "\n"
+
+
+def _block(kernel: ir.Function) -> str:
+    if kernel.block:
+        return f"block = {list(kernel.block)}        # from the binary"
+    limit = f", at most {kernel.max_threads} threads" if kernel.max_threads else ""
+    return f"block = [{min(256, kernel.max_threads or 256)}]              # ? threads in x, y, z{limit}"
+
+
+def _string(text: str) -> str:
+    """A TOML basic string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -35,9 +35,9 @@ Dims = tuple[int, int, int]
 class Launch:
     """One launch. kernel: a mangled or demangled name, or a glob.
 
-    grid, block, cluster: 1 to 3 numbers, kept as three; None where not told.
-    dynamic_shared: bytes, None where not told.
-    params: values by position; None or "?" for a pointer or a value that is not told.
+    grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not told.
+    dynamic_shared: bytes; None (or "?") where not told.
+    params: values by position; None (or "?") for a pointer or a value that is not told.
     named: values by position or PTX name, for single ones: {"3": 1024}.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
     file, line: where it was read, for messages.
@@ -62,6 +62,8 @@ class Launch:
         for name in ("grid", "block", "cluster"):
             put(name, self._dims(name, getattr(self, name)))
         self._check_limits()
+        if self.dynamic_shared == "?":
+            put("dynamic_shared", None)
         dynamic = self.dynamic_shared
         if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
             raise self.error(f"dynamic_shared is {dynamic!r}, not a number of bytes", "write it as bytes: dynamic_shared = 2048")
@@ -80,7 +82,7 @@ class Launch:
         return InputError(what, hint, self.file, self.line)
 
     def _dims(self, name: str, value: Any) -> Dims | None:
-        if value is None:
+        if value is None or value == "?":
             return None
         numbers = (value,) if isinstance(value, int) else value
         if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not 1 <= len(numbers) <= len(DIMENSIONS):

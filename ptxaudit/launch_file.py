@@ -37,8 +37,8 @@ def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
-        line, column = (int(at[1]), int(at[2])) if at else (None, None)
-        raise InputError(f"this is not TOML: {_AT.sub('', str(error))}", "see https://toml.io", file, line, column) from None
+        line, column = (int(at[1]), int(at[2])) if at else (len(text.splitlines()), None)   # "at end of document"
+        raise InputError(f"this is not TOML: {str(error).split(' (at ')[0]}", "see https://toml.io", file, line, column) from None
     if "launch" not in document:
         raise InputError("there is no [[launch]] in this file", "`ptxaudit launches INPUT` writes one to fill in", file)
     for key in document:
@@ -89,9 +89,9 @@ def _line_of(text: str, key: str, start: int | None = None) -> int | None:
 # --- writing -----------------------------------------------------------------------------------
 
 _PREFACE = """\
-# Launches of {input}: fill in the ? and delete what you do not need.
-# "?" in params is a pointer, or a value that may stay untold; write 0.5 for a float, 2 for an integer,
-# a list of numbers or a string of hexadecimal digits ("0a 00 ?? ??") for a structure.
+# Launches of {input}: replace each "?" by what you know; what stays "?" is not told, as pointers are.
+# grid and block: 1 to 3 numbers, [32, 8]. params: 0.5 for a float, 2 for an integer, a list of numbers
+# or a string of hexadecimal digits ("0a 00 ?? ??") for a structure.
 # Several [[launch]] of one kernel are several results.
 """
 
@@ -105,26 +105,28 @@ def _template(kernel: ir.Function) -> str:
     lines = ["[[launch]]", f"kernel = {_string(kernel.name)}"]
     if (plain := demangle(kernel.name)) != kernel.name:
         lines.insert(0, f"# {plain}")
-    lines.append("grid = [1]                 # ? blocks in x, y, z")
-    lines.append(_block(kernel))
+    limit = f", at most {kernel.max_threads} threads" if kernel.max_threads and not kernel.block else ""
+    lines.append(_line('grid = "?"', "blocks in x, y, z"))
+    lines.append(_line(f"block = {_dims(kernel.block)}", "threads in x, y, z" + (", from the binary" if kernel.block else limit)))
     if kernel.cluster:
-        lines.append(f"cluster = {list(kernel.cluster)}        # from the binary")
+        lines.append(_line(f"cluster = {_dims(kernel.cluster)}", "blocks in x, y, z, from the binary"))
     if any(v.space == "shared" and v.size == 0 for v in kernel.variables):
-        lines.append("dynamic_shared = 0         # ? bytes")
+        lines.append(_line('dynamic_shared = "?"', "bytes"))
     if not kernel.parameters:
         return "\n".join([*lines, "params = []"]) + "\n"
     lines.append("params = [")
     for index, parameter in enumerate(kernel.parameters):
-        kind = "a pointer, " if parameter.pointer else ""
-        lines.append(f'    "?",                   # {index}: {kind}{describe(parameter)}')
+        pointer = "a pointer, " if parameter.pointer else ""
+        lines.append(_line('    "?",', f"{index}: {pointer}{describe(parameter)}"))
     return "\n".join([*lines, "]"]) + "\n"
 
 
-def _block(kernel: ir.Function) -> str:
-    if kernel.block:
-        return f"block = {list(kernel.block)}        # from the binary"
-    limit = f", at most {kernel.max_threads} threads" if kernel.max_threads else ""
-    return f"block = [{min(256, kernel.max_threads or 256)}]              # ? threads in x, y, z{limit}"
+def _line(setting: str, comment: str) -> str:
+    return f"{setting:<24}# {comment}"
+
+
+def _dims(dims: tuple[int, int, int] | None) -> str:
+    return '"?"' if dims is None else str(list(dims))
 
 
 def _string(text: str) -> str:

@@ -23,11 +23,16 @@ POINTER_LIMIT = 2**57            # device addresses are below this
 
 @dataclass(frozen=True)
 class Facts:
-    """What the user states beside a launch. aligned: parameter index or name -> byte alignment;
-    "*" stands for every pointer."""
+    """What the user states beside a launch.
+
+    aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
+    block, grid, dynamic_shared: stated without a whole launch.
+    """
 
     aligned: dict = field(default_factory=dict)
-    values: dict = field(default_factory=dict)
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    dynamic_shared: int | None = None
 
 
 @dataclass

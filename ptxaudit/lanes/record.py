@@ -36,6 +36,19 @@ class Totals:
     evidence: str = "measured"
 
 
+@dataclass(frozen=True)
+class _Scores:
+    """The fields of `banks.Scores` that are used here, combined over residues of the base."""
+
+    low: np.ndarray
+    high: np.ndarray
+    ideal: np.ndarray
+    ways: np.ndarray
+    lines: np.ndarray | None
+    lines_ideal: np.ndarray | None
+    evidence: str
+
+
 @dataclass
 class SiteRecord:
     """All requests of one site. weights are numbers of blocks."""
@@ -54,13 +67,18 @@ class SiteRecord:
     lost_high: int = 0
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)      # (addresses, active, sources) bytes -> [Pattern fields, weight]
+    loose: str = ""               # why a range remains although the addresses are known up to a shift
+    evidence: str = "measured"
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
     visits: np.ndarray | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
-            sources: np.ndarray | None = None) -> None:
-        """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers."""
+            sources: np.ndarray | None = None, zeros: int = 32) -> None:
+        """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
+
+        zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
+        """
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
@@ -76,12 +94,17 @@ class SiteRecord:
         if sources is not None:
             floor = np.where(active, sources, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
-        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes())
+        step = min(1 << zeros, shift)
+        if step < shift:
+            if step < self.access.width:       # an access that is not aligned would fault: the base aligns it
+                step = min(self.access.width, shift)
+                relative = np.where(active, addresses - low, 0)
+        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step)
         entry = self.pending.get(key)
         if entry is None:
             if len(self.pending) >= PENDING:
                 self.flush()
-            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}]
+            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}, step]
         entry[3] += weights
         if not self.many_trips:
             by_trip = entry[4]
@@ -131,7 +154,8 @@ class SiteRecord:
         active = np.concatenate([e[1] for e in entries])
         sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
         weights = np.concatenate([e[3] for e in entries])
-        scores = banks.score(self.machine, self.access, addresses, active, sources)
+        steps = np.concatenate([np.full(len(e[3]), e[5]) for e in entries])
+        scores = self._score(addresses, active, sources, steps)
         at = 0
         for e in entries:
             n = len(e[3])
@@ -155,10 +179,38 @@ class SiteRecord:
                 slot[3] += int(weights[i])
         self.evidence = scores.evidence
 
+    def _score(self, addresses, active, sources, steps):
+        """Scores of all requests; where the base is not known well enough, the range over its residues."""
+        shift = self.machine.invariant_shift(self.access)
+        scores = banks.score(self.machine, self.access, addresses, active, sources)
+        loose = steps < shift
+        if not loose.any():
+            return scores
+        low, high, ideal, ways = (np.array(x) for x in (scores.low, scores.high, scores.ideal, scores.ways))
+        lines = None if scores.lines is None else np.array(scores.lines)
+        lines_ideal = None if scores.lines_ideal is None else np.array(scores.lines_ideal)
+        for step in np.unique(steps[loose]):
+            rows = np.flatnonzero(steps == step)
+            for residue in range(int(step), shift, int(step)):
+                s = banks.score(self.machine, self.access, addresses[rows] + residue, active[rows],
+                                None if sources is None else sources[rows])
+                low[rows] = np.minimum(low[rows], s.low)
+                high[rows] = np.maximum(high[rows], s.high)
+                ideal[rows] = np.minimum(ideal[rows], s.ideal)
+                ways[rows] = np.maximum(ways[rows], s.ways)
+                if lines is not None:
+                    if not self.loose and (lines[rows] != s.lines).any():
+                        self.loose = f"the place of the array modulo {shift} bytes is not known"
+                    lines[rows] = np.maximum(lines[rows], s.lines)
+                    lines_ideal[rows] = np.minimum(lines_ideal[rows], s.lines_ideal)
+        if (low < high).any() and not self.loose:
+            self.loose = f"the place of the array modulo {shift} bytes is not known"
+        return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+
     def totals(self) -> Totals:
         """Sums over everything recorded with addresses."""
         self.flush()
-        t = Totals(evidence=getattr(self, "evidence", "measured"))
+        t = Totals(evidence=self.evidence)
         for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
             if low < 0:
                 t.uncounted = True

@@ -1,0 +1,200 @@
+"""From a kernel and a launch (or none) to one figure a site.
+
+    evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, …), assumed=(…))
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+
+from .. import banks
+from ..errors import InputError
+from ..graph import Graph
+from ..ir import Function
+from .env import LANES, Environment, Facts, thread_rows
+from .infer import Inference, infer
+from .record import SiteRecord
+from .result import KernelResult, SiteResult, Status
+from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
+
+MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
+
+
+def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
+             budget: float | None = None) -> KernelResult:
+    """All sites of a kernel.
+
+    launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
+    facts: what is stated beside a launch. budget: seconds; when spent, what is open is unknown.
+    """
+    accesses, listed = _accesses(function, graph)
+    if not accesses:
+        return KernelResult(tuple(listed.values()))
+    deadline = None if budget is None else time.perf_counter() + budget
+    simulated: dict[int, SiteResult] = {}
+    if launch is not None:
+        simulated = _simulate(function, graph, launch, machine, facts, accesses, deadline)
+    open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
+    inferred = infer(function, graph, launch, machine, facts, open_sites, deadline) if open_sites else Inference({}, ())
+    results = dict(listed)
+    for i in accesses:
+        if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
+            results[i] = simulated[i]
+        elif i in simulated:
+            results[i] = _merge(simulated[i], inferred.sites[i])
+        else:
+            results[i] = inferred.sites[i]
+    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed)
+
+
+def _accesses(function: Function, graph: Graph):
+    """({index: Access} to score, {index: SiteResult} of those that are only listed)."""
+    accesses, listed = {}, {}
+    for i in graph.sites():
+        site = function.instructions[i].site
+        if graph.block_of[i] not in graph.reachable:
+            listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
+            continue
+        try:
+            access = banks.classify(site.opcode)
+        except InputError as error:
+            listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
+            continue
+        reason = site.unscored or access.unscored
+        if reason:
+            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+        else:
+            accesses[i] = access
+    return accesses, listed
+
+
+def _settled(result: SiteResult) -> bool:
+    return result.status in (Status.EXACT, Status.UNREACHED) or result.status == Status.BOUNDED and result.requests is not None
+
+
+def environment(function: Function, launch, facts: Facts, block, concrete: dict[int, np.ndarray] | None = None,
+                repeat: int = 1) -> Environment:
+    """The rows of one block (repeated for concrete block indices)."""
+    exists, tid, warp = thread_rows(block)
+    if repeat > 1:
+        tile = lambda a: a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
+        exists, tid, warp = np.tile(exists, (repeat, 1)), tuple(tile(t) for t in tid), np.tile(warp, (repeat, 1))
+    param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
+    return Environment(
+        function, exists, tid, warp, block=block,
+        grid=None if launch is None else _three(launch.grid),
+        cluster=None if launch is None else _three(launch.cluster or (1, 1, 1)),
+        dynamic_shared=None if launch is None else launch.dynamic_shared,
+        param_bytes=param_bytes, param_known=param_known, facts=facts, concrete_block=concrete or {}, executions=0)
+
+
+def _three(numbers) -> tuple[int, int, int]:
+    numbers = tuple(int(n) for n in numbers)
+    return numbers + (1,) * (3 - len(numbers))
+
+
+def _simulate(function, graph, launch, machine, facts, accesses, deadline) -> dict[int, SiteResult]:
+    """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
+    part = graph.slice(accesses, follow_loads=False)
+    block, grid = _three(launch.block), _three(launch.grid)
+    dims: set[int] = set()
+    out_of_budget = False
+    while True:
+        records = {i: SiteRecord(machine, a) for i, a in accesses.items()}
+        warps = -(-block[0] * block[1] * block[2] // LANES)
+        total = int(np.prod([grid[d] for d in dims])) * warps
+        allow = total <= MOST_BLOCK_ROWS
+        try:
+            for env, low, high in _batches(function, launch, facts, block, grid, dims if allow else set()):
+                Simulation(graph, part, env, records, low, high, deadline, allow).run()
+        except NeedBlocks as need:
+            dims |= need.dimensions
+            continue
+        except OutOfBudget:
+            out_of_budget = True
+        break
+    results = {}
+    for i, record in records.items():
+        if out_of_budget:
+            record.doubt = record.doubt or "budget: the run was not finished in the time given"
+        results[i] = site_result(i, record)
+    return results
+
+
+def _batches(function, launch, facts, block, grid, dims):
+    """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`."""
+    dims = sorted(d for d in dims if grid[d] > 1)
+    warps = -(-block[0] * block[1] * block[2] // LANES)
+    first, last = np.zeros(3, np.int64), np.array(grid, np.int64) - 1
+    if not dims:
+        env = environment(function, launch, facts, block)
+        yield env, np.tile(first, (env.rows, 1)), np.tile(last, (env.rows, 1))
+        return
+    at_once = max(1, min(MAX_ROWS // 4, 4096) // warps)
+    indices = itertools.product(*(range(grid[d]) for d in reversed(dims)))
+    while chunk := list(itertools.islice(indices, at_once)):
+        numbers = np.array(chunk, np.int64)[:, ::-1]
+        concrete = {d: np.zeros((len(chunk) * warps, 1), np.uint32) for d in range(3) if grid[d] == 1}
+        low = np.tile(first, (len(chunk) * warps, 1))
+        high = np.tile(last, (len(chunk) * warps, 1))
+        for k, d in enumerate(dims):
+            column = np.repeat(numbers[:, k], warps)
+            concrete[d] = column.astype(np.uint32)[:, None]
+            low[:, d] = high[:, d] = column
+        yield environment(function, launch, facts, block, concrete, len(chunk)), low, high
+
+
+def site_result(index: int, record: SiteRecord) -> SiteResult:
+    """What a run says of one site."""
+    if record.doubt:
+        status = Status.DATA_DEPENDENT if record.doubt_data else Status.UNKNOWN
+        return SiteResult(index, status, record.doubt)
+    t = record.totals()
+    if record.requests == 0:
+        return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=t.evidence)
+    common = dict(requests=record.requests, active_requests=record.active_requests, evidence=t.evidence,
+                  patterns=record.patterns(), trips=record.trip_table())
+    per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
+    ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
+    if record.lost:
+        low, high = t.low + record.lost_low, t.high + record.lost_high
+        status = Status.DATA_DEPENDENT if record.lost_data else Status.BOUNDED
+        each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
+        wide = None
+        if record.lost_requests and not t.uncounted:
+            mean = (record.lost_low // record.lost_requests, -(-record.lost_high // record.lost_requests))
+            wide = (min(mean[0], per[0]) if per else mean[0], max(mean[1], per[1]) if per else mean[1])
+        return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
+                          per_request=wide, **common)
+    if t.uncounted:
+        reason = "cp.async.cg: no counter sees its wavefronts; `lines` tells its cost"
+        if record.loose:
+            reason += f"; {record.loose}"
+        return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
+                          lines_ideal=t.lines_ideal, **common)
+    if t.low != t.high:
+        reason = record.loose or getattr(record.access, "range_reason", "") or "the rule gives a range for this request"
+        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
+                          per_request=per, ideal_per_request=ideal_per, **common)
+    return SiteResult(index, Status.EXACT, "", wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,
+                      bounds=(t.low, t.high), per_request=per, ideal_per_request=ideal_per, **common)
+
+
+def _merge(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
+    """A site that the run could not count: the run's reason and requests with the per-request answer."""
+    from dataclasses import replace
+    if simulated.requests is not None:
+        if inferred.per_request is not None and simulated.active_requests is not None and inferred.status != Status.UNKNOWN:
+            low = inferred.per_request[0] * simulated.active_requests
+            high = inferred.per_request[1] * simulated.active_requests
+            if simulated.bounds is not None:
+                low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
+            return replace(simulated, bounds=(low, high), per_request=inferred.per_request, formula=inferred.formula)
+        return replace(simulated, formula=inferred.formula)
+    if inferred.status == Status.UNKNOWN:
+        return inferred
+    status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
+    return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))

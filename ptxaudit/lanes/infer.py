@@ -1,0 +1,711 @@
+"""Abstract interpretation of a slice: what every request of a site looks like, without running it.
+
+Each block is entered with one state: the registers of all rows, the lanes that may be active, and
+whether that mask is certain. Where branches are decided by what is known, lanes are followed one by
+one, and loops are unrolled; where they are not, both ways are taken and values meet:
+
+- a choice that all lanes make alike leaves a uniform unknown behind (double buffers, ring stages),
+- a choice that lanes make apart leaves opaque lanes where the values differ.
+
+A loop that cannot be unrolled is entered with an induction hypothesis for each register that it
+changes — `entry + step·k`, with k the trip — and the hypothesis is kept only if running the body
+from it gives `entry + step·(k+1)`. A register that only moves uniformly over the lanes falls back to
+`entry + u`; one that does neither becomes opaque. Nothing is assumed that was not verified.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import networkx as nx
+import numpy as np
+
+from ..graph import END, Graph
+from ..ir import Function, Reg
+from . import affine
+from .effects import Registers, View, execute, guard_mask
+from .env import LANES
+from .observe import Observation, conclude
+from .result import SiteResult, Status
+from .rows import Rows, rows_for
+from .value import Lost, Uniform, Value, lane_uniform, opaque, same, squeeze, term_zeros, unknown
+
+UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
+UNROLL_SECONDS = 1.0       # and the time for that
+WIDEN_PASSES = 12
+
+
+# unknowns that are one number for the whole kernel, in whatever trip they are read
+_OUTER = frozenset(("parameter", "pointer", "shared", "block", "block shape", "variable", "window"))
+
+
+class Undecided(Exception):
+    """A branch in a loop that is being unrolled is not decided by what is known."""
+
+
+class Stop(Exception):
+    """The time given is spent."""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """One result per site, and the assumptions that the answers rest on."""
+
+    sites: dict[int, SiteResult]
+    assumed: tuple[str, ...]
+
+
+@dataclass
+class State:
+    """What is known where a block begins. doubts: undecided branches that led here, as reasons."""
+
+    registers: Registers
+    mask: np.ndarray
+    exact: bool = True
+    doubts: tuple[Lost, ...] = ()
+
+    def copy(self) -> State:
+        registers = Registers(self.registers.rows)
+        registers.values = dict(self.registers.values)
+        return State(registers, self.mask, self.exact, self.doubts)
+
+
+@dataclass
+class _Branches:
+    """How the branches of the blocks were decided: "known", "uniform" or "varying"."""
+
+    kind: dict[int, str] = field(default_factory=dict)
+
+    def put(self, block: int, kind: str) -> None:
+        order = ("known", "uniform", "varying")
+        old = self.kind.get(block, "known")
+        self.kind[block] = max(old, kind, key=order.index)
+
+
+def infer(function: Function, graph: Graph, launch, machine, facts, accesses: dict, deadline: float | None) -> Inference:
+    """Answers per request for the sites in `accesses` ({index: banks.Access})."""
+    rows: Rows = rows_for(function, launch, facts)
+    interpreter = Interpreter(function, graph, rows, accesses, deadline)
+    try:
+        interpreter.run()
+        failure = interpreter.failure
+    except Stop:
+        failure = "budget: the analysis was not finished in the time given"
+    sites = {}
+    for index, access in accesses.items():
+        if failure:
+            sites[index] = SiteResult(index, Status.UNKNOWN, failure)
+        else:
+            sites[index] = conclude(index, access, interpreter.seen.get(index, []), machine, rows, function)
+    return Inference(sites, rows.assumed)
+
+
+class Interpreter:
+    """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
+
+    def __init__(self, function: Function, graph: Graph, rows: Rows, accesses, deadline):
+        self.function, self.graph, self.rows = function, graph, rows
+        self.accesses, self.deadline = accesses, deadline
+        self.part = graph.slice(accesses, follow_loads=True)
+        self.seen: dict[int, list[Observation]] = defaultdict(list)
+        self.branches = _Branches()
+        self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
+        self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)
+        self.fresh = 0
+        self.steps = 0
+        self.unrolling = 0
+        self.failure = ""
+        self.reduced = self._reduced_cfg()
+        self.order = _weak_order(self.reduced, 0)
+        self.loops: dict[int, frozenset[int]] = {}
+        _note_loops(self.order or [], frozenset(), self.loops)
+        self.idom = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
+
+    def _reduced_cfg(self) -> nx.DiGraph:
+        """The control flow with branches that decide nothing taken out."""
+        g = nx.DiGraph()
+        stack, seen = [0], {0}
+        while stack:
+            b = stack.pop()
+            g.add_node(b)
+            for s in self._successors(b):
+                g.add_edge(b, s)
+                if s not in seen and s != END:
+                    seen.add(s)
+                    stack.append(s)
+        return g
+
+    def _relevant(self, block: int) -> bool:
+        return self.graph.ends[block] - 1 in self.part.branches
+
+    def _successors(self, block: int) -> list[int]:
+        successors = sorted(self.graph.cfg.successors(block))
+        if len(successors) > 1 and not self._relevant(block):
+            return [self.graph.postdominators.get(block, END)]
+        return successors
+
+    def run(self) -> None:
+        registers = Registers(self.rows.env.rows)
+        start = State(registers, self.rows.env.exists.copy(), not self.rows.partial)
+        if self.order is None:
+            self.failure = "control flow that is not reducible to loops"
+            return
+        self.incoming[0].append((-2, start))
+        self._run_elements(self.order)
+
+    # --- order of running ---
+
+    def _run_elements(self, elements) -> None:
+        for element in elements:
+            if isinstance(element, int):
+                self._run_vertex(element)
+            else:
+                self._run_loop(*element)
+
+    def _run_vertex(self, block: int) -> None:
+        arriving = self.incoming.pop(block, [])
+        if block == END or not arriving:
+            return
+        self._run_block(block, self._join(block, arriving))
+
+    def _run_loop(self, head: int, body: list) -> None:
+        arriving = self.incoming.pop(head, [])
+        if not arriving:
+            return
+        inside = {head} | _blocks_of(body)
+        if any(b != head and self.incoming.get(b) for b in inside):
+            self.failure = "a loop with several entries"
+            raise_after = self.incoming
+            for b in inside:
+                raise_after.pop(b, None)
+            return
+        entry = self._join(head, arriving)
+        mark = {k: len(v) for k, v in self.seen.items()}
+        outside = {b: list(v) for b, v in self.incoming.items()}
+        kinds = dict(self.branches.kind)
+        if not self._unroll(head, body, inside, entry):
+            self._rollback(mark, outside, kinds)
+            self._widen(head, body, inside, entry, mark, outside)
+
+    def _rollback(self, mark, outside, kinds=None) -> None:
+        for k in list(self.seen):
+            del self.seen[k][mark.get(k, 0):]
+        self.incoming = defaultdict(list, {b: list(v) for b, v in outside.items()})
+        if kinds is not None:
+            self.branches.kind = kinds
+
+    def _pass(self, head: int, body: list, state: State) -> list[tuple[int, State]]:
+        """One trip: run head and body, return what comes back to the head."""
+        self._run_block(head, state)
+        self._run_elements(body)
+        return self.incoming.pop(head, [])
+
+    def _unroll(self, head: int, body: list, inside: set, entry: State) -> bool:
+        """Follow the loop trip by trip while every branch in it is decided. False: it is not."""
+        self.unrolling += 1
+        state = entry.copy()
+        limit = time.perf_counter() + UNROLL_SECONDS
+        try:
+            for trip in range(UNROLL_TRIPS):
+                back = self._pass(head, body, state)
+                if not back:
+                    return True
+                state = self._join_exclusive(back)
+                if time.perf_counter() > limit:
+                    return False
+            return False
+        except Undecided:
+            return False
+        finally:
+            self.unrolling -= 1
+
+    def _widen(self, head, body, inside, entry: State, mark, outside) -> None:
+        """Find a state at the head that every trip keeps; see the module."""
+        modified = self._modified(inside)
+        hypothesis = {name: "same" for name in modified}
+        zeros: dict = {}
+        unrolling, self.unrolling = self.unrolling, 0
+        steps: dict = {}
+        self.fresh += 1
+        trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
+        for attempt in range(WIDEN_PASSES):
+            self._rollback(mark, outside)
+            start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
+            if attempt:
+                start.exact = start.exact and not self._exits_apart(inside)
+            back = self._pass(head, body, start.copy())
+            if not back:
+                break
+            arrived = self._join_back(head, back, inside)
+            changed = False
+            for name in modified:
+                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt)
+                if verdict != hypothesis[name] or name in zeros and zeros[name][1]:
+                    changed = True
+                    hypothesis[name] = verdict
+                    if name in zeros:
+                        zeros[name] = (zeros[name][0], False)
+            if start.exact and self._exits_apart(inside):
+                changed = True
+            if not changed:
+                break
+        else:
+            self._rollback(mark, outside)
+            start = self._hypothetical(entry, {n: "opaque" for n in modified}, {}, {}, trip, head)
+            start.exact = False
+            self._pass(head, body, start)
+        self.unrolling = unrolling
+        if unrolling and self._decisions_open(inside):
+            raise Undecided
+        if self._exits_apart(inside):
+            self._forget_trips(inside, head, modified)
+
+    def _decisions_open(self, inside) -> bool:
+        return any(self.branches.kind.get(b) in ("uniform", "varying") for b in inside)
+
+    def _modified(self, inside: set[int]) -> list:
+        names: dict = {}
+        for b in inside:
+            for k in range(self.graph.starts[b], self.graph.ends[b]):
+                if k in self.part.instructions:
+                    for op in self.function.instructions[k].ops:
+                        for d in op.dst:
+                            if d is not None:
+                                names[d.name] = d
+                        if op.name == "store" and op.space == "local":
+                            names[("local",)] = None
+        return list(names)
+
+    def _hypothetical(self, entry: State, hypothesis, steps, zeros, trip: Uniform, head: int) -> State:
+        state = entry.copy()
+        values = state.registers.values
+        for name, kind in hypothesis.items():
+            if name == ("local",):
+                for key in [k for k in values if isinstance(k, tuple) and k[0] == "local"]:
+                    del values[key]
+                continue
+            old = values.get(name)
+            if old is None or kind == "same":
+                continue
+            if kind == "step":
+                k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
+                values[name] = affine.add(old, affine.multiply(steps[name], k))
+            elif kind == "shift":
+                if old.base.dtype == bool:
+                    u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", ("shift", head, name, self.fresh))
+                    values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+                else:
+                    u = Uniform(f"{name}'", old.bits, zeros[name][0], None, None, "loop", ("shift", head, name, self.fresh))
+                    values[name] = affine.add(old, unknown(u))
+            else:
+                values[name] = opaque(old.bits, Lost(f"{name} changes in a loop in a way that is not followed", self.graph.starts[head]))
+        return state
+
+    def _verify(self, name, kind, entry, start, arrived, steps, zeros, attempt) -> str:
+        """The weakest hypothesis that this trip supports, not stronger than the one it began with."""
+        if name == ("local",) or kind == "opaque":
+            return kind
+        before, now, came = entry.registers.values.get(name), start.registers.values.get(name), arrived.registers.values.get(name)
+        if before is None or came is None:
+            return kind
+        if before.base.dtype != came.base.dtype:
+            return "opaque"
+        if kind == "same":
+            if same(came, now):
+                return "same"
+            if before.base.dtype != bool and before.poison is None and came.poison is None:
+                step = affine.subtract(came, before)
+                if step.poison is None and step.valid is None and attempt == 0:
+                    steps[name] = squeeze(step)
+                    return "step"
+        if kind == "step" and now.poison is None and same(came, affine.add(now, steps[name])):
+            return "step"
+        if before.poison is not None or came.poison is not None:
+            return "opaque"
+        if before.base.dtype == bool:
+            uniform = squeeze(before).uniform and squeeze(came).uniform
+            return "shift" if uniform else "opaque"
+        moved = affine.subtract(came, before)
+        if moved.valid is not None or not lane_uniform(moved.base) or not all(lane_uniform(c) for _, c in moved.terms):
+            return "opaque"
+        low = min(term_zeros(moved), affine.array_zeros(moved.base) if moved.base.any() else moved.bits)
+        known_zeros = zeros.get(name)
+        if known_zeros is None:
+            zeros[name] = (low, True)
+        elif low < known_zeros[0]:
+            zeros[name] = (low, True)
+        return "shift"
+
+    def _exits_apart(self, inside: set[int]) -> bool:
+        """Lanes of one warp may leave the loop in different trips."""
+        for b in inside:
+            if any(s not in inside for s in self.reduced.successors(b)) and self.branches.kind.get(b) in ("varying", "apart"):
+                return True
+            if self.branches.kind.get(b) == "varying" and self._leads_out(b, inside):
+                return True
+        return False
+
+    def _leads_out(self, block: int, inside: set[int]) -> bool:
+        """A branch inside the loop whose lanes meet only outside of it."""
+        meeting = self.graph.postdominators.get(block, END)
+        return meeting not in inside
+
+    def _forget_trips(self, inside: set[int], head: int, modified) -> None:
+        """After lanes have left in different trips, what the loop changed differs between them."""
+        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[head] - 1)
+        for b, states in self.incoming.items():
+            if b in inside:
+                continue
+            for i, (source, state) in enumerate(states):
+                if source not in inside:
+                    continue
+                state = state.copy()
+                for name in modified:
+                    value = state.registers.values.get(name)
+                    if value is not None and any(u.kind not in _OUTER for u, _ in value.terms):
+                        state.registers.values[name] = opaque(value.bits, why)
+                states[i] = (source, state)
+
+    # --- one block ---
+
+    def _run_block(self, block: int, state: State) -> None:
+        self.steps += 1
+        if self.deadline is not None and time.perf_counter() > self.deadline:
+            raise Stop
+        state = state.copy()
+        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        wanted = self.part.instructions
+        last = None
+        for k in range(self.graph.starts[block], self.graph.ends[block]):
+            last = self.function.instructions[k]
+            if k in wanted:
+                for op in last.ops:
+                    execute(op, view, k)
+                if last.site is not None and k in self.accesses:
+                    self._observe(last, view, state)
+        self.after[block] = state
+        self._leave(block, last, state)
+
+    def _observe(self, instruction, view: View, state: State) -> None:
+        site = instruction.site
+        guard, doubt = guard_mask(view, site.guard or instruction.guard)
+        exact, doubts = state.exact, state.doubts
+        mask = state.mask if guard is None else guard
+        if doubt is not None:
+            reason = _doubt(doubt, instruction.index)
+            if not _is_uniform(doubt):
+                exact = False
+                doubts = doubts + (reason,)
+                if doubt.poison is not None and not doubt.terms:
+                    mask = state.mask & (doubt.base | doubt.poison)
+        if not mask.any():
+            return
+        address = view.read(site.address)
+        if site.offset:
+            address = affine.add(address, affine.constant(site.offset, address.bits))
+        self.seen[instruction.index].append(Observation(address, mask, exact, doubts, site.space))
+
+    def _leave(self, block: int, last, state: State) -> None:
+        successors = self._successors(block)
+        control = last.control if last is not None else None
+        following = last.index + 1
+        if len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
+            self._go(block, successors[0], state)
+            return
+        block_of = lambda i: self.graph.block_of[i] if i < len(self.graph.block_of) else END
+        if control.kind == "switch":
+            self._switch(block, control, state, successors)
+            return
+        if control.kind in ("ret",) and control.guard is None or control.kind == "call" and control.guard is None:
+            for s in successors:
+                self._go(block, s, state)
+            if control.kind == "ret":
+                self.branches.put(block, "uniform")
+            return
+        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        guard = view.read(control.guard.reg)
+        if control.guard.negated:
+            guard = affine.invert(guard)
+        ends = control.kind in ("exit",) or control.kind == "ret" and successors == [END]
+        target = END if ends else block_of(control.targets[0]) if control.targets else END
+        fall = block_of(following)
+        relevant = self._relevant(block)
+        if not relevant:
+            self._go(block, fall if ends else successors[0], state)
+            return
+        self._branch(block, control, state, guard, target, fall)
+
+    def _branch(self, block, control, state: State, guard: Value, target: int, fall: int) -> None:
+        mask = state.mask
+        undecided = guard.terms or guard.valid is not None or guard.poison is not None and (guard.poison & mask).any()
+        if not undecided:
+            taken = mask & guard.base
+            rest = mask & ~guard.base
+            torn = (taken.any(axis=1) & rest.any(axis=1)).any()
+            if torn:
+                self.branches.kind.setdefault(block, "known")
+                if self.branches.kind[block] == "known":
+                    self.branches.kind[block] = "apart"
+            for s, lanes in ((target, taken), (fall, rest)):
+                if lanes.any() and s != END:
+                    part = state.copy()
+                    part.mask = lanes
+                    self._go(block, s, part)
+            return
+        if self.unrolling:
+            raise Undecided
+        why = _doubt(guard, self.graph.ends[block] - 1)
+        uniform = _is_uniform(guard)
+        self.branches.put(block, "uniform" if uniform else "varying")
+        for s, value in ((target, True), (fall, False)):
+            if s == END:
+                continue
+            part = state.copy()
+            if not uniform:
+                part.exact = False
+                part.doubts = state.doubts + (why,) if why not in state.doubts else state.doubts
+                if guard.poison is not None and not guard.terms:
+                    may = guard.poison | (guard.base == value)
+                    part.mask = mask & may
+                    if not part.mask.any():
+                        continue
+            self._assume(part, control.guard, value)
+            self._go(block, s, part)
+
+    @staticmethod
+    def _assume(state: State, guard, value: bool) -> None:
+        """On a way that a predicate opened, the predicate is known."""
+        state.registers.values[guard.reg.name] = Value(np.full((1, 1), value ^ guard.negated))
+
+    def _switch(self, block, control, state: State, successors) -> None:
+        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        value = view.read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
+        if value.known and control.targets:
+            chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+            self.branches.kind.setdefault(block, "apart")
+            for k in np.unique(chosen[state.mask]):
+                if 0 <= k < len(control.targets):
+                    part = state.copy()
+                    part.mask = state.mask & (chosen == k)
+                    self._go(block, self.graph.block_of[control.targets[int(k)]], part)
+            return
+        if self.unrolling:
+            raise Undecided
+        uniform = _is_uniform(value)
+        self.branches.put(block, "uniform" if uniform else "varying")
+        for s in successors:
+            part = state.copy()
+            if not uniform:
+                part.exact = False
+                part.doubts = state.doubts + (_doubt(value, self.graph.ends[block] - 1),)
+            self._go(block, s, part)
+
+    def _go(self, source: int, target: int, state: State) -> None:
+        if target != END:
+            self.incoming[target].append((source, state))
+
+    # --- meeting ---
+
+    def _join_exclusive(self, arriving) -> State:
+        """States of lanes that are known to be different ones."""
+        out = arriving[0][1].copy()
+        for _, state in arriving[1:]:
+            self._merge(out, state, None, ("trip",))
+        return out
+
+    def _join(self, block: int, arriving) -> State:
+        apart = len(arriving) > 1 and self._apart(block)
+        out = arriving[0][1].copy()
+        for n, (_, state) in enumerate(arriving[1:]):
+            self._merge(out, state, apart, (block, n))
+        return self._restore(block, out)
+
+    def _join_back(self, head: int, arriving, inside: set[int]) -> State:
+        """What several back edges bring to the head."""
+        apart = any(self.branches.kind.get(b) == "varying" for b in inside)
+        out = arriving[0][1].copy()
+        for n, (_, state) in enumerate(arriving[1:]):
+            self._merge(out, state, apart, (head, "back", n))
+        return out
+
+    def _restore(self, block: int, state: State) -> State:
+        """Where all lanes of a dominator arrive, its mask holds again."""
+        d = self.idom.get(block)
+        while d is not None and d in self.after and d != block:
+            if self.loops[d] <= self.loops[block] and self._always(d, block):
+                before = self.after[d]
+                if not (state.mask & ~before.mask).any():
+                    state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
+                return state
+            d = self.idom.get(d) if self.idom.get(d) != d else None
+        return state
+
+    def _always(self, dominator: int, block: int) -> bool:
+        b = dominator
+        for _ in range(len(self.graph.starts)):
+            b = self.graph.postdominators.get(b, END)
+            if b == block:
+                return True
+            if b == END:
+                return False
+        return False
+
+    def _apart(self, block: int) -> bool:
+        """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
+        d = self.idom.get(block)
+        if d is None:
+            return True
+        seen, stack = set(), [p for p in self.reduced.predecessors(block)]
+        while stack:
+            b = stack.pop()
+            if b in seen:
+                continue
+            seen.add(b)
+            if self.branches.kind.get(b) == "varying":
+                return True
+            if b != d:
+                stack.extend(self.reduced.predecessors(b))
+        return False
+
+    def _merge(self, out: State, other: State, apart: bool | None, key) -> None:
+        """Fold another state into `out`."""
+        overlap = out.mask & other.mask
+        exclusive = not overlap.any()
+        values, others = out.registers.values, other.registers.values
+        for name in list({**values, **others}):
+            a, b = values.get(name), others.get(name)
+            if a is b:
+                continue
+            if a is None or b is None:
+                if isinstance(name, tuple):
+                    values.pop(name, None)
+                    continue
+                if exclusive:
+                    have = a if a is not None else b
+                    missing = opaque(have.bits, Lost(f"{name} is not written on every way"))
+                    a, b = (missing, b) if a is None else (a, missing)
+                else:
+                    have = a if a is not None else b
+                    values[name] = opaque(have.bits, Lost(f"{name} is not written on every way"))
+                    continue
+            if a.base.dtype != b.base.dtype:
+                values[name] = opaque(a.bits, Lost(f"{name} has two widths"))
+            elif same(a, b):
+                continue
+            elif exclusive:
+                from .effects import blend
+                values[name] = blend(a, b, other.mask)
+            else:
+                values[name] = self._meet(name, a, b, apart is not False, key)
+        out.exact = out.exact and other.exact and (exclusive or bool((out.mask == other.mask).all()))
+        out.mask = out.mask | other.mask
+        out.doubts = out.doubts + tuple(d for d in other.doubts if d not in out.doubts)
+
+    def _meet(self, name, a: Value, b: Value, apart: bool, key) -> Value:
+        """One of two values, by a choice that is not known."""
+        if apart:
+            return _lanes_that_agree(name, a, b)
+        if a.poison is not None or b.poison is not None:
+            return opaque(a.bits, a.why or b.why or Lost(f"{name} takes one of two values"))
+        self.fresh += 1
+        if a.base.dtype == bool:
+            if squeeze(a).uniform and squeeze(b).uniform:
+                u = Uniform(f"{name}?", 1, 0, 0, 1, "choice", (key, name, self.fresh))
+                return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+            return _lanes_that_agree(name, a, b)
+        difference = squeeze(affine.subtract(a, b))
+        if difference.valid is not None:
+            return opaque(a.bits, Lost(f"{name} takes one of two values"))
+        if difference.uniform:
+            low = high = None
+            if not difference.terms and difference.base.size == 1:
+                d = int(affine.signed(difference.base).flat[0])
+                low, high = min(0, d), max(0, d)
+            zeros = min(term_zeros(difference), affine.array_zeros(difference.base) if difference.base.any() else a.bits)
+            u = Uniform(f"{name}?", a.bits, zeros, low, high, "choice", (key, name, self.fresh))
+            return affine.add(b, unknown(u))
+        if not difference.terms:
+            u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, self.after and len(self.after)))
+            return affine.add(b, affine.scale(unknown(u), difference.base))
+        return opaque(a.bits, Lost(f"{name} takes one of two values"))
+
+
+def _lanes_that_agree(name, a: Value, b: Value) -> Value:
+    """a where it equals b lane by lane, opaque elsewhere."""
+    if a.valid is not None or b.valid is not None:
+        return opaque(a.bits, a.why or b.why or Lost(f"{name} takes one of two values, by lane"))
+    if a.base.dtype == bool:
+        differ = a.base ^ b.base
+        if a.terms or b.terms:
+            return opaque(1, Lost(f"{name} takes one of two values, by lane"))
+    else:
+        difference = affine.subtract(a, b)
+        differ = difference.base != 0
+        for _, c in difference.terms:
+            differ = differ | (c != 0)
+    for v in (a, b):
+        if v.poison is not None:
+            differ = differ | v.poison
+    why = a.why or b.why or Lost(f"{name} takes one of two values, by lane")
+    return Value(a.base, a.terms, None, differ if differ.any() else None, why)
+
+
+def _is_uniform(value: Value) -> bool:
+    return value.poison is None and squeeze(value).uniform
+
+
+def _doubt(value: Value, index: int) -> Lost:
+    if value.why is not None:
+        return Lost(value.why.reason, index, value.why.data)
+    names = ", ".join(u.name for u, _ in value.terms)
+    return Lost(names or "a predicate that is not known", index)
+
+
+def _note_loops(elements, heads: frozenset, out: dict) -> None:
+    """block -> the heads of the loops it lies in."""
+    for e in elements:
+        if isinstance(e, int):
+            out[e] = heads
+        else:
+            out[e[0]] = heads | {e[0]}
+            _note_loops(e[1], heads | {e[0]}, out)
+
+
+def _blocks_of(elements) -> set[int]:
+    out: set[int] = set()
+    for e in elements:
+        if isinstance(e, int):
+            out.add(e)
+        else:
+            out.add(e[0])
+            out |= _blocks_of(e[1])
+    return out
+
+
+def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
+    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
+
+    None when a loop has several entries.
+    """
+    def order(nodes: frozenset, entry: int | None):
+        sub = graph.subgraph(nodes)
+        condensed = nx.condensation(sub)
+        out = []
+        for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
+            members = condensed.nodes[c]["members"]
+            first = min(members)
+            if len(members) == 1 and not sub.has_edge(first, first):
+                out.append(first)
+                continue
+            heads = {m for m in members if m == entry or any(p not in members for p in graph.predecessors(m))}
+            if len(heads) != 1:
+                return None
+            head = heads.pop()
+            rest = order(frozenset(members - {head}), None)
+            if rest is None:
+                return None
+            out.append((head, rest))
+        return out
+    return order(frozenset(n for n in graph.nodes if n != END), root)

@@ -1,0 +1,727 @@
+"""Runs the slice of a kernel as the hardware would, all warps of a launch at once.
+
+Rows are warps. A *cohort* is a set of rows, with a mask of lanes each, that stand at the same
+instruction with the same call stack. A branch on which the lanes of a warp disagree splits
+it into two cohorts; they go on together at the convergence barrier that the code names (SASS:
+BSSY/BSYNC) or at the branch's post-dominator (PTX). The cohort that is furthest behind runs first,
+so that warps that took different ways meet again.
+
+Blocks that cannot differ are one class of rows with a weight. `%ctaid` starts as an unknown with a
+range; a comparison that the range does not decide splits the rows at the block indices where
+its result changes (`split`). An operation that has no affine form in `%ctaid` asks for a run with
+every block index known (`NeedBlocks`).
+
+Branches on values that are not known are stepped over: what they may have changed becomes opaque,
+the accesses inside are marked, and the answer for those is left to `infer`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..graph import END, Graph, Slice, opaque_load
+from ..ir import Control, Guard, Instruction, Reg
+from . import affine
+from .effects import Registers, View, execute, guard_mask, pack, take, unpack
+from .env import DIMENSIONS, LANES, Environment
+from .record import SiteRecord
+from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed
+
+MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
+MAX_CALLS = 64
+
+
+class NeedBlocks(Exception):
+    """The run needs every block index of these dimensions as a number."""
+
+    def __init__(self, dimensions: set[int]):
+        self.dimensions = dimensions
+
+
+class OutOfBudget(Exception):
+    """The time given is spent."""
+
+
+@dataclass
+class Cohort:
+    """rows: (n,) indices; mask: (n, LANES); pc: instruction; calls: return addresses, outermost first."""
+
+    pc: int
+    rows: np.ndarray
+    mask: np.ndarray
+    calls: tuple[int, ...] = ()
+    doubt: str = ""           # lanes may have left before: counts are upper bounds
+    doubt_data: bool = False
+
+
+class Simulation:
+    """One run. After `run()`, `records` holds the requests of every site."""
+
+    def __init__(self, graph: Graph, part: Slice, env: Environment, records: dict[int, SiteRecord],
+                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool):
+        """low, high: (rows, 3) first and last block index of each row's class; deadline: perf_counter
+        time; allow_blocks: NeedBlocks may be raised."""
+        self.graph, self.part, self.env, self.records = graph, part, env, records
+        self.instructions = graph.function.instructions
+        self.registers = Registers(env.rows)
+        self.low, self.high = low, high
+        self.deadline, self.allow_blocks = deadline, allow_blocks
+        self.alive = env.exists.copy()
+        self.barriers: dict = {}
+        self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
+        self.heap: list = []
+        self.waiting: list[tuple[Cohort, object]] = []
+        self.serial = 0
+        self.steps = 0
+        self.explicit = graph.function.explicit_reconvergence
+        self._regions: dict[int, tuple] = {}
+        self._weigh()
+        self.symbolic_blocks = bool((self.high > self.low).any())
+
+    # --- rows ---
+
+    def _weigh(self) -> None:
+        self.weights = np.prod(self.high - self.low + 1, axis=1)
+
+    def push(self, cohort: Cohort) -> None:
+        if len(cohort.rows):
+            self.serial += 1
+            heapq.heappush(self.heap, (cohort.pc, self.serial, cohort))
+
+    def run(self) -> None:
+        rows = np.arange(self.env.rows)
+        self.push(Cohort(0, rows, self.env.exists.copy()))
+        while self.heap or self.waiting:
+            if not self.heap:
+                self._release_all()
+                continue
+            _, _, cohort = heapq.heappop(self.heap)
+            cohort = self._join(cohort)
+            self._run_block(cohort)
+
+    def _join(self, cohort: Cohort) -> Cohort:
+        """Take in the other cohorts at the same place whose warps are others."""
+        kept = []
+        while self.heap and self.heap[0][0] == cohort.pc:
+            item = heapq.heappop(self.heap)
+            other = item[2]
+            if other.calls == cohort.calls and other.doubt == cohort.doubt and not np.intersect1d(other.rows, cohort.rows).size:
+                rows = np.concatenate([cohort.rows, other.rows])
+                order = np.argsort(rows, kind="stable")
+                cohort = Cohort(cohort.pc, rows[order], np.concatenate([cohort.mask, other.mask])[order],
+                                cohort.calls, cohort.doubt, cohort.doubt_data)
+            else:
+                kept.append(item)
+        for item in kept:
+            heapq.heappush(self.heap, item)
+        return cohort
+
+    def _view(self, cohort: Cohort) -> View:
+        whole = len(cohort.rows) == self.registers.rows
+        full = whole and not (self.alive & ~cohort.mask).any()
+        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, full)
+
+    # --- running ---
+
+    def _run_block(self, cohort: Cohort) -> None:
+        """Run to the next place where cohorts may meet or part."""
+        pc = cohort.pc
+        wanted, branches = self.part.instructions, self.part.branches
+        while True:
+            if pc >= len(self.instructions):
+                return self._exit(cohort, cohort.mask)
+            block = self.graph.block_of[pc]
+            end = self.graph.ends[block]
+            self.steps += 1
+            if self.deadline is not None and self.steps % 64 == 0 and time.perf_counter() > self.deadline:
+                raise OutOfBudget
+            if not self.explicit and pc == self.graph.starts[block]:
+                met = self._meet(cohort, ("at", block), pc)
+                if met is None:
+                    return
+                cohort = met
+            view = self._view(cohort)
+            while pc < end:
+                instruction = self.instructions[pc]
+                if pc in wanted:
+                    cohort, view = self._step(instruction, cohort, view)
+                if instruction.control is not None:
+                    break
+                pc += 1
+            else:
+                cohort.pc = pc
+                if self.heap or self.waiting:
+                    return self.push(cohort)
+                continue
+            cohort.pc = pc
+            following = self._transfer(instruction, cohort, pc in branches)
+            if following is None:
+                return
+            cohort = following
+            pc = cohort.pc
+            if self.heap:
+                return self.push(cohort)
+
+    def _step(self, instruction: Instruction, cohort: Cohort, view: View):
+        for op in instruction.ops:
+            if self.symbolic_blocks and self._depends_on_block(op):
+                cohort = self._run_on_blocks(op, cohort, view, instruction.index)
+                view = self._view(cohort)
+            else:
+                execute(op, view, instruction.index)
+        if instruction.site is not None and instruction.index in self.records:
+            self._access(instruction, cohort, view)
+        return cohort, view
+
+    # --- block indices ---
+
+    def _block_terms(self, value: Value) -> set[Uniform]:
+        return {u for u, _ in value.terms if u.kind == "block"}
+
+    def _depends_on_block(self, op) -> bool:
+        if opaque_load(op):
+            return False
+        values = self.registers.values
+        for s in op.src:
+            if isinstance(s, Reg):
+                v = values.get(s.name)
+                if v is not None and v.terms and any(u.kind == "block" for u, _ in v.terms):
+                    return True
+        return False
+
+    def _run_on_blocks(self, op, cohort: Cohort, view: View, index: int) -> Cohort:
+        """An operation on a value with %ctaid in it: keep it affine, split the rows, or ask for numbers."""
+        if op.name.startswith("setp."):
+            return self._compare_blocks(op, cohort, index)
+        before = {u for s in op.src for u in self._block_terms(view.read(s))}
+        execute(op, view, index)
+        if op.name == "add3.carry":
+            return cohort
+        for d in op.dst:
+            if d is None:
+                continue
+            after = view.read(d)
+            derived = any(u.kind not in ("block",) and _mentions(u, before) for u, _ in after.terms)
+            lost = after.poison is not None or after.valid is not None and after.valid < min(after.bits, 32)
+            if (derived or lost) and self.allow_blocks:
+                raise NeedBlocks(self._dimensions(before))
+        return cohort
+
+    def _dimensions(self, symbols) -> set[int]:
+        dims = set()
+        for u in symbols:
+            dims |= {u.key[1]} if u.key[0] == "ctaid" else {0, 1, 2}
+        return dims
+
+    def _compare_blocks(self, op, cohort: Cohort, index: int) -> Cohort:
+        """A comparison with %ctaid in it: split rows until every row's range decides it."""
+        for _ in range(200):
+            view = self._view(cohort)
+            a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
+            decided = self._decide(op.name[5:], a, b, cohort)
+            if decided is None:
+                symbols = self._block_terms(a) | self._block_terms(b)
+                only = all(u.kind == "block" for v in (a, b) for u, _ in v.terms)
+                if only and self.allow_blocks and a.poison is None and b.poison is None:
+                    raise NeedBlocks(self._dimensions(symbols))
+                break
+            result, cuts = decided
+            if not cuts:
+                guard, doubt = guard_mask(view, op.guard)
+                if doubt is not None:
+                    result = opaque(1, Lost("a comparison under a predicate that is not known", index))
+                if op.dst[0] is not None:
+                    view.write(op.dst[0], result, guard)
+                return cohort
+            cohort = self.split(cohort, cuts)
+        execute(op, self._view(cohort), index)
+        return cohort
+
+    def _decide(self, relation: str, a: Value, b: Value, cohort: Cohort):
+        """(result, {}) when all rows are decided, (None, {row: (dimension, [cut, …])}) when some must be
+        split, None when ranges cannot tell. A cut c parts indices below c from c and above."""
+        if a.poison is not None or b.poison is not None or a.valid is not None or b.valid is not None:
+            return None
+        difference = affine.subtract(a, b)
+        if any(u.kind != "block" or u.key[0] != "ctaid" for v in (a, b) for u, _ in v.terms):
+            return None
+        kind, _, sign = relation.partition(".")
+        rows = cohort.rows
+        n = len(rows)
+        for v in (a, b):
+            low, high = self._range(v, rows)
+            half = 1 << (v.bits - 1)
+            if low.min() < (0 if sign == "u" else -half) or high.max() >= half:
+                return None
+        low, high = self._range(difference, rows)
+        yes, no = {
+            "lt": (high < 0, low >= 0), "le": (high <= 0, low > 0), "gt": (low > 0, high <= 0), "ge": (low >= 0, high < 0),
+            "eq": ((low == 0) & (high == 0), (low > 0) | (high < 0)), "ne": ((low > 0) | (high < 0), (low == 0) & (high == 0)),
+        }[kind]
+        open_ = ~(yes | no)
+        if not open_.any():
+            return Value(yes), {}
+        cuts: dict[int, tuple[int, list[int]]] = {}
+        base = np.broadcast_to(signed(difference.base).astype(np.int64), (n, LANES))
+        coefficients = {u.key[1]: np.broadcast_to(signed(c).astype(np.int64), (n, LANES)) for u, c in difference.terms}
+        for i in np.flatnonzero(open_.any(axis=1)):
+            row = rows[i]
+            varying = [d for d in coefficients if self.low[row, d] < self.high[row, d] and coefficients[d][i].any()]
+            if not varying:
+                return None
+            d = max(varying, key=lambda d: self.high[row, d] - self.low[row, d])
+            first, last = int(self.low[row, d]), int(self.high[row, d])
+            if len(varying) > 1:
+                cuts[int(row)] = (d, [(first + last + 1) // 2])
+                continue
+            points = set()
+            fixed = base[i].copy()
+            for other, c in coefficients.items():
+                if other != d:
+                    fixed += c[i] * int(self.low[row, other])
+            for value, c in {(int(v), int(k)) for v, k in zip(fixed, coefficients[d][i])}:
+                if c == 0:
+                    continue
+                root = -value // c         # floor of the index at which the difference is zero
+                points.update(p for p in (root, root + 1, root + 2) if first < p <= last)
+            if not points:
+                return None
+            useful = sorted(points)
+            cuts[int(row)] = (d, useful)
+        return None, cuts
+
+    def _range(self, value: Value, rows) -> tuple[np.ndarray, np.ndarray]:
+        low = high = np.broadcast_to(signed(value.base).astype(np.int64), (len(rows), max(1, value.base.shape[1])))
+        for u, c in value.terms:
+            c = signed(c).astype(np.int64)
+            a, b = c * self.low[rows, u.key[1]][:, None], c * self.high[rows, u.key[1]][:, None]
+            low, high = low + np.minimum(a, b), high + np.maximum(a, b)
+        return low, high
+
+    def split(self, cohort: Cohort, cuts: dict[int, tuple[int, list[int]]]) -> Cohort:
+        """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
+        index, low, high = [], [], []
+        for row in range(self.registers.rows):
+            if row not in cuts:
+                index.append(row)
+                low.append(self.low[row])
+                high.append(self.high[row])
+                continue
+            d, points = cuts[row]
+            edges = [int(self.low[row, d])] + points + [int(self.high[row, d]) + 1]
+            for a, b in zip(edges, edges[1:]):
+                l, h = self.low[row].copy(), self.high[row].copy()
+                l[d], h[d] = a, b - 1
+                index.append(row)
+                low.append(l)
+                high.append(h)
+        index = np.array(index)
+        if len(index) > MAX_ROWS:
+            raise OutOfBudget
+        self.low, self.high = np.array(low), np.array(high)
+        self._weigh()
+        self.registers.expand(index)
+        self.alive = self.alive[index]
+        self.barriers = {k: v[index] for k, v in self.barriers.items()}
+        self.visits = {k: v[index] for k, v in self.visits.items()}
+        env = self.env
+        env.exists, env.warp = env.exists[index], env.warp[index]
+        env.tid = tuple(take(t, index) if isinstance(t, Value) else t if t.shape[0] == 1 else t[index] for t in env.tid)
+        env.concrete_block = {d: v[index] for d, v in env.concrete_block.items()}
+        def renumber(c: Cohort) -> Cohort:
+            position = np.full(int(index.max()) + 1, -1)
+            position[c.rows] = np.arange(len(c.rows))
+            where = position[index]
+            rows = np.flatnonzero(where >= 0)
+            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, c.doubt, c.doubt_data)
+        self.heap = [(p, s, renumber(c)) for p, s, c in self.heap]
+        self.waiting = [(renumber(c), b) for c, b in self.waiting]
+        return renumber(cohort)
+
+    # --- accesses ---
+
+    def _access(self, instruction: Instruction, cohort: Cohort, view: View) -> None:
+        site, record = instruction.site, self.records[instruction.index]
+        guard, doubt = guard_mask(view, site.guard or instruction.guard)
+        weights = self.weights[cohort.rows]
+        if doubt is not None:
+            why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
+            return
+        active = cohort.mask if guard is None else guard
+        if cohort.doubt:
+            record.doubt, record.doubt_data = cohort.doubt, cohort.doubt_data
+            return
+        visits = self.visits[instruction.index]
+        trip = visits[cohort.rows].copy()
+        visits[cohort.rows] += active.any(axis=1)
+        address = view.read(site.address)
+        if site.offset:
+            address = affine.add(address, constant(site.offset, address.bits))
+        if site.space == "generic":
+            address = _shared_window(address)
+            if address is None:      # global memory: no shared access
+                return
+        known = self._addresses(address, active)
+        if isinstance(known, Lost):
+            record.add_lost(active, weights, known.reason, known.index, known.data)
+            return
+        sources = None
+        if site.source is not None and record.access.needs_sources:
+            sources = self._sources(site, view, active)
+        record.add(known[0], active, weights, trip, sources, known[1])
+
+    def _addresses(self, address: Value, active: np.ndarray) -> tuple[np.ndarray, int] | Lost:
+        """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift), or why not known."""
+        if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+            return address.why or Lost("an address that is not known")
+        if address.valid is not None and address.valid < min(address.bits, 32):
+            return address.why or Lost("an address of which only the low bits are known")
+        zeros = 32
+        for u, c in address.terms:
+            if c.shape[1] > 1:
+                wide = np.broadcast_to(c, active.shape)
+                first = np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)
+                if ((wide != first) & active).any():
+                    if u.kind == "block" and self.allow_blocks:
+                        raise NeedBlocks(self._dimensions({u}))
+                    return Lost(f"{u.name} multiplies the lane")
+            zeros = min(zeros, u.zeros + array_zeros(c))
+        base = affine.fit(address, 32).base
+        return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros
+
+    def _sources(self, site, view: View, active: np.ndarray) -> np.ndarray | None:
+        """cp.async's global addresses up to a shift of whole 128-byte lines; None where not known."""
+        if site.ignore is not None or site.source_size is not None:
+            guard, doubt = guard_mask(view, site.ignore) if site.ignore is not None else (None, None)
+            if doubt is not None or guard is not None and guard.any() or site.source_size is not None and not self._whole(site, view):
+                return None
+        value = view.read(site.source)
+        if site.source_offset:
+            value = affine.add(value, constant(site.source_offset, value.bits))
+        if value.poison is not None and (np.broadcast_to(value.poison, active.shape) & active).any():
+            return None
+        if value.valid is not None and value.valid < 32:
+            return None
+        line = 7
+        for u, c in value.terms:
+            if not lane_uniform(c) or u.zeros + array_zeros(c) < line:
+                return None
+        return np.broadcast_to(value.base.astype(np.int64), active.shape)
+
+    def _whole(self, site, view: View) -> bool:
+        """True when src-size is known to be the full size in all active lanes."""
+        size = view.read(site.source_size)
+        return size.known and bool((size.base[view.mask if size.base.shape == view.mask.shape else ...] == self._size(site)).all())
+
+    @staticmethod
+    def _size(site) -> int:
+        from .. import banks
+        return banks.classify(site.opcode).width
+
+    # --- control ---
+
+    def _transfer(self, instruction: Instruction, cohort: Cohort, relevant: bool) -> Cohort | None:
+        """Where the cohort goes after its block's last instruction; None when it is in the heap or done."""
+        c = instruction.control
+        following = instruction.index + 1
+        match c.kind:
+            case "branch":
+                return self._branch(instruction, c, cohort, relevant)
+            case "switch":
+                return self._switch(instruction, c, cohort, relevant)
+            case "exit":
+                return self._leave_kernel(instruction, c, cohort, relevant)
+            case "call":
+                return self._call(instruction, c, cohort)
+            case "ret":
+                return self._return(instruction, c, cohort, relevant)
+            case "open":
+                self._open(c.barrier.name, cohort)
+            case "sync":
+                return self._sync(c.barrier.name, cohort, following)
+            case "leave":
+                self._leave_barrier(c, cohort)
+            case "warpsync":
+                return self._warpsync(c, cohort, following)
+        cohort.pc = following
+        return cohort
+
+    def _lanes_of(self, guard: Guard | None, cohort: Cohort):
+        """(lanes in which a control guard holds or None for all, doubt)."""
+        return guard_mask(self._view(cohort), guard) if guard is not None else (None, None)
+
+    def _branch(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+        target, following = c.targets[0], instruction.index + 1
+        if c.guard is None:
+            cohort.pc = target
+            return cohort
+        if not relevant:
+            return self._step_over(instruction, cohort, None)
+        taken, doubt = self._lanes_of(c.guard, cohort)
+        if doubt is not None:
+            return self._step_over(instruction, cohort, doubt)
+        rest = cohort.mask & ~taken
+        return self._part(instruction, cohort, [(target, taken), (following, rest)])
+
+    def _switch(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+        if not relevant:
+            return self._step_over(instruction, cohort, None)
+        value = self._view(cohort).read(c.selector) if c.selector is not None else opaque(32, Lost("a branch target that is not known", instruction.index))
+        if not value.known or not c.targets:
+            return self._step_over(instruction, cohort, value)
+        chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
+        parts = []
+        for k in np.unique(chosen[cohort.mask]):
+            if 0 <= k < len(c.targets):
+                parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+        return self._part(instruction, cohort, parts)
+
+    def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
+        """Send each part of the lanes its way; lanes of one warp that part open a convergence barrier."""
+        somewhere = [(pc, mask, mask.any(axis=1)) for pc, mask in parts]
+        somewhere = [(pc, mask, some) for pc, mask, some in somewhere if some.any()]
+        if len(somewhere) == 1 and somewhere[0][2].all() and (somewhere[0][1] == cohort.mask).all():
+            cohort.pc = somewhere[0][0]
+            return cohort
+        if not self.explicit:
+            torn = sum(some.astype(int) for _, _, some in somewhere) > 1
+            if torn.any():
+                self._expect(instruction, cohort, torn)
+        for pc, mask, some in somewhere:
+            self.push(Cohort(pc, cohort.rows[some], mask[some], cohort.calls, cohort.doubt, cohort.doubt_data))
+        return None
+
+    def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
+        """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
+        meeting = self.graph.postdominators.get(self.graph.block_of[instruction.index], END)
+        if meeting == END:
+            return
+        name = ("at", meeting)
+        words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
+        rows = cohort.rows[torn]
+        mask = cohort.mask[torn]
+        already = ((words[rows] != 0) & mask).any(axis=1)
+        rows, mask = rows[~already], mask[~already]
+        words[rows] = np.where(mask, pack(mask), words[rows])
+
+    def _open(self, name, cohort: Cohort) -> None:
+        words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
+        words[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), words[cohort.rows])
+
+    def _leave_barrier(self, c: Control, cohort: Cohort) -> None:
+        words = self.barriers.get(c.barrier.name)
+        if words is None:
+            return
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        if doubt is not None:
+            return
+        gone = pack(cohort.mask if lanes is None else lanes)
+        words[cohort.rows] &= ~gone
+
+    def _meet(self, cohort: Cohort, name, pc: int) -> Cohort | None:
+        """At a post-dominator: wait if lanes of this warp are expected here."""
+        words = self.barriers.get(name)
+        if words is None or not (words[cohort.rows] != 0).any():
+            return cohort
+        return self._sync(name, cohort, pc, clear=True)
+
+    def _sync(self, name, cohort: Cohort, pc: int, clear: bool = False) -> Cohort | None:
+        """Go on at pc when every living lane of the barrier has come; otherwise wait."""
+        words = self.barriers.get(name)
+        cohort.pc = pc
+        if words is None:
+            return cohort
+        expected = self._expected(words, cohort)
+        return self._gather(cohort, expected, ("sync", name, pc), words if clear else None)
+
+    def _expected(self, words, cohort: Cohort) -> np.ndarray:
+        first = cohort.mask.argmax(axis=1)
+        word = words[cohort.rows, first][:, None]
+        return (unpack(word) & self.alive[cohort.rows]) | cohort.mask
+
+    def _warpsync(self, c: Control, cohort: Cohort, pc: int) -> Cohort | None:
+        cohort.pc = pc
+        alive = self.alive[cohort.rows]
+        expected = alive | cohort.mask
+        if c.selector is not None:
+            value = self._view(cohort).read(c.selector)
+            if value.known:
+                n = len(cohort.rows)
+                word = np.take_along_axis(np.broadcast_to(value.base, (n, LANES)), cohort.mask.argmax(axis=1)[:, None], 1)
+                expected = unpack(word.astype(np.uint32)) & alive | cohort.mask
+            else:
+                return cohort
+        return self._gather(cohort, expected, ("warpsync", pc), None)
+
+    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
+        complete = (expected == cohort.mask).all(axis=1)
+        if complete.all():
+            if words is not None:
+                words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+            return cohort
+        # others of the same warp may be waiting here already
+        mask = cohort.mask.copy()
+        still = []
+        for other, other_key in self.waiting:
+            if other_key != key or other.calls != cohort.calls:
+                still.append((other, other_key))
+                continue
+            shared = np.isin(other.rows, cohort.rows)
+            position = np.searchsorted(cohort.rows, other.rows[shared])
+            mask[position] |= other.mask[shared]
+            if (~shared).any():
+                still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, other.doubt, other.doubt_data), other_key))
+        self.waiting = still
+        complete = ((expected & ~mask) == 0).all(axis=1)
+        ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, cohort.doubt, cohort.doubt_data)
+        if (~complete).any():
+            late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, cohort.doubt, cohort.doubt_data)
+            self.waiting.append((late, key))
+        if not len(ready.rows):
+            return None
+        if words is not None:
+            words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
+        self.push(ready)
+        return None
+
+    def _release_all(self) -> None:
+        """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
+        waiting, self.waiting = self.waiting, []
+        first = min(c.pc for c, _ in waiting)
+        for cohort, key in waiting:
+            gone = key[0] == "sync" and isinstance(key[1], tuple)
+            if cohort.pc == first:
+                if gone:
+                    words = self.barriers[key[1]]
+                    words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+                self.push(cohort)
+            else:
+                self.waiting.append((cohort, key))
+
+    def _leave_kernel(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+        lanes, doubt = self._lanes_of(c.guard, cohort) if c.guard is not None and relevant else (None, None)
+        if c.guard is not None and not relevant:
+            cohort.pc = instruction.index + 1
+            return cohort
+        if doubt is not None:
+            why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
+            cohort.doubt_data = why.data
+            cohort.pc = instruction.index + 1
+            return cohort
+        gone = cohort.mask if lanes is None else lanes
+        return self._exit(cohort, gone, instruction.index + 1)
+
+    def _exit(self, cohort: Cohort, gone: np.ndarray, following: int | None = None) -> Cohort | None:
+        self.alive[cohort.rows] &= ~gone
+        rest = cohort.mask & ~gone
+        some = rest.any(axis=1)
+        if not some.any() or following is None:
+            return None
+        return Cohort(following, cohort.rows[some], rest[some], cohort.calls, cohort.doubt, cohort.doubt_data)
+
+    def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
+        following = instruction.index + 1
+        if not c.targets:
+            cohort.pc = following
+            return cohort
+        if len(cohort.calls) >= MAX_CALLS:
+            return self._give_up(cohort, instruction, "calls nest too deep", False)
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        if doubt is not None:
+            return self._step_over(instruction, cohort, doubt)
+        inside = cohort.mask if lanes is None else lanes
+        some = inside.any(axis=1)
+        rest = cohort.mask & ~inside
+        left = rest.any(axis=1)
+        if left.any():
+            self.push(Cohort(following, cohort.rows[left], rest[left], cohort.calls, cohort.doubt, cohort.doubt_data))
+        if not some.any():
+            return None
+        return Cohort(c.targets[0], cohort.rows[some], inside[some], cohort.calls + (following,), cohort.doubt, cohort.doubt_data)
+
+    def _return(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+        if not cohort.calls:
+            return self._leave_kernel(instruction, c, cohort, relevant)
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        if doubt is not None:
+            return self._step_over(instruction, cohort, doubt)
+        going = cohort.mask if lanes is None else lanes
+        some = going.any(axis=1)
+        rest = cohort.mask & ~going
+        left = rest.any(axis=1)
+        if left.any():
+            self.push(Cohort(instruction.index + 1, cohort.rows[left], rest[left], cohort.calls, cohort.doubt, cohort.doubt_data))
+        if not some.any():
+            return None
+        return Cohort(cohort.calls[-1], cohort.rows[some], going[some], cohort.calls[:-1], cohort.doubt, cohort.doubt_data)
+
+    # --- what is not known ---
+
+    def _region(self, block: int):
+        """(meeting block, sites inside, registers written inside) of the branch that ends a block."""
+        if block not in self._regions:
+            inside = self.graph.region(block)
+            sites, written = [], {}
+            for b in inside:
+                for k in range(self.graph.starts[b], self.graph.ends[b]):
+                    if k in self.records:
+                        sites.append(k)
+                    if k in self.part.instructions:
+                        for op in self.instructions[k].ops:
+                            for d in op.dst:
+                                if d is not None:
+                                    written[d.name] = d
+            self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
+        return self._regions[block]
+
+    def _step_over(self, instruction, cohort: Cohort, doubt: Value | None) -> Cohort | None:
+        """Go to the post-dominator. doubt None: nothing inside matters."""
+        meeting, sites, written = self._region(self.graph.block_of[instruction.index])
+        if doubt is not None:
+            why = doubt.why or Lost(_unknowns(doubt), instruction.index)
+            for k in sites:
+                record = self.records[k]
+                record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
+                record.doubt_data = record.doubt_data or why.data
+            view = self._view(cohort)
+            for reg in written:
+                view.write(reg, opaque(reg.bits, why), None)
+        if meeting == END:
+            if cohort.calls:
+                return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], cohort.doubt, cohort.doubt_data)
+            return self._exit(cohort, cohort.mask)
+        cohort.pc = self.graph.starts[meeting]
+        return cohort
+
+    def _give_up(self, cohort: Cohort, instruction, reason: str, data: bool):
+        for record in self.records.values():
+            record.doubt = record.doubt or reason
+        return None
+
+
+def _unknowns(value: Value) -> str:
+    names = [u.name for u, _ in value.terms]
+    return ", ".join(names) if names else "a value that is not known"
+
+
+def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:
+    """True when a derived unknown was made of one of the symbols."""
+    text = symbol.name
+    return symbol.kind in ("derived",) and any(u.name in text for u in symbols)
+
+
+def _shared_window(address: Value) -> Value | None:
+    """A generic address: its place in shared memory, or None where it is global."""
+    for u, c in address.terms:
+        if u.kind == "window" and u.key == "shared":
+            rest = tuple(t for t in address.terms if t[0] is not u)
+            return Value(address.base, rest, address.valid, address.poison, address.why)
+    if address.poison is None and address.terms and any(u.kind in ("pointer", "variable") for u, _ in address.terms):
+        return None
+    return address

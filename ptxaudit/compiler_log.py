@@ -11,6 +11,7 @@ NVRTC and nvcc's front end (EDG's) write the same form; ptxas writes `ptxas file
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -21,6 +22,12 @@ _ERROR = re.compile(
     r"(?:\n  (?P<text>[^\n]*)\n  (?P<caret>[ \t]*)\^)?",
     re.MULTILINE,
 )
+
+# gcc, which preprocesses for nvcc: k.cu:3:10: fatal error: foo.h: No such file or directory
+_GCC_ERROR = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE)
+
+# The files that template instances are compiled in, one a line from line 2: NVRTC's own, and that for nvcc.
+INSTANCES = ("__nv_name_map", "ptxaudit_instances.cu")
 
 # C and POSIX headers that no device code needs; a header of C++ is known by having no suffix.
 _HOST_HEADERS = (
@@ -65,7 +72,8 @@ class LogError:
 
 def errors(log: str) -> list[LogError]:
     """The errors of an NVRTC or nvcc log, in order."""
-    return [
+    found = [LogError(m["file"], int(m["line"]), int(m["column"]), m["message"]) for m in _GCC_ERROR.finditer(log)]
+    return found + [
         LogError(m["file"], int(m["line"]), None if m["caret"] is None else len(m["caret"]) + 1, m["message"])
         for m in _ERROR.finditer(log)
     ]
@@ -76,10 +84,10 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
     found = errors(log)
     log = log.strip()
     if not found:
-        first = next((line.strip() for line in log.splitlines() if "error" in line), "it gave no reason")
+        first = next((line.strip() for line in log.splitlines() if "error" in line or "fatal" in line), "it gave no reason")
         return InputError(f"{compiler} cannot compile this: {first}", file=file, detail=log)
     first = found[0]
-    if first.file == "__nv_name_map":
+    if os.path.basename(first.file) in INSTANCES:
         return _bad_instantiation(found, log, file, instantiate)
     host = next(((error, name) for error in found if (name := error.host_code())), None)
     if host and host[0] is first:
@@ -87,17 +95,17 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
     else:
         what = f"{compiler} cannot compile this: {first.message}"
     hint = HOST_HINT if host else _hint(first)
-    return InputError(what, hint, first.file, first.line, first.column, log)
+    column = first.column if compiler == "NVRTC" else None     # nvcc marks columns of preprocessed text
+    return InputError(what, hint, first.file, first.line, column, log)
 
 
 def _hint(error: LogError) -> str:
-    if match := re.search(r'cannot open source file "([^"]+)"', error.message):
-        return f"name the folder that {match[1]} lies in with -I"
+    if match := re.search(r'cannot open source file "([^"]+)"|^(\S+): No such file', error.message):
+        return f"name the folder that {match[1] or match[2]} lies in with -I"
     return ""
 
 
 def _bad_instantiation(found: list[LogError], log: str, file: str, instantiate: tuple[str, ...]) -> InputError:
-    # NVRTC compiles the expressions as lines of a file of this name, the first one on line 2.
     index = found[0].line - 2
     name = f" {instantiate[index]!r}" if 0 <= index < len(instantiate) else ""
     return InputError(

@@ -10,56 +10,28 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ptxaudit import compiler_log, resources
+from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
-from ptxaudit.source_text import decode, read_text
 
 # Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
 STANDARD_HEADERS = resources.data("nvrtc_include")
 
 _ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
-_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{]*?\b(?!__)(\w+)\s*\(", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What one compile gave.
-
-    file: the source's name as the user wrote it; source: its text; arch: "sm_90", "compute_90";
-    cubin: None when arch is virtual; log: the compiler's warnings; compiler: "nvrtc 13.5";
-    lowered: mangled name of each instantiated expression; headers: include folders of the toolchain;
-    notes: what the compile had to take for granted, one sentence each.
-    """
-
-    file: str
-    source: str
-    arch: str
-    ptx: str
-    cubin: bytes | None
-    log: str
-    compiler: str
-    lowered: dict[str, str]
-    headers: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def version(self) -> str:
-        """The compiler's version alone: "13.5"."""
-        return self.compiler.split()[-1]
 
 
 def compile_source(
     source: str | os.PathLike[str],
     arch: str = "sm_90",
-    include: tuple[str, ...] | list[str] = (),
-    defines: tuple[str, ...] | list[str] = (),
+    include: Sequence[str] = (),
+    defines: Sequence[str] = (),
     std: str = "c++17",
-    instantiate: tuple[str, ...] | list[str] = (),
-    options: tuple[str, ...] | list[str] = (),
+    instantiate: Sequence[str] = (),
+    options: Sequence[str] = (),
     name: str | None = None,
 ) -> Compiled:
     """Compile a source file, or the text of one.
@@ -70,12 +42,8 @@ def compile_source(
     Raises InputError when the source does not compile (`detail` has NVRTC's log as it is), when it has
     no kernel, for an unknown architecture, and when NVRTC is not installed.
     """
-    if isinstance(source, str) and "\n" in source:
-        file, text = name or "<source>", decode(source.encode(), name or "<source>")
-        folders: tuple[str, ...] = ()
-    else:
-        file, text = name or os.fspath(source), read_text(source)
-        folders = (str(Path(source).resolve().parent),)
+    file, text, path = read_source(source, name)
+    folders = [str(path.resolve().parent)] if path else []
     library = _library()
     arch = library.check_arch(arch)
     arguments = [f"--gpu-architecture={arch}", "-lineinfo", f"--std={std}", *(f"-D{d}" for d in defines)]
@@ -93,21 +61,10 @@ def compile_source(
         if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
             raise library.unknown_arch(arch)
         raise compiler_log.from_log(result.log, "NVRTC", file, tuple(instantiate))
-    if ".entry" not in result.ptx:
-        raise _no_kernel(text, file)
     return Compiled(
         file, text, arch, result.ptx, result.cubin or None, result.log, f"nvrtc {library.version}",
-        result.lowered, library.headers, notes,
-    )
-
-
-def _no_kernel(text: str, file: str) -> InputError:
-    templates = [match[1] for match in _TEMPLATE_KERNEL.finditer(text)]
-    if templates:
-        named = ", ".join(dict.fromkeys(templates))
-        hint = f"name its instances: --instantiate '{templates[0]}<…>' with its template arguments"
-        return InputError(f"no kernel was compiled: {named} is a template that nothing here instantiates", hint, file)
-    return InputError("there is no kernel in this: no __global__ function was compiled", "check the -D options and the file", file)
+        result.lowered or {}, library.headers, notes,
+    ).checked()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""Compiles CUDA source with nvcc, for files with host code in them. Needs gcc; no GPU.
+
+    compile_source("app.cu", arch="sm_90") -> Compiled(ptx=…, cubin=…, compiler="nvcc 13.5.37")
+
+Only device code is built (`-cubin`): no host object, no linking.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ptxaudit import compiler_log, toolchains
+from ptxaudit.compiled import Compiled, read_source
+from ptxaudit.errors import InputError
+
+SECONDS = 1800
+
+
+def compile_source(
+    source: str | os.PathLike[str],
+    arch: str = "sm_90",
+    include: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++17",
+    instantiate: Sequence[str] = (),
+    options: Sequence[str] = (),
+    name: str | None = None,
+    tool: toolchains.Tool | None = None,
+) -> Compiled:
+    """Compile a source file, or the text of one; the arguments are those of `nvrtc.compile_source`.
+
+    options: further nvcc options. tool: an nvcc other than the preferred one.
+    Raises InputError when the source does not compile (`detail` has the log as it is), when it has no
+    kernel, for an unknown architecture, and when nvcc or its host compiler is missing.
+    """
+    file, text, path = read_source(source, name)
+    tool = tool or toolchains.get("nvcc")
+    if not (os.environ.get("NVCC_CCBIN") or shutil.which("gcc") and shutil.which("g++")):
+        raise InputError("nvcc needs a host C++ compiler, and there is no gcc on this machine", "install gcc and g++, or name one in NVCC_CCBIN", file)
+    arch = arch if "_" in arch else f"sm_{arch}"
+    virtual = arch.startswith("compute_")
+    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+        unit = _unit(path, text, Path(folder), instantiate)
+        out = Path(folder, "out.ptx" if virtual else "out.cubin")
+        kept = Path(folder, "kept")
+        kept.mkdir()
+        command = [tool.path, f"-arch={arch}", "-lineinfo", f"-std={std}", "-ptx" if virtual else "-cubin"]
+        command += [f"-D{define}" for define in defines] + [f"-I{folder}" for folder in include]
+        command += ["--keep", f"--keep-dir={kept}", *options, str(unit), "-o", str(out)]
+        log, status = _run(command, file)
+        if path is None:
+            log = log.replace(str(unit), file)
+        if status:
+            raise _refused(log, file, arch, tool, tuple(instantiate))
+        ptx = out if virtual else next(kept.glob("*.ptx"))
+        return Compiled(
+            file, text, arch, ptx.read_text(encoding="utf-8", errors="replace"), None if virtual else out.read_bytes(), log,
+            f"nvcc {tool.version}", headers=tool.headers,
+        ).checked()
+
+
+def _unit(path: Path | None, text: str, folder: Path, instantiate: Sequence[str]) -> Path:
+    """The file to compile: the source itself, or one that includes it and instantiates templates."""
+    if path is None:
+        path = folder / "source.cu"
+        path.write_text(text, encoding="utf-8")
+    if not instantiate:
+        return path
+    # A host variable that holds a kernel's address makes nvcc compile that instance.
+    unit = folder / compiler_log.INSTANCES[1]
+    lines = [f'#include "{path.resolve()}"', *(f"auto ptxaudit_instance_{i} = &{e.lstrip('&')};" for i, e in enumerate(instantiate))]
+    unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return unit
+
+
+def _run(command: list[str], file: str) -> tuple[str, int]:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    except OSError as error:
+        raise InputError(f"cannot run {command[0]}: {error.strerror}", toolchains.how_to_add("nvcc"), file) from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"nvcc took more than {SECONDS} s", "compile it yourself and audit the result", file) from None
+    return (done.stdout + done.stderr).strip(), done.returncode
+
+
+def _refused(log: str, file: str, arch: str, tool: toolchains.Tool, instantiate: tuple[str, ...]) -> InputError:
+    if "gpu-architecture" in log or "Unsupported gpu architecture" in log:
+        return InputError(f"nvcc {tool.version} does not know the architecture {arch!r}", f"it takes {', '.join(_architectures(tool))}", detail=log)
+    if re.search(r"(gcc|g\+\+|cc1plus): (not found|No such file)|host compiler", log):
+        return InputError("nvcc cannot run its host compiler", "install gcc and g++, or name one in NVCC_CCBIN", file, detail=log)
+    return compiler_log.from_log(log, "nvcc", file, instantiate)
+
+
+def _architectures(tool: toolchains.Tool) -> list[str]:
+    said = subprocess.run([tool.path, "--list-gpu-code"], capture_output=True, text=True, check=False).stdout
+    return re.findall(r"sm_\d+", said)

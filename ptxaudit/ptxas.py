@@ -1,0 +1,78 @@
+"""Assembles PTX to machine code with ptxas.
+
+    assemble(".version 9.0 …", "sm_90") -> Assembled(cubin=b"\\x7fELF…", log="", compiler="ptxas 13.5.37")
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxaudit import toolchains
+from ptxaudit.errors import InputError
+
+_TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
+_ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
+
+SECONDS = 600       # a kernel that takes ptxas longer than this is given up
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What ptxas gave. log: its remarks (registers and spills with `-v` in options)."""
+
+    cubin: bytes
+    log: str
+    tool: toolchains.Tool
+
+
+def assemble(
+    ptx: str, arch: str | None = None, options: Sequence[str] = (), file: str = "<ptx>", tool: toolchains.Tool | None = None
+) -> Assembled:
+    """Machine code of a PTX module, with line information.
+
+    arch: "sm_90"; None = the module's own `.target`. options: further ptxas options. tool: a ptxas
+    other than the preferred one. Raises InputError for what ptxas refuses, with its log in `detail`.
+    """
+    tool = tool or toolchains.get("ptxas")
+    arch = arch or target(ptx, file)
+    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+        source, cubin = Path(folder, "module.ptx"), Path(folder, "module.cubin")
+        source.write_text(ptx, encoding="utf-8")
+        command = [tool.path, f"--gpu-name={arch}", "--generate-line-info", *options, str(source), "-o", str(cubin)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+        except OSError as error:
+            raise InputError(f"cannot run {tool.path}: {error.strerror}", toolchains.how_to_add("ptxas"), file) from None
+        except subprocess.TimeoutExpired:
+            raise InputError(f"ptxas took more than {SECONDS} s", "audit the PTX alone: --isa ptx", file) from None
+        log = (done.stdout + done.stderr).replace(str(source), file).strip()
+        if done.returncode or not cubin.is_file():
+            raise _refused(log, file, done.returncode)
+        return Assembled(cubin.read_bytes(), log, tool)
+
+
+def target(ptx: str, file: str = "<ptx>") -> str:
+    """The architecture of the module's `.target` directive. Raises InputError when there is none."""
+    if match := _TARGET.search(ptx):
+        return match[1]
+    raise InputError("this PTX has no .target directive", "check that it is a whole PTX module", file)
+
+
+def _refused(log: str, file: str, status: int) -> InputError:
+    match = _ERROR.search(log)
+    if match is None:
+        return InputError(f"ptxas failed with status {status}", "audit the PTX alone: --isa ptx", file, detail=log)
+    hint = ""
+    if "Unsupported .version" in match["message"]:
+        hint = "it is of a newer CUDA: run `pip install --upgrade nvidia-cuda-nvcc`"
+    elif "SM version specified by .target" in match["message"]:
+        hint = "assemble it for the architecture that its .target names, or a newer one"
+    elif "gpu-name" in match["message"]:
+        hint = "`ptxas --help` lists the architectures that it takes"
+    line = int(match["line"]) if match["line"] else None
+    return InputError(f"ptxas cannot assemble this: {match['message'].strip()}", hint, file, line, detail=log)

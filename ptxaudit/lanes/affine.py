@@ -658,7 +658,7 @@ def _extremum(name, a: Value, b: Value) -> Value | None:
         return None
     difference = subtract(a, b)
     s = span(difference)
-    if s is None or name.endswith(".u") and (span(a)[0] < 0 or span(b)[0] < 0):
+    if s is None or not _apart_by_less_than_half(a, b) or name.endswith(".u") and (span(a)[0] < 0 or span(b)[0] < 0):
         return None
     if s[1] <= 0:
         return a if name.startswith("min") else b
@@ -734,7 +734,7 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
     if not difference.terms:
         if kind in ("eq", "ne"):
             return Value(np.equal(difference.base, 0) if kind == "eq" else np.not_equal(difference.base, 0))
-        if fits_signed(a) and fits_signed(b):
+        if fits_signed(a) and fits_signed(b) and _apart_by_less_than_half(a, b):
             return _sign_of(kind, difference)
         return None
     if kind in ("eq", "ne"):
@@ -747,9 +747,16 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
     sa, sb = span(a), span(b)
     if sa is None or sb is None or not (fits_signed(a) and fits_signed(b)):
         return None
-    if sign == "u" and (sa[0] < 0 or sb[0] < 0):
+    if sign == "u" and (sa[0] < 0 or sb[0] < 0) or not _apart_by_less_than_half(a, b):
         return None
     return _by_range(kind, difference)
+
+
+def _apart_by_less_than_half(a: Value, b: Value) -> bool:
+    """True when the difference of the integers fits the width: its sign is the comparison's."""
+    sa, sb = span(a), span(b)
+    half = 1 << (a.bits - 1)
+    return sa[0] - sb[1] >= -half and sa[1] - sb[0] < half
 
 
 def _unequal_low_bits(relation, a, b):

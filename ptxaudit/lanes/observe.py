@@ -22,7 +22,7 @@ from .formula import formula
 from .record import SiteRecord
 from .result import Case, SiteResult, Status
 from .rows import Rows
-from .value import Lost, Uniform, Value, array_zeros, signed
+from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 SMALL_UNKNOWN = 256          # an unknown below this is tried number by number: words may meet there
@@ -80,7 +80,7 @@ def conclude(index: int, access, observations: list[Observation], machine, rows:
     inexact: list[Lost] = []
     patterns = set()
     uncounted = False
-    last_record = None
+    first_record: SiteRecord | None = None
     for o in observations:
         if not o.exact:
             inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
@@ -89,14 +89,14 @@ def conclude(index: int, access, observations: list[Observation], machine, rows:
             if not mask.any():
                 continue
             try:
-                record, found = _score(access, _take(o.address, part), mask, machine, name, cases, reasons)
+                record = _score(access, _take(o.address, part), mask, machine, name, cases, reasons)
             except _Given as g:
                 given.append(g)
                 low, high = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
                 ranges.setdefault(name, _Range()).put(low, high, None, None)
                 patterns.add(("?", name))
                 continue
-            last_record = record
+            first_record = first_record or record
             t = record.totals()
             uncounted = uncounted or t.uncounted
             patterns.update((name, k[0], k[1]) for k in record.scored)
@@ -104,7 +104,7 @@ def conclude(index: int, access, observations: list[Observation], machine, rows:
             ranges.setdefault(name, _Range()).put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *lines)
             if record.loose and record.loose not in reasons:
                 reasons.append(record.loose)
-    return _answer(index, access, machine, rows, text, ranges, cases, reasons, given, inexact, patterns, uncounted, last_record)
+    return _answer(index, access, machine, rows, text, ranges, cases, reasons, given, inexact, patterns, uncounted, first_record)
 
 
 def _global_only(o: Observation) -> bool:
@@ -120,7 +120,7 @@ def _take(value: Value, part: slice) -> Value:
     return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
 
 
-def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases, reasons) -> tuple[SiteRecord, None]:
+def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases, reasons) -> SiteRecord:
     """Score all rows of a group; unknowns that multiply the lane are tabulated."""
     if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
         why = address.why or Lost("an address that is not known")
@@ -143,7 +143,7 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases,
         record.add(base, mask, weights, trip, None, zeros)
         if record.lost:
             raise _Given(Lost(record.lost), Status.UNKNOWN)
-        return record, None
+        return record
     choices = [(u, c) for u, c in varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in varying if (u, c) not in choices]
     if len(others) > 1 or len(choices) > EXTRA_SYMBOLS:
@@ -156,9 +156,9 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases,
     if not others:
         for v in variants:
             record.add(v, mask, weights, trip, None, zeros)
-        return record, None
+        return record
     _tabulate(record, variants, others[0], mask, weights, trip, zeros, machine, access, group, cases, reasons)
-    return record, None
+    return record
 
 
 def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
@@ -177,7 +177,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     """
     u, c = term
     c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
-    unit = 1 << array_zeros(np.where(mask, c - c[:, :1], 0)) if True else 1
+    unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
     period = max(1, machine.period(access) // min(unit, machine.period(access)))
     step = 1 << min(u.zeros, 31)
     if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:

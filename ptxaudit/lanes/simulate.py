@@ -252,11 +252,12 @@ class Simulation:
         kind, _, sign = relation.partition(".")
         rows = cohort.rows
         n = len(rows)
-        for v in (a, b):
-            low, high = self._range(v, rows)
-            half = 1 << (v.bits - 1)
-            if low.min() < (0 if sign == "u" else -half) or high.max() >= half:
-                return None
+        half = 1 << (a.bits - 1)
+        spans = [self._range(v, rows) for v in (a, b)]
+        if any(low.min() < (0 if sign == "u" else -half) or high.max() >= half for low, high in spans):
+            return None
+        if (spans[0][0] - spans[1][1]).min() < -half or (spans[0][1] - spans[1][0]).max() >= half:
+            return None
         low, high = self._range(difference, rows)
         yes, no = {
             "lt": (high < 0, low >= 0), "le": (high <= 0, low > 0), "gt": (low > 0, high <= 0), "ge": (low >= 0, high < 0),

@@ -1,0 +1,167 @@
+"""The affine domain against its dumb twin: the same operations with the unknowns replaced by numbers.
+
+Random chains of operations run once on values with uniform unknowns and then, for several choices of
+the unknowns, on plain numbers. Wherever the domain claims to know something (all bits, or the low
+`valid` bits), it must agree in every lane.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from ptxaudit.ir import Op
+from ptxaudit.lanes.affine import apply
+from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, known, signed, unknown
+
+LANES = 32
+BINARY = ("add", "sub", "mul", "and", "or", "xor", "min.s", "max.s", "min.u", "max.u", "div.u", "rem.u", "div.s", "rem.s",
+          "mulhi.u", "mulhi.s")
+UNARY = ("neg", "not", "abs", "popc", "clz", "brev")
+COMPARE = ("setp.eq", "setp.ne", "setp.lt.s", "setp.lt.u", "setp.ge.s", "setp.gt.u", "setp.le.u")
+
+
+def symbols(rng: random.Random) -> list[tuple[Uniform, list[int]]]:
+    """Unknowns with what is declared of them, and numbers that obey the declaration."""
+    stage = Uniform("stage", 32, 0, 0, 3)
+    n = Uniform("n", 32)
+    aligned = Uniform("base", 32, 7, 0, 1 << 17)
+    small = Uniform("k", 32, 2, 0, 1 << 20)
+    negative = Uniform("d", 32, 0, -100, 100)
+    return [
+        (stage, [0, 1, 2, 3]),
+        (n, [0, 1, 7, 0x80000000, 0xFFFFFFFF, rng.getrandbits(32)]),
+        (aligned, [0, 128, 1 << 16, rng.randrange(0, 1 << 10) * 128]),
+        (small, [0, 4, 1 << 18, rng.randrange(0, 1 << 18) * 4]),
+        (negative, [-100, -1, 0, 1, 99]),
+    ]
+
+
+def evaluate(value: Value, numbers: dict[str, int], known_derived: dict) -> np.ndarray | None:
+    """The value with its unknowns replaced, or None where it contains a derived one."""
+    if value.poison is not None:
+        return None
+    total = np.broadcast_to(value.base, (1, LANES)).copy()
+    for u, c in value.terms:
+        number = number_of(u, numbers)
+        if number is None:
+            return None
+        if total.dtype == bool:
+            return None
+        total = total + np.broadcast_to(c, (1, LANES)) * total.dtype.type(number & ((1 << value.bits) - 1))
+    return total
+
+
+def number_of(u: Uniform, numbers: dict[str, int]) -> int | None:
+    if u.name in numbers:
+        return numbers[u.name]
+    if isinstance(u.key, tuple) and u.key[0] == "*":
+        a, b = number_of(u.key[1], numbers), number_of(u.key[2], numbers)
+        return None if a is None or b is None else a * b
+    if isinstance(u.key, tuple) and u.key[0] == "/":
+        a = number_of(u.key[2], numbers)
+        return None if a is None else a >> u.key[1]
+    return None
+
+
+def random_program(rng: random.Random, bits: int):
+    """A list of (op, source positions); positions index the values computed so far."""
+    steps = []
+    for _ in range(rng.randrange(2, 9)):
+        kind = rng.random()
+        if kind < 0.55:
+            steps.append((Op(rng.choice(BINARY), bits=bits), 2))
+        elif kind < 0.65:
+            steps.append((Op(rng.choice(("neg", "not", "abs")), bits=bits), 1))
+        elif kind < 0.8:
+            steps.append((Op(rng.choice(("shl", "shr.u", "shr.s")), bits=bits), "shift"))
+        elif kind < 0.87:
+            steps.append((Op("lop3", bits=bits, attrs=(rng.randrange(256),)), 3))
+        elif kind < 0.92:
+            steps.append((Op("bfe.u", bits=bits), "field"))
+        else:
+            steps.append((Op("mad", bits=bits), 3))
+    return steps
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_the_domain_claims_holds_for_every_number(seed):
+    rng = random.Random(seed)
+    bits = 32
+    syms = symbols(rng)
+    lane = known(np.arange(LANES, dtype=DTYPES[bits])[None, :])
+    pool = [lane, lane, constant(rng.choice((1, 3, 4, 7, 8, 16, 31, 32, 64, 127, 128, 0xFFFFFFF0)), bits),
+            constant(rng.getrandbits(5), bits)] + [unknown(u, bits) for u, _ in syms]
+    for _ in range(2):      # start from index-like expressions, so that claims are frequent
+        u = rng.choice(syms)[0]
+        pool.append(apply(Op("add", bits=bits), (apply(Op("mul", bits=bits), (unknown(u, bits), constant(rng.choice((1, 4, 16, 128, 512)), bits))),
+                                                  apply(Op("shl", bits=bits), (lane, constant(rng.randrange(5), 32))))))
+    chosen = []
+    for op, arity in random_program(rng, bits):
+        if arity == "shift":
+            picks = (rng.randrange(len(pool)), None)
+            extra = constant(rng.randrange(0, 36), 32)
+            values = (pool[picks[0]], extra)
+        elif arity == "field":
+            picks = (rng.randrange(len(pool)),)
+            values = (pool[picks[0]], constant(rng.randrange(32), 32), constant(rng.randrange(1, 33), 32))
+        else:
+            picks = tuple(rng.randrange(len(pool)) for _ in range(arity))
+            values = tuple(pool[p] for p in picks)
+        chosen.append((op, picks, values))
+        pool.append(apply(op, values))
+    first = len(pool) - len(chosen)
+    for trial in range(6):
+        numbers = {u.name: rng.choice(options) for u, options in syms}
+        plain: list[Value] = []
+        for p in pool[:first]:
+            concrete = evaluate(p, numbers, {})
+            plain.append(known(concrete))
+        for k, (op, picks, values) in enumerate(chosen):
+            sources = tuple(plain[p] if p is not None else v for p, v in zip(picks + (None,) * 3, values))
+            plain.append(apply(op, sources))
+            claimed = pool[first + k]
+            number = evaluate(claimed, numbers, {})
+            truth = plain[-1]
+            if number is None or truth.poison is not None:
+                continue
+            truth = np.broadcast_to(truth.base, (1, LANES))
+            valid = claimed.valid if claimed.valid is not None else claimed.bits
+            mask = truth.dtype.type((1 << valid) - 1)
+            assert ((number & mask) == (truth & mask)).all(), (op, values, claimed, numbers)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_comparisons_and_extensions_hold(seed):
+    rng = random.Random(seed)
+    syms = symbols(rng)
+    lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
+    u, options = rng.choice(syms)
+    scale = constant(rng.choice((1, 2, 4, 128, 0xFFFFFFFC)), 32)
+    value = apply(Op("add"), (apply(Op("mul"), (unknown(u), scale)), apply(Op("mul"), (lane, constant(rng.choice((0, 1, 4, 132)), 32)))))
+    other = rng.choice((constant(rng.choice((0, 1, 3, 4, 100, 1 << 20, 0x80000000)), 32), lane, value))
+    claims = {name: apply(Op(name, bits=32), (value, other)) for name in COMPARE}
+    claims["zext"] = apply(Op("zext", bits=64), (value,))
+    claims["sext"] = apply(Op("sext", bits=64), (value,))
+    claims["cut"] = apply(Op("trunc", bits=32), (apply(Op("shl", bits=64), (claims["sext"], constant(3, 32))),))
+    claims["high"] = apply(Op("extract", bits=32, attrs=(32,)), (claims["sext"],))
+    for number in options:
+        numbers = {u.name: number}
+        a = known(evaluate(value, numbers, {}))
+        b = other if other.known else known(evaluate(other, numbers, {}))
+        truths = {name: apply(Op(name, bits=32), (a, b)) for name in COMPARE}
+        truths["zext"] = apply(Op("zext", bits=64), (a,))
+        truths["sext"] = apply(Op("sext", bits=64), (a,))
+        truths["cut"] = apply(Op("trunc", bits=32), (apply(Op("shl", bits=64), (truths["sext"], constant(3, 32))),))
+        truths["high"] = apply(Op("extract", bits=32, attrs=(32,)), (truths["sext"],))
+        for name, claimed in claims.items():
+            got = evaluate(claimed, numbers, {})
+            if got is None:
+                continue
+            truth = np.broadcast_to(truths[name].base, (1, LANES))
+            if truth.dtype != bool and claimed.valid is not None:
+                mask = truth.dtype.type((1 << claimed.valid) - 1)
+                got, truth = got & mask, truth & mask
+            assert (got == truth).all(), (name, value, other, numbers)

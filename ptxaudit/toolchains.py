@@ -27,6 +27,8 @@ from ptxaudit.errors import InputError
 # Folders to search besides, separated as in PATH: CUDA installations, or `pip install --target` folders.
 VARIABLE = "PTXAUDIT_TOOLCHAINS"
 
+SYSTEM_FOLDERS = ("/usr/local", "/opt")      # where CUDA installs itself: /usr/local/cuda-12.9
+
 # Where each tool lies below a root (glob patterns).
 PLACES: dict[str, tuple[str, ...]] = {
     "nvrtc": ("lib/libnvrtc.so.*", "lib64/libnvrtc.so.*", "targets/*/lib/libnvrtc.so.*", "cuda_nvrtc/lib/libnvrtc.so.*"),
@@ -116,7 +118,7 @@ def roots() -> Iterator[tuple[Path, str]]:
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
         if os.environ.get(variable):
             yield Path(os.environ[variable]), variable
-    for parent in ("/usr/local", "/opt"):
+    for parent in SYSTEM_FOLDERS:
         for root in sorted(Path(parent).glob("cuda*"), reverse=True):
             yield root, "CUDA folder"
 

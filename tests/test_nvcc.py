@@ -1,0 +1,83 @@
+"""Compiling with nvcc: files with host code, and one clear message for each thing that can be wrong."""
+
+import shutil
+
+import pytest
+
+from ptxaudit import nvcc, toolchains
+from ptxaudit.errors import InputError
+
+APP = """\
+#include <iostream>
+#include <vector>
+template <int N> __global__ void fill(float *a) { a[threadIdx.x] = N; }
+__global__ void swap(float *a) {
+    __shared__ float s[64];
+    s[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    a[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+int main() {
+    std::vector<float> v(64);
+    swap<<<1, 64>>>(v.data());
+    std::cout << v[0];
+}
+"""
+
+needs_gcc = pytest.mark.skipif(not shutil.which("g++"), reason="nvcc needs g++")
+
+
+@pytest.fixture
+def app(tmp_path):
+    path = tmp_path / "app.cu"
+    path.write_text(APP)
+    return path
+
+
+@needs_gcc
+def test_a_file_with_host_code(app):
+    compiled = nvcc.compile_source(app)
+    assert ".entry _Z4swapPf(" in compiled.ptx and f'"{app}"' in compiled.ptx and ".loc" in compiled.ptx
+    assert compiled.cubin.startswith(b"\x7fELF") and compiled.compiler.startswith("nvcc 13.")
+
+
+@needs_gcc
+def test_template_instances(app):
+    ptx = nvcc.compile_source(app, instantiate=["fill<32>", "&fill<64>"], arch="compute_90").ptx
+    assert ".entry _Z4fillILi32EEvPf(" in ptx and ".entry _Z4fillILi64EEvPf(" in ptx
+
+
+BAD = {
+    "an undefined name": ("__global__ void k(float *a) {\n    a[0] = b;\n}\n", {}, 2, 'identifier "b" is undefined', ""),
+    "a missing header": ('#include "nowhere.h"\n', {}, 1, "nowhere.h", "with -I"),
+    "a template alone": ("template <int N> __global__ void k() {}\n", {}, None, "nothing here instantiates", "--instantiate 'k<…>'"),
+    "an instance that is none": (APP, {"instantiate": ["fill<1>", "fill<q>"]}, None, "--instantiate 'fill<q>'", "all template arguments"),
+    "an unknown architecture": (APP, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "sm_90"),
+    "a wrong option": (APP, {"options": ["-frobnicate"]}, None, "Unknown option '-frobnicate'", ""),
+}
+
+
+@needs_gcc
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_clear_message(tmp_path, case):
+    text, options, line, what, hint = BAD[case]
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        nvcc.compile_source(path, **options)
+    error = caught.value
+    assert what in error.what and hint in error.hint and error.line == line
+    assert "architecture" in case or error.file == str(path)
+
+
+def test_without_a_host_compiler(app, monkeypatch):
+    monkeypatch.setattr(nvcc.shutil, "which", lambda name: None)
+    monkeypatch.delenv("NVCC_CCBIN", raising=False)
+    with pytest.raises(InputError, match="no gcc on this machine.*install gcc and g"):
+        nvcc.compile_source(app)
+
+
+def test_without_nvcc(app, monkeypatch):
+    monkeypatch.setattr(toolchains, "find", lambda kind: ())
+    with pytest.raises(InputError, match="no nvcc on this machine.*pip install nvidia-cuda-nvcc"):
+        nvcc.compile_source(app)

@@ -35,10 +35,16 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
         return KernelResult(tuple(listed.values()))
     deadline = None if budget is None else time.perf_counter() + budget
     simulated: dict[int, SiteResult] = {}
+    if launch is not None and (launch.grid is None or launch.block is None):
+        facts = Facts(facts.aligned, facts.block or launch.block, facts.grid or launch.grid,
+                      launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
+        told, launch = launch, None
+    else:
+        told = launch
     if launch is not None:
         simulated = _simulate(function, graph, launch, machine, facts, accesses, deadline)
     open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
-    inferred = infer(function, graph, launch, machine, facts, open_sites, deadline) if open_sites else Inference({}, ())
+    inferred = infer(function, graph, launch, told, machine, facts, open_sites, deadline) if open_sites else Inference({}, ())
     results = dict(listed)
     for i in accesses:
         if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
@@ -86,7 +92,7 @@ def environment(function: Function, launch, facts: Facts, block, concrete: dict[
     return Environment(
         function, exists, tid, warp, block=block,
         grid=None if launch is None else _three(launch.grid),
-        cluster=None if launch is None else _three(launch.cluster or (1, 1, 1)),
+        cluster=None if launch is None else _three(launch.cluster or function.cluster or (1, 1, 1)),
         dynamic_shared=None if launch is None else launch.dynamic_shared,
         param_bytes=param_bytes, param_known=param_known, facts=facts, concrete_block=concrete or {}, executions=0)
 

@@ -84,9 +84,12 @@ class _Branches:
         self.kind[block] = max(old, kind, key=order.index)
 
 
-def infer(function: Function, graph: Graph, launch, machine, facts, accesses: dict, deadline: float | None) -> Inference:
-    """Answers per request for the sites in `accesses` ({index: banks.Access})."""
-    rows: Rows = rows_for(function, launch, facts)
+def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, deadline: float | None) -> Inference:
+    """Answers per request for the sites in `accesses` ({index: banks.Access}).
+
+    launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
+    """
+    rows: Rows = rows_for(function, launch, told, facts)
     interpreter = Interpreter(function, graph, rows, accesses, deadline)
     try:
         interpreter.run()

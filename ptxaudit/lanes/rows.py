@@ -36,21 +36,23 @@ class Rows:
         return len(self.groups) == 1
 
 
-def rows_for(function: Function, launch, facts: Facts) -> Rows:
+def rows_for(function: Function, launch, told, facts: Facts) -> Rows:
+    """launch: with a shape, or None; told: a launch whose parameters count, or None."""
     from .evaluate import _three, environment
     if launch is not None:
         block = _three(launch.block)
         return Rows(environment(function, launch, facts, block), (("the launch", slice(None)),))
+    param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
+    stated = dict(cluster=function.cluster, facts=facts, dynamic_shared=facts.dynamic_shared, grid=facts.grid,
+                  param_bytes=param_bytes, param_known=param_known)
     block = facts.block or function.block
     if block is not None:
         exists, tid, warp = thread_rows(block)
-        env = Environment(function, exists, tid, warp, block=block, cluster=function.cluster, facts=facts,
-                          dynamic_shared=facts.dynamic_shared, grid=facts.grid)
-        return Rows(env, (("the stated block", slice(None)),))
-    return _assumed_rows(function, facts)
+        return Rows(Environment(function, exists, tid, warp, block=block, **stated), (("the stated block", slice(None)),))
+    return _assumed_rows(function, stated)
 
 
-def _assumed_rows(function: Function, facts: Facts) -> Rows:
+def _assumed_rows(function: Function, stated: dict) -> Rows:
     limit = function.max_threads or 1024
     wide = max(1, -(-min(limit, 1024) // LANES))
     lanes = np.arange(LANES, dtype=np.uint32)
@@ -76,8 +78,7 @@ def _assumed_rows(function: Function, facts: Facts) -> Rows:
     row_y = Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y")
     tid_y = Value(y, ((row_y, step),))
     tid_z = Value(np.zeros((1, 1), np.uint32), ((Uniform("tid.z", 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),))
-    env = _ShapedEnvironment(function, np.ones((at, LANES), bool), (x, tid_y, tid_z), np.concatenate(warps), facts=facts,
-                             cluster=function.cluster, dynamic_shared=facts.dynamic_shared)
+    env = _ShapedEnvironment(function, np.ones((at, LANES), bool), (x, tid_y, tid_z), np.concatenate(warps), **stated)
     env.widths = np.concatenate(widths)
     where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
     assumed = f"block: {where}; a warp is taken as 32 consecutive tid.x"

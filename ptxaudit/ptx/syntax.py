@@ -332,10 +332,14 @@ Item = Function | Variable | File | Section | Alias | Pragma | Location
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None."""
+    """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None.
+
+    producer: what the comments at its head say made it ("NVIDIA NVVM Compiler, release 13.0, V13.0.88").
+    """
 
     version: str
     target: tuple[str, ...]
     address_size: int | None
     items: tuple[Item, ...]
     file: str = field(default="<ptx>", compare=False)
+    producer: str = field(default="", compare=False)

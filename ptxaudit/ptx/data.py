@@ -1,0 +1,74 @@
+"""Variables of a module or function: their sizes, alignments and initial bytes.
+
+    .const .align 4 .b8 tab[4] = {1, 2};     Variable("tab", "const", 4, 4, data=b"\\1\\2\\0\\0")
+    .extern .shared .align 16 .b8 s[];       Variable("s", "shared", 0, 16)
+    .global .u64 p = generic(tab);           data None: an address is not known
+
+Without an initialiser data is None too: the host may have written the variable.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from .. import ir
+from ..errors import InputError
+from . import syntax as s
+from .emitter import float_constant, folded
+from .scope import dimensions, shape_of
+from .types import BYTE, TYPES
+
+
+def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
+    """The variables that a declaration in a state space makes."""
+    shape = shape_of(declaration)
+    space = declaration.space.lstrip(".").partition("[")[0].partition("::")[0]
+    kind = TYPES[shape.type] if shape.type else TYPES["b32"]
+    element = max(shape.bits // BYTE, 1)
+    out = []
+    for d in declaration.declarators:
+        items = d.initial.items if isinstance(d.initial, s.Vector) else ()
+        try:
+            size = element * dimensions(d, len(items))
+        except InputError as error:
+            error.line = declaration.line
+            raise
+        data = None
+        if d.initial is not None and kind.kind in "subf":
+            data = initial_bytes(d.initial, kind.kind, kind.bits, [e for e in _extents(d, len(items))], size)
+        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data))
+    return out
+
+
+def _extents(d: s.Declarator, items: int) -> list[int]:
+    return [items if extent is None else folded(extent) for extent in d.dimensions]
+
+
+def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], size: int) -> bytes | None:
+    """The bytes of an initialiser, rest zero; None when it has addresses in it."""
+    if isinstance(initial, s.Vector):
+        inner = extents[1:]
+        stride = bits // BYTE
+        for extent in inner:
+            stride *= extent
+        if all(type(item) is s.Int for item in initial.items) and not inner:
+            mask = (1 << bits) - 1
+            data = b"".join((item.value & mask).to_bytes(stride, "little") for item in initial.items)
+            return data.ljust(size, b"\0")
+        parts = []
+        for item in initial.items:
+            part = initial_bytes(item, kind, bits, inner, stride)
+            if part is None:
+                return None
+            parts.append(part)
+        return b"".join(parts).ljust(size, b"\0")
+    if isinstance(initial, s.Float) and kind == "f":
+        constant = float_constant(initial, bits)
+        return constant.value.to_bytes(bits // BYTE, "little").ljust(size, b"\0") if isinstance(constant, ir.Const) else None
+    number = folded(initial)
+    if number is None:
+        return None
+    if kind == "f":
+        code = {32: "<f", 64: "<d"}.get(bits)
+        return struct.pack(code, number).ljust(size, b"\0") if code else None
+    return (number & (1 << bits) - 1).to_bytes(bits // BYTE, "little").ljust(size, b"\0")

@@ -1,0 +1,233 @@
+"""Turns the operands of one instruction into IR operands and collects its effects.
+
+    add.s32 %r1, %r2, -4;       target(%r1) -> Reg   value(%r2), value(-4) -> Reg, Const(0xFFFFFFFC)
+    ld.shared.f32 %f1, [s+8];   address([s+8]) -> (Address("s", "shared", bits=32), 8)
+
+One emitter serves a function; the lifter tells it the scope and the guard of each instruction.
+The rows of `opcodes`, `memory` and `control` talk to it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from .. import ir
+from ..errors import InputError
+from . import syntax as s
+from .scope import Callee, Data, Pieces, Place, Registers, Scope, predefined
+
+SHARED_ADDRESS_BITS = 32
+GENERIC_ADDRESS_BITS = 64
+
+
+class Emitter:
+    """Effects of the instruction at hand: `ops`, `control`, `site`, and what it needs to write them."""
+
+    def __init__(self, address_bits: int = GENERIC_ADDRESS_BITS):
+        self.address_bits = address_bits
+        self.scope = Scope(None)
+        self.guard: ir.Guard | None = None
+        self.opcode = ""
+        self.line = 0
+        self.ops: list[ir.Op] = []
+        self.control: ir.Control | None = None
+        self.site: ir.Site | None = None
+        self.targets_of: tuple[str, ...] = ()       # labels that `control` goes to
+        self.temporaries = 0
+
+    def begin(self, scope: Scope, guard: ir.Guard | None, opcode: str, line: int) -> None:
+        self.scope, self.guard, self.opcode, self.line = scope, guard, opcode, line
+        self.ops, self.control, self.site, self.targets_of = [], None, None, ()
+
+    # --- effects ---
+
+    def emit(self, name: str, dst: tuple = (), src: tuple = (), bits: int = 32, attrs: tuple = (),
+             space: str = "", offset: int = 0) -> None:
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
+
+    def temporary(self, bits: int) -> ir.Reg:
+        """A register that only this instruction uses."""
+        self.temporaries += 1
+        return ir.Reg(f"%t{self.temporaries}@", bits)
+
+    def compute(self, name: str, src: tuple, bits: int, attrs: tuple = (), result: int | None = None) -> ir.Reg:
+        """An operation into a temporary register of `result` bits (default: bits)."""
+        register = self.temporary(bits if result is None else result)
+        self.emit(name, (register,), src, bits, attrs)
+        return register
+
+    # --- destinations ---
+
+    def target(self, operand: s.Operand) -> ir.Reg | None:
+        """The register that is written, None for `_`. InputError for anything else."""
+        if type(operand) is s.Name:
+            symbol = self.scope.find(operand.text)
+            if type(symbol) is ir.Reg:
+                return symbol
+            if operand.text == "_":
+                return None
+            if symbol is None:
+                raise self.error(f"{operand.text} is not declared")
+        raise self.error(f"the destination of {self.opcode} is not a register")
+
+    def targets(self, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
+        """All registers of a destination: of `{a, b}`, of `p|q`, or the one."""
+        if type(operand) is s.Vector:
+            return tuple(t for item in operand.items for t in self.targets(item))
+        if type(operand) is s.Pair:
+            return self.targets(operand.first) + self.targets(operand.second)
+        if type(operand) is s.Name:
+            symbol = self.scope.find(operand.text)
+            if type(symbol) is Registers:
+                return symbol.regs
+        return (self.target(operand),)
+
+    # --- sources ---
+
+    def value(self, operand: s.Operand, bits: int, floating: bool = False) -> ir.Operand:
+        """A source, read at `bits`; what cannot be said is an Unknown with its reason."""
+        kind = type(operand)
+        if kind is s.Name:
+            symbol = self.scope.find(operand.text)
+            if type(symbol) is ir.Reg:
+                return symbol
+            return self._named(operand.text, symbol, bits)
+        if kind is s.Int:
+            if floating:
+                return ir.Unknown("an integer constant where a float is meant", bits)
+            return ir.Const(operand.value & (1 << bits) - 1, bits)
+        if kind is s.Float:
+            return float_constant(operand, bits)
+        if kind is s.Unary and operand.operator == "!":
+            return self.compute("not", (self.value(operand.value, 1),), 1)
+        number = folded(operand)
+        if number is not None:
+            return ir.Const(number & (1 << bits) - 1, bits)
+        if kind is s.Binary and operand.operator in "+-":
+            place, shift = self.value(operand.left, bits), folded(operand.right)
+            if isinstance(place, ir.Address) and shift is not None:
+                shift = shift if operand.operator == "+" else -shift
+                return ir.Address(place.name, place.space, place.offset + shift, bits)
+        return ir.Unknown(f"an operand of {self.opcode}", bits)
+
+    def _named(self, name: str, symbol, bits: int) -> ir.Operand:
+        match symbol:
+            case Data(variable):
+                return ir.Address(variable.name, variable.space, 0, bits)
+            case Place(offset):
+                return ir.Const(offset, bits)
+            case Pieces():
+                return ir.Unknown("the address of a parameter of a device function", bits)
+            case Callee():
+                return ir.Unknown("the address of a function", bits)
+            case Registers():
+                return ir.Unknown("a vector register used whole", bits)
+        known = predefined(name)
+        if known is not None:
+            return known
+        if name.rpartition(".")[2] in ("b0", "b1", "b2", "b3", "h0", "h1"):    # video instructions
+            return self.value(s.Name(name.rpartition(".")[0]), bits)
+        if self.scope.label(name) is not None or self.scope.table(name) is not None:
+            return ir.Unknown("the address of a label", bits)
+        raise self.error(f"{name} is not declared")
+
+    def values(self, operand: s.Operand, bits: int) -> tuple[ir.Operand, ...]:
+        """The items of `{a, b}`, of a vector register, or the one value."""
+        if type(operand) is s.Vector:
+            return tuple(v for item in operand.items for v in self.values(item, bits))
+        if type(operand) is s.Name:
+            symbol = self.scope.find(operand.text)
+            if type(symbol) is Registers:
+                return symbol.regs
+        return (self.value(operand, bits),)
+
+    def address(self, operand: s.Operand, space: str) -> tuple[ir.Operand, int]:
+        """(base, offset in bytes) of `[base+offset]`."""
+        bits = SHARED_ADDRESS_BITS if space.startswith("shared") else self.address_bits
+        if type(operand) is not s.Memory:
+            return ir.Unknown(f"the address of {self.opcode}", bits), 0
+        base = operand.base
+        if type(base) is s.Index:
+            return ir.Unknown("an array element as an address", bits), 0
+        value = self.value(base, bits)
+        if isinstance(value, ir.Address) and not space:
+            return ir.Unknown("a variable's address without its state space", bits), 0
+        return value, operand.offset
+
+    def everything(self, operand: s.Operand) -> Iterator[ir.Operand]:
+        """Every register or constant in an operand, for operations without a meaning."""
+        match operand:
+            case s.Vector(items=items) | s.Group(items=items):
+                for item in items:
+                    yield from self.everything(item)
+            case s.Memory(base=base, rest=rest):
+                yield from self.everything(base)
+                for item in rest:
+                    yield from self.everything(item)
+            case s.Pair(first=first, second=second):
+                yield from self.everything(first)
+                yield from self.everything(second)
+            case s.Name(text="_"):
+                pass
+            case _:
+                yield from self.values(operand, self.address_bits)
+
+    def error(self, what: str) -> InputError:
+        return InputError(what, "is the PTX file whole and unchanged?", line=self.line)
+
+
+def float_constant(operand: s.Float, bits: int) -> ir.Operand:
+    """The constant's bits at a width; `0d…` where 32 bits are meant is rounded, as the manual says."""
+    if operand.width == bits:
+        return ir.Const(operand.bits, bits)
+    if operand.width == 64 and bits == 32:
+        number = struct.unpack("<d", struct.pack("<Q", operand.bits))[0]
+        try:
+            return ir.Const(struct.unpack("<I", struct.pack("<f", number))[0], bits)
+        except OverflowError:
+            return ir.Unknown("a constant beyond 32-bit floats", bits)
+    return ir.Unknown(f"a {operand.width}-bit float constant at {bits} bits", bits)
+
+
+_FOLD = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
+    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b), ">": lambda a, b: int(a > b),
+    "<=": lambda a, b: int(a <= b), ">=": lambda a, b: int(a >= b),
+    "&&": lambda a, b: int(bool(a and b)), "||": lambda a, b: int(bool(a or b)),
+    "<<": lambda a, b: a << b if 0 <= b < 64 else None,
+    ">>": lambda a, b: a >> b if 0 <= b < 64 else None,
+    "/": lambda a, b: int(abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else None,
+    "%": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1) if b else None,
+}
+
+
+def folded(operand: s.Operand) -> int | None:
+    """The value of a constant expression ("Constant Expressions"), None where it has names."""
+    match operand:
+        case s.Int(value=value):
+            return value
+        case s.Unary(operator="-", value=inner):
+            number = folded(inner)
+            return None if number is None else -number
+        case s.Unary(operator="~", value=inner):
+            number = folded(inner)
+            return None if number is None else ~number
+        case s.Unary(operator="!", value=inner):
+            number = folded(inner)
+            return None if number is None else int(not number)
+        case s.Unary(operator="+", value=inner):
+            return folded(inner)
+        case s.Binary(operator=operator, left=left, right=right):
+            a, b = folded(left), folded(right)
+            return None if a is None or b is None else _FOLD[operator](a, b)
+        case s.Ternary(condition=c, then=a, otherwise=b):
+            condition = folded(c)
+            return None if condition is None else folded(a if condition else b)
+        case s.Group(items=(inner,)):
+            return folded(inner)
+        case s.Cast(type=".s64" | ".u64", value=inner):
+            return folded(inner)
+    return None

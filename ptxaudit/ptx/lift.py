@@ -1,0 +1,302 @@
+"""Lowers a PTX syntax tree to the IR: every instruction with its operations, control and site.
+
+    .entry k(.param .u64 k_param_0)            Function("k", parameters=(Parameter("k_param_0", 0, 8, ".u64"),),
+    { .reg .b32 %r<3>;                             instructions=(
+      mov.u32 %r1, %tid.x;             ->          mov.32(%tid.x) -> %r1,
+      st.shared.u32 [s], %r1;                      store.32 shared(s, %r1) with a Site,
+      ret; }                                       Control("ret")))
+
+Registers of inner scopes are renamed apart. An opcode without a row, or a form that its row
+refuses, becomes an operation of its own name, which makes the registers it writes opaque.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .. import ir
+from ..errors import InputError
+from . import control, memory, moves, opcodes
+from . import syntax as s
+from .data import variables
+from .debug import Debug
+from .emitter import Emitter
+from .opcodes import Lower, Opcode, Plain, Row
+from .printer import instruction_text
+from .scope import Callee, Data, Place, Scope, dimensions, shape_of
+from .types import BYTE
+
+ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS
+"""Every base name with a meaning. What is not here is opaque."""
+
+WRITES_NOTHING = {"sust", "sured", "multimem", "mbarrier", "st", "red"}
+"""Base names of opaque instructions whose first operand, if it is a register, is still only read."""
+
+
+@functools.lru_cache(maxsize=None)
+def meaning(opcode: str) -> Plain | Lower | None:
+    """The row of an opcode applied to its modifiers, None where there is no meaning."""
+    parsed = Opcode(opcode)
+    row = ROWS.get(parsed.base)
+    return row.resolve(parsed) if row is not None else None
+
+
+def lift_module(module: s.Module) -> ir.Module:
+    """The IR of a module. InputError (with the line) for names that are not declared and the like."""
+    try:
+        return _Lifter(module).run()
+    except InputError as error:
+        raise error.in_file(module.file) from None
+
+
+class _Lifter:
+    def __init__(self, module: s.Module):
+        self.module = module
+        self.arch = module.target[0] if module.target else ""
+        self.address_bits = module.address_size or 32
+        self.debug = Debug(module)
+        self.globals = Scope(None)
+        self.variables: list[ir.Variable] = []
+
+    def run(self) -> ir.Module:
+        bodies: dict[str, s.Function] = {}
+        for item in self.module.items:
+            if isinstance(item, s.Variable):
+                declare_variables(item, self.globals, self.variables)
+            elif isinstance(item, s.Function):
+                self.globals.symbols[item.name] = Callee(item.name)
+                if item.body is not None:
+                    bodies[item.name] = item
+            elif isinstance(item, s.Alias):
+                self.globals.symbols[item.name] = Callee(item.target)
+        functions = {name: FunctionLifter(self, f).run() for name, f in bodies.items()}
+        functions = {name: _with_shared_size(f, functions) for name, f in functions.items()}
+        return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
+
+
+def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
+    for d, variable in zip(declaration.declarators, variables(declaration, suffix)):
+        scope.symbols[d.name] = Data(variable)
+        out.append(variable)
+
+
+class FunctionLifter:
+    """Lifts one function: declarations first, statement by statement, then the targets of branches."""
+
+    def __init__(self, lifter: _Lifter, function: s.Function):
+        self.lifter = lifter
+        self.function = function
+        self.entry = function.kind == ".entry"
+        self.scope = Scope(lifter.globals)
+        self.scopes = 0
+        self.emitter = Emitter(lifter.address_bits)
+        self.variables: list[ir.Variable] = []
+        self.instructions: list[ir.Instruction] = []
+        self.pending: list[tuple[int, tuple[str, ...], Scope, int]] = []     # branches to resolve
+        self.position: ir.Source | None = None
+        self.label_at_end = False
+
+    def run(self) -> ir.Function:
+        function = self.function
+        self.lifter.debug.begin_function()
+        parameters: tuple[ir.Parameter, ...] = ()
+        arguments = results = ()
+        if self.entry:
+            parameters = kernel_parameters(function, self.scope)
+        else:
+            arguments = self._formals(function.parameters or ())
+            results = self._formals(function.results or ())
+        self._statements(function.body.statements, self.scope)
+        self._finish()
+        block, most, cluster = launch_bounds(function)
+        return ir.Function(
+            function.name, "ptx", self.lifter.arch, tuple(self.instructions), self.entry, parameters,
+            arguments, results, tuple(self.lifter.variables + self.variables), 0, block, most, cluster)
+
+    def _formals(self, declared: tuple[s.Variable, ...]) -> tuple[ir.Reg, ...]:
+        out: tuple[ir.Reg, ...] = ()
+        for variable in declared:
+            if variable.space == ".reg":
+                out += self.scope.declare_registers(variable)
+            else:
+                out += self.scope.declare_pieces(variable)
+        return out
+
+    # --- statements ---
+
+    def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
+        for statement in statements:            # labels and tables may be used before they stand
+            if type(statement) is s.Table or type(statement) is s.Prototype:
+                scope.tables[statement.name] = statement
+            elif type(statement) is s.Label:
+                scope.labels[statement.name] = -1
+        for statement in statements:
+            kind = type(statement)
+            if kind is s.Instruction:
+                self._instruction(statement, scope)
+            elif kind is s.Location:
+                self.position = self.lifter.debug.source(statement)
+            elif kind is s.Label:
+                scope.labels[statement.name] = len(self.instructions)
+                self.label_at_end = True
+            elif kind is s.Variable:
+                self._declaration(statement, scope)
+            elif kind is s.Block:
+                self.scopes += 1
+                self._statements(statement.statements, Scope(scope, f"@{self.scopes}"))
+
+    def _declaration(self, variable: s.Variable, scope: Scope) -> None:
+        if variable.space in (".reg", ".sreg"):
+            scope.declare_registers(variable)
+        elif variable.space.startswith(".param"):
+            scope.declare_pieces(variable)
+        else:
+            suffix = scope.suffix
+            if not suffix and any(self.lifter.globals.find(d.name) for d in variable.declarators):
+                suffix = f"@{self.function.name}"
+            declare_variables(variable, scope, self.variables, suffix)
+
+    def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
+        emitter, opcode = self.emitter, instruction.opcode
+        guard = None
+        if instruction.guard is not None:
+            register = scope.find(instruction.guard.name)
+            if type(register) is not ir.Reg:
+                raise InputError(f"the guard {instruction.guard.name} is not a register", line=instruction.line)
+            guard = ir.Guard(register, instruction.guard.negated)
+        emitter.begin(scope, guard, opcode, instruction.line)
+        row, operands = meaning(opcode), instruction.operands
+        if type(row) is Plain and len(operands) == len(row.widths) + 1:
+            value, floating = emitter.value, row.floating
+            sources = tuple([value(o, w, floating) for o, w in zip(operands[1:], row.widths)])
+            emitter.ops.append(ir.Op(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs, guard))
+        elif row is None or type(row) is Plain:
+            opaque(emitter, operands)
+        else:
+            try:
+                row(emitter, operands)
+            except (ValueError, IndexError, TypeError):      # not the operands that the row is about
+                emitter.begin(scope, guard, opcode, instruction.line)
+                opaque(emitter, operands)
+        index = len(self.instructions)
+        if emitter.targets_of:
+            self.pending.append((index, emitter.targets_of, scope, instruction.line))
+        self.instructions.append(ir.Instruction(
+            index, instruction.line, opcode, instruction_text(instruction), guard, tuple(emitter.ops),
+            emitter.control, emitter.site, self.position))
+        self.label_at_end = False
+
+    def _finish(self) -> None:
+        """The return at the closing brace, where it can be reached, and the targets of branches."""
+        last = self.instructions[-1] if self.instructions else None
+        ends = last is not None and last.control is not None and last.control.guard is None \
+            and last.control.kind in ("ret", "exit", "branch", "switch")
+        if self.label_at_end or not ends:
+            place = last.place if last else self.function.line
+            self.instructions.append(ir.Instruction(
+                len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position))
+        for index, names, scope, line in self.pending:
+            targets = []
+            for name in names:
+                target = scope.label(name)
+                if target is None or target < 0:
+                    raise InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=line)
+                targets.append(target)
+            old = self.instructions[index]
+            c = old.control
+            self.instructions[index] = ir.Instruction(
+                old.index, old.place, old.opcode, old.text, old.guard, old.ops,
+                ir.Control(c.kind, tuple(targets), c.guard, c.barrier, c.selector, c.callee, c.uniform),
+                old.site, old.source)
+
+
+def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+    """An operation of the opcode's own name: its results are unknown, for that reason."""
+    base = e.opcode.partition(".")[0]
+    first = operands[0] if operands else None
+    targets: tuple = ()
+    if isinstance(first, s.Name | s.Vector | s.Pair) and not (base in WRITES_NOTHING and isinstance(first, s.Name) and base != "mbarrier"):
+        targets = tuple(t for t in written(e, first) if t is not None)
+    sources = tuple(v for operand in operands[1 if targets else 0:] for v in e.everything(operand))
+    e.emit(e.opcode, targets, sources)
+
+
+def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
+    """The registers of a first operand; none where it is a label, a variable or a number."""
+    match operand:
+        case s.Vector(items=items):
+            return tuple(r for item in items for r in written(e, item))
+        case s.Pair(first=first, second=second):
+            return written(e, first) + written(e, second)
+        case s.Name(text=text):
+            symbol = e.scope.find(text)
+            if symbol is None and text.rpartition(".")[0]:          # video instructions: `d.h0`
+                symbol = e.scope.find(text.rpartition(".")[0])
+            if isinstance(symbol, ir.Reg):
+                return (symbol,)
+            return getattr(symbol, "regs", ())
+    return ()
+
+
+# --- the frame of a function ----------------------------------------------------------------------
+
+def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter, ...]:
+    """The parameter buffer: each parameter at the next multiple of its alignment ("Kernel Function Parameters")."""
+    out, offset = [], 0
+    for variable in function.parameters or ():
+        shape = shape_of(variable)
+        for d in variable.declarators:
+            element = shape.bits // BYTE
+            size = element * dimensions(d)
+            align = shape.align or element
+            offset = -(-offset // align) * align
+            written_type = f".{shape.type}" + "".join(f"[{x.value}]" for x in d.dimensions if isinstance(x, s.Int))
+            out.append(ir.Parameter(d.name, offset, size, written_type, True if shape.pointer else None, shape.pointer_align))
+            scope.symbols[d.name] = Place(offset)
+            offset += size
+    return tuple(out)
+
+
+def launch_bounds(function: s.Function):
+    """(.reqntid, product of .maxntid or .reqntid, .reqnctapercluster) of a kernel."""
+    block = most = cluster = None
+    for tuning in function.tuning:
+        if not isinstance(tuning, s.Tuning):
+            continue
+        extents = (tuning.values + (1, 1, 1))[:3]
+        if tuning.name == ".reqntid":
+            block, most = extents, extents[0] * extents[1] * extents[2]
+        elif tuning.name == ".maxntid" and block is None:
+            most = extents[0] * extents[1] * extents[2]
+        elif tuning.name == ".reqnctapercluster":
+            cluster = extents
+    return block, most, cluster
+
+
+def _with_shared_size(function: ir.Function, functions: dict[str, ir.Function]) -> ir.Function:
+    """The function with the bytes of static shared memory that it and its callees name."""
+    names, seen, waiting = {}, set(), [function]
+    while waiting:
+        f = waiting.pop()
+        if f.name in seen:
+            continue
+        seen.add(f.name)
+        shared = {v.name: v for v in f.variables if v.space == "shared"}
+        if not shared and all(i.control is None or i.control.callee is None for i in f.instructions):
+            continue
+        for instruction in f.instructions:
+            for op in instruction.ops:
+                for source in op.src:
+                    if type(source) is ir.Address and source.name in shared:
+                        names[source.name] = shared[source.name]
+            if instruction.control is not None and instruction.control.callee in functions:
+                waiting.append(functions[instruction.control.callee])
+    if not names:
+        return function
+    size = 0
+    for v in sorted(names.values(), key=lambda v: -v.align):
+        size = -(-size // v.align) * v.align + v.size
+    return ir.Function(
+        function.name, function.isa, function.arch, function.instructions, function.entry, function.parameters,
+        function.arguments, function.results, function.variables, size, function.block, function.max_threads,
+        function.cluster, function.notes)

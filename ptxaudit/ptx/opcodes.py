@@ -1,0 +1,339 @@
+"""What PTX opcodes mean: one row a base name, giving the IR operation for a list of modifiers.
+
+    mad.lo.s32   -> Plain("mad", 32, (32, 32, 32))        one operation on plain operands
+    mad.hi.s32   -> a function of (emitter, operands)     several operations
+    tex.2d…      -> None                                  no meaning: opaque, by its name
+
+A row refuses (None) every modifier that it does not know; the lifter then writes an operation of
+the full opcode's name, whose results are opaque. Memory and control have their own tables
+(`memory.ROWS`, `control.ROWS`); moves, conversions and comparisons theirs (`moves.ROWS`).
+Section names are those of https://docs.nvidia.com/cuda/parallel-thread-execution/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from .. import ir
+from . import syntax as s
+from .emitter import Emitter, folded
+from .types import TYPES, Type
+
+Lower = Callable[[Emitter, tuple[s.Operand, ...]], None]
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """`mad.wide.s32`: base "mad", modifiers ("wide", "s32")."""
+
+    text: str
+
+    @cached_property
+    def base(self) -> str:
+        return self.text.partition(".")[0]
+
+    @cached_property
+    def modifiers(self) -> tuple[str, ...]:
+        return tuple(self.text.split(".")[1:])
+
+    @cached_property
+    def types(self) -> tuple[Type, ...]:
+        return tuple(TYPES[m] for m in self.modifiers if m in TYPES)
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """The modifiers that are no types."""
+        return frozenset(m for m in self.modifiers if m not in TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """One operation: `name` at `bits`; widths: of the sources; floating: constants are floats."""
+
+    name: str
+    bits: int
+    widths: tuple[int, ...]
+    attrs: tuple = ()
+    floating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it."""
+
+    resolve: Callable[[Opcode], Plain | Lower | None]
+    section: str
+
+
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+COUNT_BITS = 32         # shift counts, positions and lengths are 32-bit operands
+
+
+# --- integers: "Integer Arithmetic Instructions" -----------------------------------------------
+
+def integer(name: str, sources: int, by_sign: bool = False):
+    """`name.type`, all operands of one width; by_sign: the operation's name ends in .s or .u."""
+    def resolve(o: Opcode) -> Plain | None:
+        if o.plain or len(o.types) != 1 or o.types[0].kind not in "sub":
+            return None
+        kind, bits = o.types[0].kind, o.types[0].bits
+        return Plain(f"{name}.{'s' if kind == 's' else 'u'}" if by_sign else name, bits, (bits,) * sources)
+    return resolve
+
+
+def either(on_integers, on_floats):
+    """Two rows of one base name, told apart by the type."""
+    def resolve(o: Opcode):
+        if not o.types:
+            return None
+        return (on_floats if o.types[-1].kind == "f" else on_integers)(o)
+    return resolve
+
+
+def carried(subtract: bool, reads_carry: bool):
+    """add.cc, addc, sub.cc, subc: "Extended-Precision Integer Arithmetic Instructions"."""
+    def resolve(o: Opcode) -> Lower | None:
+        if o.plain - {"cc"} or len(o.types) != 1:
+            return None
+        bits, writes = o.types[0].bits, "cc" in o.plain
+
+        def lower(e: Emitter, operands) -> None:
+            d, a, b = operands
+            with_carry(e, e.target(d), e.value(a, bits), e.value(b, bits), bits, subtract, reads_carry, writes)
+        return lower
+    return resolve
+
+
+def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool, writes: bool) -> None:
+    """target = a ± b with the flag %cc. Subtraction adds the complement: %cc is then "no borrow"
+    inside the sum, and the borrow itself (its negation) in the register."""
+    flag = ir.Reg("%cc", 1)
+    carry: ir.Operand = ir.Const(0, 1)
+    if subtract:
+        b = e.compute("not", (b,), bits)
+        carry = e.compute("not", (flag,), 1) if reads else ir.Const(1, 1)
+    elif reads:
+        carry = flag
+    out = flag if writes and not subtract else e.temporary(1) if writes else None
+    e.emit("add3.carry", (target, out, None), (a, b, ir.Const(0, bits), carry, ir.Const(0, 1)), bits)
+    if writes and subtract:
+        e.emit("not", (flag,), (out,), 1)
+
+
+def add_or_sub(name: str):
+    plain, carry = integer(name, 2), carried(name == "sub", False)
+    return lambda o: carry(o) if "cc" in o.plain else plain(o)
+
+
+def multiply(o: Opcode) -> Plain | Lower | None:
+    """mul.{lo,hi,wide}."""
+    if len(o.types) != 1 or len(o.plain) != 1 or o.types[0].kind not in "su":
+        return None
+    (part,), (kind, bits) = o.plain, (o.types[0].kind, o.types[0].bits)
+    match part:
+        case "lo":
+            return Plain("mul", bits, (bits, bits))
+        case "hi":
+            return Plain(f"mulhi.{kind}", bits, (bits, bits))
+        case "wide":
+            return Plain(f"mulwide.{kind}", 2 * bits, (bits, bits))
+    return None
+
+
+def multiply_add(o: Opcode) -> Plain | Lower | None:
+    """mad.{lo,hi,wide}, mad.{lo,hi}.cc and madc."""
+    part = o.plain - {"cc"}
+    if len(o.types) != 1 or len(part) != 1 or o.types[0].kind not in "su":
+        return None
+    (part,), (kind, bits) = part, (o.types[0].kind, o.types[0].bits)
+    carry = "cc" in o.plain or o.base == "madc"
+    if part == "wide" and not carry:
+        return Plain(f"madwide.{kind}", 2 * bits, (bits, bits, 2 * bits))
+    if part == "lo" and not carry:
+        return Plain("mad", bits, (bits, bits, bits))
+    product = {"lo": "mul", "hi": f"mulhi.{kind}"}.get(part)
+    if product is None:
+        return None
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, c = operands
+        high = e.compute(product, (e.value(a, bits), e.value(b, bits)), bits)
+        if carry:
+            with_carry(e, e.target(d), high, e.value(c, bits), bits, False, o.base == "madc", "cc" in o.plain)
+        else:
+            e.emit("add", (e.target(d),), (high, e.value(c, bits)), bits)
+    return lower
+
+
+def multiply_24(o: Opcode) -> Lower | None:
+    """mul24.lo and mad24.lo: the low 32 bits of a product of 24-bit numbers."""
+    if o.plain != {"lo"} or len(o.types) != 1 or o.types[0].bits != 32:
+        return None
+    extend = "szext.s" if o.types[0].kind == "s" else "szext.u"
+
+    def lower(e: Emitter, operands) -> None:
+        d, *sources = operands
+        a, b = (e.compute(extend, (e.value(x, 32), ir.Const(24)), 32, ("clamp",)) for x in sources[:2])
+        if len(sources) == 3:
+            e.emit("mad", (e.target(d),), (a, b, e.value(sources[2], 32)), 32)
+        else:
+            e.emit("mul", (e.target(d),), (a, b), 32)
+    return lower
+
+
+def sum_of_differences(o: Opcode) -> Plain | None:
+    if o.plain or len(o.types) != 1 or o.types[0].kind not in "su":
+        return None
+    bits = o.types[0].bits
+    return Plain(f"sad.{o.types[0].kind}", bits, (bits,) * 3)
+
+
+def bit_count(name: str, by_sign: bool = False, modifiers: frozenset = frozenset()):
+    """popc, clz, bfind: any source width, 32-bit result."""
+    def resolve(o: Opcode) -> Plain | None:
+        if o.plain - modifiers or len(o.types) != 1 or o.types[0].kind not in "sub":
+            return None
+        full = f"{name}.{'s' if o.types[0].kind == 's' else 'u'}" if by_sign else name
+        return Plain(full, 32, (o.types[0].bits,), ("shiftamt" in o.plain,) if modifiers else ())
+    return resolve
+
+
+def fields(name: str, widths: Callable[[int], tuple[int, ...]], by_sign: bool = False, attrs: bool = False):
+    """Bit-field instructions: some operands at the width, positions and lengths at 32 bits."""
+    def resolve(o: Opcode) -> Plain | None:
+        rest = o.plain - ({"clamp", "wrap"} if attrs else set())
+        if rest or len(o.types) != 1:
+            return None
+        kind, bits = o.types[0].kind, o.types[0].bits
+        mode = ("wrap" if "wrap" in o.plain else "clamp",) if attrs else ()
+        return Plain(f"{name}.{'s' if kind == 's' else 'u'}" if by_sign else name, bits, widths(bits), mode)
+    return resolve
+
+
+# --- logic and shifts: "Logic and Shift Instructions" --------------------------------------------
+
+def logic(name: str, sources: int):
+    def resolve(o: Opcode) -> Plain | None:
+        if o.plain or len(o.types) != 1 or o.types[0].kind not in "bpsu":
+            return None
+        return Plain(name, o.types[0].bits, (o.types[0].bits,) * sources)
+    return resolve
+
+
+def lookup_3(o: Opcode) -> Lower | None:
+    """lop3.b32 d, a, b, c, table."""
+    if o.modifiers != ("b32",):
+        return None
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, c, table = operands
+        number = folded(table)
+        if number is None:
+            raise e.error("the table of lop3 is not a constant")
+        e.emit("lop3", (e.target(d),), (e.value(a, 32), e.value(b, 32), e.value(c, 32)), 32, (number & 0xFF,))
+    return lower
+
+
+def shift(o: Opcode) -> Plain | None:
+    if o.plain or len(o.types) != 1 or o.types[0].kind not in "bsu":
+        return None
+    kind, bits = o.types[0].kind, o.types[0].bits
+    name = "shl" if o.base == "shl" else "shr.s" if kind == "s" else "shr.u"
+    return Plain(name, bits, (bits, COUNT_BITS))
+
+
+def funnel_shift(o: Opcode) -> Plain | None:
+    if len(o.plain) != 2 or o.types != (TYPES["b32"],):
+        return None
+    side, mode = o.plain & {"l", "r"}, o.plain & {"wrap", "clamp"}
+    if not side or not mode:
+        return None
+    return Plain(f"shf.{min(side)}", 32, (32, 32, 32), (min(mode),))
+
+
+def permute(o: Opcode) -> Plain | None:
+    modes = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}
+    if o.types != (TYPES["b32"],) or o.plain - modes or len(o.plain) > 1:
+        return None
+    return Plain("prmt", 32, (32, 32, 32), (min(o.plain, default=""),))
+
+
+# --- floats: "Floating Point Instructions", "Half Precision Floating Point Instructions" ------------
+
+def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
+    """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
+
+    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
+    def resolve(o: Opcode) -> Plain | None:
+        rounding = o.plain & set(ROUNDINGS)
+        if o.plain - rounding - modifiers or len(rounding) > 1 or len(o.types) != 1 or o.types[0].kind != "f":
+            return None
+        if demand and not rounding:
+            return None
+        bits = o.types[0].bits
+        return Plain(name, bits, (bits,) * sources, (min(rounding, default="rn"), "ftz" in o.plain), True)
+    return resolve
+
+
+def special_function(name: str, exact):
+    """`rcp.approx.f32` is `mufu.rcp`; with a rounding, the IEEE operation."""
+    def resolve(o: Opcode) -> Plain | None:
+        if "approx" in o.plain:
+            if o.plain - {"approx", "ftz"} or o.types != (TYPES["f32"],):
+                return None
+            return Plain(f"mufu.{name}", 32, (32,), ("rn", "ftz" in o.plain), True)
+        return exact(o) if exact else None
+    return resolve
+
+
+INTEGER, EXTENDED = "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions"
+FLOAT, LOGIC = "Floating Point Instructions", "Logic and Shift Instructions"
+
+ROWS: dict[str, Row] = {
+    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER),
+    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER),
+    "addc": Row(carried(False, True), EXTENDED),
+    "subc": Row(carried(True, True), EXTENDED),
+    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER),
+    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER),
+    "madc": Row(multiply_add, EXTENDED),
+    "mul24": Row(multiply_24, INTEGER),
+    "mad24": Row(multiply_24, INTEGER),
+    "sad": Row(sum_of_differences, INTEGER),
+    "div": Row(either(integer("div", 2, True), floating("fdiv", 2, demand=True)), INTEGER),
+    "rem": Row(integer("rem", 2, True), INTEGER),
+    "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
+    "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
+    "min": Row(either(integer("min", 2, True), floating("fmin", 2)), INTEGER),
+    "max": Row(either(integer("max", 2, True), floating("fmax", 2)), INTEGER),
+    "popc": Row(bit_count("popc"), INTEGER),
+    "clz": Row(bit_count("clz"), INTEGER),
+    "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER),
+    "fns": Row(logic("fns", 3), INTEGER),
+    "brev": Row(logic("brev", 1), INTEGER),
+    "bfe": Row(fields("bfe", lambda n: (n, COUNT_BITS, COUNT_BITS), by_sign=True), INTEGER),
+    "bfi": Row(fields("bfi", lambda n: (n, n, COUNT_BITS, COUNT_BITS)), INTEGER),
+    "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER),
+    "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER),
+    "and": Row(logic("and", 2), LOGIC),
+    "or": Row(logic("or", 2), LOGIC),
+    "xor": Row(logic("xor", 2), LOGIC),
+    "not": Row(logic("not", 1), LOGIC),
+    "cnot": Row(logic("cnot", 1), LOGIC),
+    "lop3": Row(lookup_3, LOGIC),
+    "shl": Row(shift, LOGIC),
+    "shr": Row(shift, LOGIC),
+    "shf": Row(funnel_shift, LOGIC),
+    "prmt": Row(permute, "Data Movement and Conversion Instructions"),
+    "fma": Row(floating("fma", 3), FLOAT),
+    "rcp": Row(special_function("rcp", floating("frcp", 1, demand=True)), FLOAT),
+    "sqrt": Row(special_function("sqrt", floating("fsqrt", 1, demand=True)), FLOAT),
+    "rsqrt": Row(special_function("rsq", None), FLOAT),
+    "sin": Row(special_function("sin", None), FLOAT),
+    "cos": Row(special_function("cos", None), FLOAT),
+    "lg2": Row(special_function("lg2", None), FLOAT),
+    "ex2": Row(special_function("ex2", None), FLOAT),
+    "tanh": Row(special_function("tanh", None), FLOAT),
+}

@@ -1,0 +1,205 @@
+"""Names of a function: what each one means at a place, with registers of inner scopes renamed apart.
+
+    .reg .b32 %r<3>;            %r1 -> Reg("%r1", 32)
+    { .reg .b64 %r1; … }        %r1 -> Reg("%r1@1", 64) inside, the outer one untouched
+    .shared .align 4 .b8 s[64]; s   -> Data(Variable("s", "shared", 64, 4))
+
+Parameters of kernels are places in the parameter buffer (`Place`); those of device functions and
+of calls are groups of registers (`Pieces`), because nothing but the code itself can see them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .. import ir
+from ..errors import InputError
+from . import syntax as s
+from .types import BYTE, TYPES, WARP_SIZE, special_bits
+
+PIECE_BITS = 64         # the widest register that a parameter is cut into
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A kernel parameter: byte offset in the parameter buffer."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A parameter of a device function or a call as consecutive registers, each of `bits` bits."""
+
+    regs: tuple[ir.Reg, ...]
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A variable in a state space."""
+
+    variable: ir.Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """The name of a function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """A vector register `.reg .v2 .f32 v`: its components v.x, v.y."""
+
+    regs: tuple[ir.Reg, ...]
+
+
+Symbol = ir.Reg | Place | Pieces | Data | Callee | Registers
+
+COMPONENTS = ("xr", "yg", "zb", "wa")
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the qualifiers of a declaration say."""
+
+    type: str                   # "u64", "b8"; "" when there is none
+    bits: int                   # of one element, vectors counted whole
+    elements: int               # of a vector, else 1
+    align: int | None           # bytes, of the variable itself
+    pointer: bool               # `.ptr`
+    pointer_align: int          # bytes, of what it points to
+
+
+def shape_of(variable: s.Variable) -> Shape:
+    """The qualifiers of a declaration, read in order: those after `.ptr` are of the pointee."""
+    kind, elements, align, pointer, pointer_align = "", 1, None, False, 1
+    for qualifier in variable.qualifiers:
+        match qualifier:
+            case s.Align(bytes=n) if pointer:
+                pointer_align = n
+            case s.Align(bytes=n):
+                align = n
+            case ".ptr":
+                pointer = True
+            case str() if qualifier[1:] in TYPES:
+                kind = qualifier[1:]
+            case ".v2" | ".v4" | ".v8":
+                elements = int(qualifier[2:])
+    bits = TYPES[kind].bits if kind else 32
+    return Shape(kind, bits * elements, elements, align, pointer, pointer_align)
+
+
+def dimensions(declarator: s.Declarator, initial_items: int = 0) -> int:
+    """Number of elements of an array; 1 for a scalar, 0 for `[]` without an initialiser."""
+    count = 1
+    for extent in declarator.dimensions:
+        if extent is None:
+            count *= initial_items
+        elif isinstance(extent, s.Int):
+            count *= extent.value
+        else:
+            raise InputError("the size of an array is not a plain number")
+    return count
+
+
+class Scope:
+    """The names between two braces. Looks outward for those it does not declare."""
+
+    def __init__(self, parent: Scope | None, suffix: str = ""):
+        self.parent = parent
+        self.suffix = suffix
+        self.symbols: dict[str, Symbol] = {}
+        self.ranges: dict[str, tuple[int, int]] = {}        # prefix -> (count, bits)
+        self.labels: dict[str, int] = {}
+        self.tables: dict[str, s.Table | s.Prototype] = {}
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name means here, or None."""
+        symbol = self.symbols.get(name)
+        if symbol is None:
+            symbol = self._from_range(name)
+            if symbol is None:
+                symbol = self.parent.find(name) if self.parent is not None else None
+                if isinstance(symbol, ir.Reg) and self.parent is not None:
+                    self.symbols[name] = symbol
+        return symbol
+
+    def _from_range(self, name: str) -> ir.Reg | None:
+        if not self.ranges:
+            return None
+        match = _NUMBERED.match(name)
+        if match is None:
+            return None
+        declared = self.ranges.get(match[1])
+        if declared is None or int(match[2]) >= declared[0]:
+            return None
+        self.symbols[name] = register = ir.Reg(name + self.suffix, declared[1])
+        return register
+
+    def label(self, name: str) -> int | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.parent
+        return None
+
+    def table(self, name: str) -> s.Table | s.Prototype | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.tables:
+                return scope.tables[name]
+            scope = scope.parent
+        return None
+
+    # --- declarations ---
+
+    def declare_registers(self, variable: s.Variable) -> tuple[ir.Reg, ...]:
+        """`.reg`; returns the registers that are declared one by one."""
+        shape = shape_of(variable)
+        bits = shape.bits // shape.elements
+        declared = []
+        for d in variable.declarators:
+            if d.count is not None:
+                self.ranges[d.name] = (d.count, bits)
+            elif shape.elements > 1:
+                regs = tuple(ir.Reg(f"{d.name}.{c[0]}{self.suffix}", bits) for c in COMPONENTS[:shape.elements])
+                self.symbols[d.name] = Registers(regs)
+                for register, names in zip(regs, COMPONENTS):
+                    for letter in names:
+                        self.symbols[f"{d.name}.{letter}"] = register
+            else:
+                register = ir.Reg(d.name + self.suffix, bits)
+                self.symbols[d.name] = register
+                declared.append(register)
+        return tuple(declared)
+
+    def declare_pieces(self, variable: s.Variable) -> tuple[ir.Reg, ...]:
+        """`.param` of a device function or a call: registers that hold its bytes."""
+        shape = shape_of(variable)
+        out = []
+        for d in variable.declarators:
+            size = shape.bits // BYTE * dimensions(d)
+            piece = shape.bits if not d.dimensions else (shape.align or 1) * BYTE
+            piece = min(piece, PIECE_BITS)
+            while size * BYTE % piece:
+                piece //= 2
+            regs = tuple(ir.Reg(f"{d.name}+{at}{self.suffix}", piece)
+                         for at in range(0, size, piece // BYTE))
+            self.symbols[d.name] = Pieces(regs, piece)
+            out += regs
+        return tuple(out)
+
+
+def predefined(name: str) -> ir.Operand | None:
+    """Special registers and constants that no one declares."""
+    if name.startswith("%"):
+        return ir.Special(name[1:], special_bits(name[1:]))
+    if name == "WARP_SZ":
+        return ir.Const(WARP_SIZE)
+    return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import prod
@@ -38,7 +38,7 @@ class Launch:
     grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not told.
     dynamic_shared: bytes; None (or "?") where not told.
     params: values by position; None (or "?") for a pointer or a value that is not told.
-    named: values by position or PTX name, for single ones: {"3": 1024}.
+    named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
     file, line: where it was read, for messages.
     Raises InputError for what CUDA would refuse to launch.
@@ -124,6 +124,12 @@ class Launch:
     def matches(self, kernel: str) -> bool:
         """Whether this launch is of the kernel with that mangled name."""
         return any(name == self._pattern or fnmatchcase(name, self._pattern) for name in names_of(kernel))
+
+    def with_positions(self, names: Sequence[str]) -> Launch:
+        """The same launch with `named` by position, where `names` are the parameters' names in the source."""
+        if not self.named:
+            return self
+        return replace(self, named={str(names.index(key)) if key in names else key: value for key, value in self.named.items()})
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
         """The kernel's parameter buffer, and for each of its bytes 1 where it is told, else 0.

@@ -17,10 +17,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ptxaudit import ir
-from ptxaudit.demangle import demangle
+from ptxaudit.demangle import demangle, split_name
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 from ptxaudit.parameters import describe
+from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import read_text
 
 KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes")
@@ -96,12 +97,16 @@ _PREFACE = """\
 """
 
 
-def write_launches(kernels: Sequence[ir.Function], input: str) -> str:
-    """A launch file for these kernels, as TOML to fill in. It reads back as it is."""
-    return _PREFACE.format(input=input) + "".join("\n" + _template(kernel) for kernel in kernels)
+def write_launches(kernels: Sequence[ir.Function], input: str, source: str = "") -> str:
+    """A launch file for these kernels, as TOML to fill in. It reads back as it is.
+
+    source: the CUDA source where there is one, for the names of the parameters.
+    """
+    names = [parameter_names(source, kernel.name, len(kernel.parameters)) for kernel in kernels]
+    return _PREFACE.format(input=input) + "".join("\n" + _template(*pair) for pair in zip(kernels, names))
 
 
-def _template(kernel: ir.Function) -> str:
+def _template(kernel: ir.Function, names: list[str]) -> str:
     lines = ["[[launch]]", f"kernel = {_string(kernel.name)}"]
     if (plain := demangle(kernel.name)) != kernel.name:
         lines.insert(0, f"# {plain}")
@@ -114,10 +119,12 @@ def _template(kernel: ir.Function) -> str:
         lines.append(_line('dynamic_shared = "?"', "bytes"))
     if not kernel.parameters:
         return "\n".join([*lines, "params = []"]) + "\n"
+    types = split_name(kernel.name)[1]
     lines.append("params = [")
     for index, parameter in enumerate(kernel.parameters):
-        pointer = "a pointer, " if parameter.pointer else ""
-        lines.append(_line('    "?",', f"{index}: {pointer}{describe(parameter)}"))
+        written = types[index] if len(types) == len(kernel.parameters) else "pointer" if parameter.pointer else ""
+        said = " ".join(filter(None, (str(index), written, names[index] if names else "")))
+        lines.append(_line('    "?",', f"{said}: {describe(parameter)}"))
     return "\n".join([*lines, "]"]) + "\n"
 
 

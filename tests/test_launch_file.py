@@ -1,8 +1,10 @@
 """Launch files: what one says, where it is wrong, and the one that is written to be filled in."""
 
 import pytest
+from click.testing import CliRunner
 
 from ptxaudit import ir
+from ptxaudit.cli import main
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 from ptxaudit.launch_file import read_launches, write_launches
@@ -73,10 +75,22 @@ def test_a_file_to_fill_in_names_everything_and_tells_nothing(tmp_path):
         ),
         ir.Function("copy", "sass", "sm_90", (), block=(32, 4, 1), cluster=(2, 1, 1)),
     ]
-    text = write_launches(kernels, "k.cu")
-    for said in ("gemm(float const*, int)", '0: a pointer, .u64, 8 bytes at 0', '1: .u32, 4 bytes at 8', "at most 512 threads", "k.cu"):
+    text = write_launches(kernels, "k.cu", "__global__ void gemm(const float *a, int n) {}")
+    for said in ("gemm(float const*, int)", '0 float const* a: .u64, 8 bytes at 0', '1 int n: .u32, 4 bytes at 8', "at most 512 threads", "k.cu"):
         assert said in text
     assert read(tmp_path, text) == [
         Launch("_Z4gemmPKfi", params=["?", "?"]),
         Launch("copy", block=(32, 4), cluster=2, params=[]),
     ]
+
+
+def test_the_command(tmp_path):
+    source = tmp_path / "k.cu"
+    source.write_text("template <int N> __global__ void __launch_bounds__(128) fill(float *a, float x) { a[threadIdx.x] = x * N; }\n")
+    out = tmp_path / "launch.toml"
+    done = CliRunner().invoke(main, ["launches", str(source), "--instantiate", "fill<3>", "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "at most 128 threads" in out.read_text() and "1 float x: .f32" in out.read_text()
+    assert read_launches(out) == [Launch("_Z4fillILi3EEvPff", params=["?", "?"])]
+    assert CliRunner().invoke(main, ["launches", str(source)]).exit_code == 2
+    assert CliRunner().invoke(main, ["launches", str(source), "--instantiate", "fill<3>", "-o", str(tmp_path)]).exit_code == 2

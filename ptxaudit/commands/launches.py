@@ -1,0 +1,49 @@
+"""`ptxaudit launches`: a launch file to fill in, for every kernel of an input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ptxaudit.commands._options import input_options, options_of
+from ptxaudit.errors import InputError
+
+
+@click.command("launches")
+@click.argument("input", metavar="INPUT")
+@input_options
+@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.pass_context
+def command(ctx: click.Context, input: str, output: str | None, **given: Any) -> None:
+    """Write a launch file (TOML) to fill in: every kernel with its parameters, and its block where known."""
+    from ptxaudit.launch_file import write_launches
+    from ptxaudit.pipeline import list_kernels
+    from ptxaudit.render.problems import problem_text
+
+    found, problems = list_kernels([input], options_of(given))
+    for problem in problems:
+        click.echo(problem_text(problem), err=True)
+    kernels = {listed.function.name: listed.function for listed in found}       # PTX and SASS of one kernel: once
+    sources = "\n".join(_source(path) for path in dict.fromkeys(listed.input for listed in found))
+    if kernels:
+        _write(write_launches(list(kernels.values()), input, sources), output)
+    ctx.exit(2 if problems or not kernels else 0)
+
+
+def _source(path: str) -> str:
+    """The text of a CUDA source, for its parameter names; "" for anything else."""
+    if Path(path).suffix not in (".cu", ".cuh") or not Path(path).is_file():
+        return ""
+    return Path(path).read_text(encoding="utf-8", errors="replace")
+
+
+def _write(text: str, output: str | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None

@@ -1,0 +1,30 @@
+"""The names of a kernel's parameters, out of its source."""
+
+import pytest
+
+from ptxaudit.launch import Launch
+from ptxaudit.signature import parameter_names
+
+
+@pytest.mark.parametrize("source, kernel, names", [
+    ("__global__ void k(const float *a, float *__restrict__ c, int n = 8) {", "_Z1kPKfPfi", ["a", "c", "n"]),
+    ('extern "C" __global__ void __launch_bounds__(256, 2) k(float a[], unsigned long long n);', "k", ["a", "n"]),
+    ("template <class T, int N> __global__ void fill(T *a, std::pair<int, T> p) {}", "_Z4fillIfLi8EEvPT_St4pairIiS0_E", ["a", "p"]),
+    ("namespace ns { __global__ void k(void (*f)(int, int), float x) {} }", "_ZN2ns1kEPFviiEf", ["f", "x"]),
+    ("// __global__ void k(int wrong)\n__global__ void k(int /* the */ right)", "_Z1ki", ["right"]),
+    ("__global__ void k(int a); __global__ void k(int a, int b)", "_Z1kii", ["a", "b"]),
+    ("__global__ void k(int)", "_Z1ki", []),
+    ("__global__ void k()", "_Z1kv", []),
+    ("#define KERNEL(n) __global__ void n(int a)\nKERNEL(k) {}", "_Z1ki", []),
+    ("__global__ void k(int a", "_Z1ki", []),
+])
+def test_names(source, kernel, names):
+    from ptxaudit.demangle import split_name
+
+    count = len(names) or len(split_name(kernel)[1])
+    assert parameter_names(source, kernel, count) == names
+
+
+def test_a_launch_by_the_names_of_the_source():
+    launch = Launch("k", named={"n": 5, "0": 1, "other": 2}).with_positions(["a", "n"])
+    assert launch.named == {"1": 5, "0": 1, "other": 2}

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
-SAMPLE ?= samples/basic/stride.cu
+SAMPLE ?= samples/gemm
 ARGS   ?=
 
 BIN   := $(VENV)/bin
@@ -12,7 +12,7 @@ STAMP := $(VENV)/.ptxaudit-installed
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed.
 audit: $(STAMP)
-	$(BIN)/ptxaudit audit $(SAMPLE) $(ARGS)
+	$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml $(ARGS)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import Status
 
 SCHEMA = "ptxaudit/report/1"
@@ -55,6 +56,11 @@ class Problem:
     column: int | None = None
     kernel: str | None = None
     detail: str = ""          # several lines to show as they are: a compiler's log
+
+    @staticmethod
+    def of(error: InputError, kernel: str | None = None) -> Problem:
+        """The record of an error; `kernel` is the mangled name of the one concerned."""
+        return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +182,16 @@ class LaunchRecord:
     param_bytes: str | None = None            # hex
 
     def __str__(self) -> str:
-        def shape(numbers: tuple[int, ...] | None) -> str:
-            return "×".join(map(str, numbers)) if numbers else "?"
-
-        text = f"grid {shape(self.grid)}, block {shape(self.block)}"
+        parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]
         if self.cluster and any(n != 1 for n in self.cluster):
-            text += f", cluster {shape(self.cluster)}"
-        return text
+            parts.append(f"cluster {shape(self.cluster)}")
+        return ", ".join(parts) or "no grid and no block told"
+
+
+def shape(dims: tuple[int, ...]) -> str:
+    """(32, 8, 1) -> "32×8"."""
+    used = max((at for at, extent in enumerate(dims, 1) if extent != 1), default=1)
+    return "×".join(map(str, dims[:used]))
 
 
 @dataclass(frozen=True)

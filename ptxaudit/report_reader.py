@@ -24,6 +24,8 @@ from ptxaudit.report import (
     Trip,
 )
 
+COUNTS = ("offset", "ptx_line", "width", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
+          "line_class_max", "lines", "lines_ideal")
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
 
 
@@ -99,6 +101,9 @@ def _site(entry: dict[str, Any]) -> Site:
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
     }
+    for name in COUNTS:
+        if entry[name] is not None and type(entry[name]) is not int:
+            raise ValueError(f"{name} is {entry[name]!r}, not a whole number")
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
 
 

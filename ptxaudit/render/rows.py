@@ -10,22 +10,24 @@ Pure functions of the report; `text` and `terminal` only lay the rows out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
 from ptxaudit.lanes.result import Status
-from ptxaudit.render.words import interval, number, plural
-from ptxaudit.report import Kernel, Report, Site, Span
+from ptxaudit.render.words import bare_name, interval, number, plural, sequence
+from ptxaudit.report import Condition, Kernel, Report, Site, Span
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])
-MAX_CONDITIONS = 6           # cases shown a row; `explain` shows all of them
+MAX_CONDITIONS = 6           # cases shown a cost; `explain` shows all of them
+MANY_ROWS = 3                # rows with one reason, from which on it is told once
 ABSENT = "–"
 
 Tone = Literal["bad", "open", "good", "quiet"]
 
+_WITH_REASON = (Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNREACHED, Status.UNKNOWN)
 RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 
@@ -52,8 +54,26 @@ class Row:
 
 def kernel_rows(kernel: Kernel) -> list[Row]:
     """The rows of a kernel, most excess first; equal ones in program order."""
-    folds = fold(kernel.sites)
-    return [_row(group, kernel) for group in sorted(folds, key=lambda group: -_weight(group))]
+    folds = sorted(fold(kernel.sites), key=lambda group: -_weight(group))
+    told_above = {reason for reason, _ in shared_reasons(kernel)}
+    return [_row(group, kernel, told_above) for group in folds]
+
+
+def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
+    """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites)."""
+    rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
+    sites = Counter(site.reason for site in kernel.sites if _shows_reason(site))
+    return [(reason, sites[reason]) for reason, count in rows.most_common() if count >= MANY_ROWS]
+
+
+def by_rule(kernel: Kernel) -> list[str]:
+    """Opcodes of a kernel whose figures rest on a rule that was not measured on this machine."""
+    silent = (Status.UNKNOWN, Status.UNREACHED)
+    return list(dict.fromkeys(s.opcode for s in kernel.sites if s.evidence == "by rule" and s.status not in silent))
+
+
+def _shows_reason(site: Site) -> bool:
+    return bool(site.reason) and site.status in _WITH_REASON and site.line_class_max is None
 
 
 def fold(sites: Iterable[Site]) -> list[tuple[Site, ...]]:
@@ -89,7 +109,7 @@ def _weight(group: tuple[Site, ...]) -> float:
     return 0.5 if first.status is Status.UNKNOWN else 0
 
 
-def _row(group: tuple[Site, ...], kernel: Kernel) -> Row:
+def _row(group: tuple[Site, ...], kernel: Kernel, told_above: set[str]) -> Row:
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -102,7 +122,7 @@ def _row(group: tuple[Site, ...], kernel: Kernel) -> Row:
         _cost(group, "excess", first.excess_per_request),
         number(max((site.ways for site in group if site.ways is not None), default=None)),
     )
-    return Row(cells, tuple(_notes(group)), _tone(group))
+    return Row(cells, tuple(_notes(group, told_above)), _tone(group))
 
 
 def place(site: Site, kernel: Kernel) -> str:
@@ -151,36 +171,50 @@ def _tone(group: tuple[Site, ...]) -> Tone:
 
 # --- the lines under a row ------------------------------------------------------------------
 
-def _notes(group: tuple[Site, ...]) -> Iterable[Note]:
+def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
     first = group[0]
     if first.source and first.source.text:
         yield Note("source", first.source.text, first.source.line)
     for frame in first.source.inlined if first.source else ():
-        where = f"in {frame.function}, " if frame.function else ""
-        text = f"  {frame.text}" if frame.text else ""
-        yield Note("note", f"{where}inlined at {PurePath(frame.file).name}:{frame.line}{text}")
+        who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
+        text = f": {frame.text}" if frame.text else ""
+        yield Note("note", f"{who} {PurePath(frame.file).name}:{frame.line}{text}")
     if not (first.source and first.source.text):
         yield Note("note", first.text)
-    for cause in dict.fromkeys(site.cause for site in group if site.cause):
-        yield Note("note", cause)
-    if first.reason and first.status is not Status.EXACT and first.status is not Status.INVARIANT:
+    causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))
+    if causes:
+        yield Note("note", causes[0] if len(causes) == 1 else f"at worst {causes[0]}")
+    if _shows_reason(first) and first.reason not in told_above:
         yield Note("note", first.reason)
-    for case in first.conditions[:MAX_CONDITIONS]:
+    yield from _cases(first.conditions)
+    yield from _breakdown(group)
+
+
+def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
+    """The cases of a conditional answer; those of one cost on one line, the assumed one first."""
+    lines: dict[str, list[str]] = {}
+    for case in conditions:
         ideal = "" if case.ideal is None else f", ideal {case.ideal}"
-        yield Note("note", f"{case.when}: {interval(case.low, case.high)} a request{ideal}")
-    if len(first.conditions) > MAX_CONDITIONS:
-        yield Note("note", f"and {len(first.conditions) - MAX_CONDITIONS} more cases: ptxaudit explain shows them")
-    if len(first.trips) > 1 and len(group) == 1:
-        yield Note("note", _trips(first))
-    if first.evidence == "by rule":
-        yield Note("note", "by rule: this operation has not been measured on this machine")
+        lines.setdefault(f"{interval(case.low, case.high)} a request{ideal}", []).append(case.when)
+    for cost, when in lines.items():
+        more = f", and {len(when) - MAX_CONDITIONS} more cases" if len(when) > MAX_CONDITIONS else ""
+        yield Note("note", f"{cost}: {'; '.join(when[:MAX_CONDITIONS])}{more}")
 
 
-def _trips(site: Site) -> str:
-    trips = site.trips
-    shown = ", ".join(number(trip.wavefronts) for trip in trips[:12]) + (", …" if len(trips) > 12 else "")
-    ideal = ", ".join(number(trip.ideal) for trip in trips[:12]) + (", …" if len(trips) > 12 else "")
-    return f"trip by trip: wavefronts {shown}; ideal {ideal}"
+def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:
+    """The figures of the copies, or of the trips of a loop, where they are not all the same."""
+    if len(group) > 1:
+        word, figures = "copy by copy", [(site.wavefronts, site.ideal) for site in group]
+    else:
+        word, figures = "trip by trip", [(trip.wavefronts, trip.ideal) for trip in group[0].trips]
+    known = [(wavefronts, ideal) for wavefronts, ideal in figures if wavefronts is not None and ideal is not None]
+    if len(known) == len(figures) and len(set(known)) > 1:
+        wavefronts, ideal = zip(*known, strict=True)
+        yield Note("note", f"{word}: wavefronts {sequence(list(wavefronts))}; ideal {sequence(list(ideal))}")
+
+
+def _excess(site: Site) -> int:
+    return site.excess or (site.excess_per_request.high if site.excess_per_request else 0)
 
 
 # --- the lines above and below the tables ---------------------------------------------------
@@ -191,7 +225,7 @@ def total_row(kernel: Kernel) -> Row | None:
     settled = sum(site.settled for site in kernel.sites)
     if len(kernel.sites) < 2 or not settled:
         return None
-    name = "total" if totals.complete else f"total of {plural(settled, 'exact site')}"
+    name = "total" if totals.complete else "exact total"
     sums = (totals.requests, totals.wavefronts, totals.ideal, totals.excess)
     ways = max((site.ways for site in kernel.sites if site.settled and site.ways is not None), default=None)
     cells = (name, "", "", *map(number, sums), number(ways))

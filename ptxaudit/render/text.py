@@ -20,12 +20,14 @@ from ptxaudit.render.rows import (
     NUMERIC,
     Note,
     Row,
+    by_rule,
     closing_lines,
     kernel_rows,
+    shared_reasons,
     total_row,
 )
 from ptxaudit.render.words import plural
-from ptxaudit.report import Kernel, Problem, Report
+from ptxaudit.report import Kernel, Report
 
 GUTTER = 8                   # columns before the bar of a source line
 
@@ -62,6 +64,9 @@ def header_lines(kernel: Kernel) -> list[str]:
     lines = [kernel.demangled, "  " + " · ".join(facts)]
     lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
     lines += [f"  note: {sentence}" for sentence in kernel.notes]
+    lines += [f"  {plural(count, 'site')}: {reason}" for reason, count in shared_reasons(kernel)]
+    if opcodes := by_rule(kernel):
+        lines.append(f"  by rule, not measured on this machine: {', '.join(opcodes)}")
     return lines
 
 
@@ -89,17 +94,3 @@ def note_text(note: Note) -> str:
     if note.kind == "source":
         return f"{note.line:>{GUTTER}} │ {note.text}"
     return f"{'':>{GUTTER}} = {note.text}"
-
-
-def problem_text(problem: Problem) -> str:
-    """A problem for stderr: what, where, the compiler's own lines, what to do."""
-    lines = [f"error: {problem.what}"]
-    where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
-    if where:
-        lines.append(f"  --> {where}")
-    if problem.kernel:
-        lines.append(f"   in kernel {problem.kernel}")
-    lines += [f"   | {line}" for line in problem.detail.rstrip().splitlines()]
-    if problem.hint:
-        lines.append(f"   = help: {problem.hint}")
-    return "\n".join(lines)

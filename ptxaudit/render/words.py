@@ -21,3 +21,27 @@ def plural(count: int, word: str, several: str = "") -> str:
 def listing(items: list[str], last: str = "and") -> str:
     """"a", "a and b", "a, b and c"."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
+
+
+def bare_name(function: str) -> str:
+    """A demangled name without return type and parameters: "void a::k<int, 2>(float*)" -> "a::k<int, 2>"."""
+    depth = start = 0
+    for at, letter in enumerate(function):
+        if letter in "<{[":
+            depth += 1
+        elif letter in ">}]":
+            depth -= 1
+        elif depth == 0 and letter == " ":
+            start = at + 1
+        elif depth == 0 and letter == "(" and not function.startswith(("(anonymous", "()"), at):
+            return function[start:at]
+        elif depth == 0 and letter == "(":
+            depth += 1
+        elif letter == ")":
+            depth -= 1
+    return function[start:]
+
+
+def sequence(numbers: list[int], most: int = 12) -> str:
+    """"16, 16, 8", cut after `most`."""
+    return ", ".join(number(n) for n in numbers[:most]) + (", …" if len(numbers) > most else "")

@@ -1,0 +1,223 @@
+"""Builds the report's entry of a kernel from what the lane engine says of it.
+
+Before: SiteResult(index=7, status=exact, wavefronts=1024, …) of ir.Function "k"
+After:  Site(id="k@k.cu:14:ptx.load", source=Source("k.cu", 14, text="out[i] = tile[x][y];"), …)
+
+Everything that names a place is done here: source lines are read, and ids are made of kernel,
+base name of the file, line, inline stack, instruction set and access, with a number from the
+second on where all of these are equal. No offset is in them: they survive a rebuild.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from math import isfinite
+from pathlib import Path, PurePath
+
+from ptxaudit import banks, ir
+from ptxaudit.cause import cause_of
+from ptxaudit.demangle import demangle
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import KernelResult, SiteResult, Status
+from ptxaudit.launch import Launch
+from ptxaudit.parameters import told
+from ptxaudit.report import (
+    Condition,
+    Frame,
+    Kernel,
+    LaunchRecord,
+    Site,
+    Source,
+    Span,
+    Trip,
+)
+
+
+class SourceLines:
+    """Reads lines of source files for display; None where a file cannot be read.
+
+    texts: sources that are at hand already, by the name that line tables give them.
+    """
+
+    def __init__(self, texts: dict[str, str] | None = None) -> None:
+        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
+
+    def __call__(self, file: str, line: int) -> str | None:
+        if file not in self._files:
+            self._files[file] = _lines_of(file)
+        lines = self._files[file]
+        return lines[line - 1].strip() if 0 < line <= len(lines) else None
+
+
+@lru_cache(maxsize=64)
+def _lines_of(file: str) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def kernel_entry(
+    function: ir.Function, result: KernelResult, *, input: str, machine: banks.Machine,
+    launch: Launch | None, lines: SourceLines, notes: tuple[str, ...] = (),
+) -> Kernel:
+    """The report's entry of one kernel under one launch (or none). notes: of the whole input."""
+    ids = SiteIds(function)
+    return Kernel(
+        name=function.name,
+        demangled=demangle(function.name),
+        isa=function.isa,
+        arch=function.arch,
+        input=input,
+        machine=machine.name,
+        launch=launch_record(launch, function),
+        assumed=result.assumed,
+        notes=(*notes, *function.notes, *result.notes),
+        shared_static=function.shared_static,
+        sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
+    )
+
+
+def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine: banks.Machine, lines: SourceLines) -> Site:
+    """The report's entry of one site."""
+    instruction = function.instructions[result.index]
+    opcode = instruction.site.opcode if instruction.site else instruction.opcode
+    access, width = access_of(opcode)
+    exact = result.status in (Status.EXACT, Status.UNREACHED)
+    ptx = function.isa == "ptx"
+    return Site(
+        id=ids.of(instruction, access),
+        offset=None if ptx else instruction.place,
+        ptx_line=instruction.place if ptx else None,
+        opcode=instruction.opcode,
+        text=instruction.text,
+        access=access,
+        width=width,
+        source=source_entry(instruction.source, lines),
+        status=result.status,
+        reason=result.reason,
+        cause=cause_of(machine, opcode, result),
+        requests=result.requests,
+        active_requests=result.active_requests,
+        wavefronts=result.wavefronts,
+        ideal=result.ideal,
+        excess=result.excess,
+        ways=result.ways,
+        bounds=None if exact else result.bounds,
+        per_request=span(result.per_request),
+        ideal_per_request=span(result.ideal_per_request),
+        excess_per_request=excess_per_request(result),
+        line_class_max=result.line_class_max,
+        lines=result.lines,
+        lines_ideal=result.lines_ideal,
+        evidence=result.evidence,
+        formula=result.formula,
+        conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
+        trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
+    )
+
+
+def excess_per_request(result: SiteResult) -> Span | None:
+    """The least and the most excess that a single request of a site is proved to have or may have."""
+    if result.per_request is None or result.ideal_per_request is None:
+        return None
+    low, high = result.per_request
+    ideal_low, ideal_high = result.ideal_per_request
+    if result.patterns and result.status is Status.EXACT:
+        each = [pattern.low - pattern.ideal for pattern in result.patterns]
+        return Span(min(each), max(each))
+    return Span(max(0, low - ideal_high), max(0, high - ideal_low))
+
+
+def span(interval: tuple[int, int] | None) -> Span | None:
+    return None if interval is None else Span(*interval)
+
+
+def access_of(opcode: str) -> tuple[str, int | None]:
+    """(access word, bytes a lane) of an opcode; of one without a rule its first words and None."""
+    try:
+        access = banks.classify(opcode)
+    except InputError:
+        return ".".join(opcode.split()[0].split(".")[:2]).lower(), None
+    return access.access, access.width
+
+
+def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
+    """A position with the text of its lines."""
+    if source is None:
+        return None
+    inlined = tuple(Frame(f.file, f.line, demangle(f.function), lines(f.file, f.line)) for f in source.inlined)
+    return Source(source.file, source.line, source.column, lines(source.file, source.line), inlined)
+
+
+def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord | None:
+    """The launch as the report has it: all parameters by position, None for those not told."""
+    if launch is None:
+        return None
+    params = launch.params
+    if launch.named:
+        params = tuple(params or (None,) * len(function.parameters))
+        names = [parameter.name for parameter in function.parameters]
+        for key, value in launch.named.items():
+            at = names.index(key) if key in names else int(key)
+            params = (*params[:at], value, *params[at + 1 :])
+    return LaunchRecord(
+        grid=launch.grid,
+        block=launch.block,
+        cluster=launch.cluster,
+        dynamic_shared=launch.dynamic_shared or 0,
+        params=None if params is None else tuple(_json_value(value) for value in params),
+        param_bytes=launch.param_bytes.hex() if launch.param_bytes else None,
+    )
+
+
+def _json_value(value: object) -> object:
+    """A parameter as JSON can hold it; None where it is not told."""
+    if not told(value):
+        return None
+    if hasattr(value, "tolist"):           # numpy
+        value = value.tolist()
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).hex()
+    if isinstance(value, (tuple, list)):
+        return tuple(_json_value(item) for item in value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value
+
+
+# --- ids ------------------------------------------------------------------------------------
+
+class SiteIds:
+    """Makes the ids of one function's sites: KERNEL@FILE:LINE[@FILE:LINE…]:ISA.ACCESS[.N].
+
+    The N counts those that would be equal, in program order, from the second on; so every site
+    of the function is told apart, and ids do not depend on which sites were asked for.
+    """
+
+    def __init__(self, function: ir.Function) -> None:
+        self._function = function
+        self._ids: dict[int, str] = {}
+        count: Counter[str] = Counter()
+        for instruction in function.instructions:
+            if instruction.site is None:
+                continue
+            stem = self._stem(instruction, access_of(instruction.site.opcode)[0])
+            count[stem] += 1
+            self._ids[instruction.index] = stem if count[stem] == 1 else f"{stem}.{count[stem]}"
+
+    def of(self, instruction: ir.Instruction, access: str) -> str:
+        return self._ids.get(instruction.index) or self._stem(instruction, access)
+
+    def _stem(self, instruction: ir.Instruction, access: str) -> str:
+        where = "".join(f"@{PurePath(file).name}:{line}" for file, line in _positions(instruction.source))
+        return f"{self._function.name}{where}:{self._function.isa}.{access}"
+
+
+def _positions(source: ir.Source | None) -> Iterable[tuple[str, int]]:
+    if source is not None:
+        yield source.file, source.line
+        for frame in source.inlined:
+            yield frame.file, frame.line

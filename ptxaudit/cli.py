@@ -1,0 +1,69 @@
+"""The `ptxaudit` command: finds its subcommands in `ptxaudit.commands` and imports the one that runs.
+
+Each module `commands/NAME.py` exports a click `command`; one whose name begins with an
+underscore is no command. Bad input leaves here as a message on stderr and exit status 2.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import click
+
+from ptxaudit import commands
+from ptxaudit.errors import InputError
+from ptxaudit.faults import debugging, fault
+from ptxaudit.version import __version__
+
+EXIT_DENIED = 1
+EXIT_UNCHECKED = 2
+
+
+class LazyCommands(click.Group):
+    """A group whose commands are imported when they are asked for: start-up stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        return importlib.import_module(f"ptxaudit.commands.{name}").command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            if debugging():
+                raise
+            complain(error)
+            ctx.exit(EXIT_UNCHECKED)
+        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError, KeyboardInterrupt):
+            raise
+        except Exception as error:          # the edge: a traceback tells a user nothing
+            if debugging():
+                raise
+            complain(fault(error))
+            ctx.exit(EXIT_UNCHECKED)
+
+
+def complain(error: InputError) -> None:
+    """The error on stderr."""
+    from ptxaudit.render.problems import error_text
+
+    click.echo(error_text(error), err=True)
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ptxaudit")
+def main() -> None:
+    """Exact shared-memory wavefront counts for every site of compiled CUDA code, with no GPU.
+
+    Exit status: 0 checked and nothing denied, 1 something denied or worse, 2 something could not be checked.
+    """
+
+
+if __name__ == "__main__":
+    main()

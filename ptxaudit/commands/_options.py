@@ -1,0 +1,121 @@
+"""The options that audit, explain and diff share: how to read the inputs, and the launch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from ptxaudit.launch import Launch
+    from ptxaudit.options import Options
+
+_INPUT_OPTIONS = (
+    click.option("--arch", metavar="sm_NN", help="Architecture to compile for; for PTX, whose rules to use. [sm_90, or the file's own]"),
+    click.option("--machine", metavar="NAME", help="Score by this machine's rules instead: see `ptxaudit machines`."),
+    click.option("--kernel", "kernels", metavar="GLOB", multiple=True, help="Only kernels of this name (mangled or demangled); may be repeated."),
+    click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
+    click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Macro."),
+    click.option("--std", default="c++17", show_default=True, help="C++ standard."),
+    click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
+    click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
+                 help="nvcc takes sources with host code; it needs gcc."),
+    click.option("--budget", type=float, metavar="SECONDS", help="Time for one kernel and launch; what is open then is unknown."),
+)
+
+_LAUNCH_OPTIONS = (
+    click.option("--launch", "launch_files", metavar="FILE.toml", multiple=True, help="Launches; `ptxaudit launches INPUT` writes a file to fill in."),
+    click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
+    click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
+    click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
+    click.option("--dynamic-shared", type=int, metavar="BYTES", help="Dynamic shared memory of the launch."),
+    click.option("--param", "params", metavar="NAME=VALUE", multiple=True,
+                 help="Parameter by name or position: n=1024, 2=0.5; may be repeated."),
+    click.option("--assume", "assumed", metavar="PTR%BYTES", multiple=True,
+                 help="The parameter (name, position, or *) is a multiple of this; may be repeated."),
+)
+
+
+def input_options(command: Callable) -> Callable:
+    """Adds the options that say how inputs are read."""
+    for option in reversed(_INPUT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def launch_options(command: Callable) -> Callable:
+    """Adds the options that tell a launch, or facts of one."""
+    for option in reversed(_LAUNCH_OPTIONS):
+        command = option(command)
+    return command
+
+
+def options_of(given: dict[str, Any]) -> Options:
+    """The `Options` for what click read. Raises InputError for a value that cannot be used."""
+    from ptxaudit.options import Options
+
+    given = dict(given)
+    launches = _launches(given)
+    assume = dict(_assumption(text) for text in given.pop("assumed", ()))
+    return Options(launches=launches, assume=assume, **given)
+
+
+def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
+    """The launches of --launch, or the one of --grid, --block, …; takes its options out of `given`."""
+    from ptxaudit.launch import Launch
+    from ptxaudit.launch_file import read_launches
+
+    files = given.pop("launch_files", ())
+    dims = {name: _dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster")}
+    dynamic_shared = given.pop("dynamic_shared", None)
+    named = dict(_parameter(text) for text in given.pop("params", ()))
+    told = any(dims.values()) or dynamic_shared is not None or bool(named)
+    if files and told:
+        raise InputError("--launch and --grid, --block, --cluster, --dynamic-shared, --param exclude each other",
+                         "put them all into the launch file")
+    if files:
+        return tuple(launch for file in files for launch in read_launches(file))
+    return (Launch("*", **dims, dynamic_shared=dynamic_shared, named=named),) if told else ()
+
+
+def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = re.split(r"[,x×]", text)
+    if not all(part.strip().isdecimal() for part in parts):
+        raise InputError(f"--{name} {text} is not 1 to 3 numbers", f"write it as --{name} 32,8")
+    return tuple(int(part) for part in parts)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """"n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise InputError(f"--param {text} is not NAME=VALUE", "write it as --param n=1024, or by position --param 2=1024")
+    return name.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    if text.startswith("[") and text.endswith("]"):
+        return tuple(_value(part.strip()) for part in text[1:-1].split(",") if part.strip())
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (lambda t: int(t, 0), float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _assumption(text: str) -> tuple[str, int]:
+    """"ptr%16" -> ("ptr", 16)."""
+    name, percent, alignment = text.partition("%")
+    number = int(alignment) if alignment.strip().isdecimal() else 0
+    if not percent or not name.strip() or number < 1 or number & (number - 1):
+        raise InputError(f"--assume {text} is not NAME%BYTES with a power of two", "write it as --assume ptr%16, or *%16 for all pointers")
+    return name.strip(), number

@@ -1,0 +1,64 @@
+"""`ptxaudit diff`: what changed between two reports, or two inputs that are audited first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxaudit.commands._options import input_options, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.options import Options
+    from ptxaudit.report import Report
+
+
+@click.command("diff")
+@click.argument("old")
+@click.argument("new")
+@input_options
+@launch_options
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")
+@click.option("--all", "everything", is_flag=True, help="List the sites that stayed the same too.")
+@click.pass_context
+def command(ctx: click.Context, old: str, new: str, form: str, output: str | None, everything: bool, **given: Any) -> None:
+    """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
+
+    Sites are matched by source position, inline stack, access and order, also when lines moved.
+
+    Exit status: 0 nothing got worse, 1 something did, 2 something could not be checked.
+    """
+    from ptxaudit.commands._progress import progress
+    from ptxaudit.commands._write import emit
+    from ptxaudit.diff import diff_reports
+    from ptxaudit.render.problems import problem_text
+
+    options = options_of(given)
+    with progress() as step:
+        reports = [_report(path, options, step) for path in (old, new)]
+    diff = diff_reports(*reports)
+    if form == "json":
+        import json
+
+        emit(json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
+    else:
+        from ptxaudit.render.changes import diff_markdown, diff_text
+
+        emit((diff_text if form == "text" else diff_markdown)(diff, everything), output)
+    problems = [problem for report in reports for problem in report.problems]
+    for problem in problems:
+        click.echo(problem_text(problem), err=True)
+    ctx.exit(2 if problems else 1 if diff.got_worse else 0)
+
+
+def _report(path: str, options: Options, step: Any) -> Report:
+    """The report in a file, or that of an input."""
+    if Path(path).suffix == ".json" and not Path(path).is_dir():
+        from ptxaudit.report_reader import read_report
+
+        return read_report(path)
+    from ptxaudit.pipeline import run
+
+    return run([path], options, step)

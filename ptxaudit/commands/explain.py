@@ -1,0 +1,48 @@
+"""`ptxaudit explain`: one site in depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ptxaudit.commands._options import input_options, launch_options, options_of
+
+
+@click.command("explain")
+@click.argument("input")
+@click.argument("site")
+@input_options
+@launch_options
+@click.option("--show", type=click.Choice(["graph"]), multiple=True, help="graph: the slice that decides the address and how often it runs.")
+@click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
+@click.pass_context
+def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, **given: Any) -> None:
+    """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
+
+    SITE is file:line, a line of the PTX, kernel+offset, or the id that a report has. All that match are shown.
+    """
+    from ptxaudit import graph
+    from ptxaudit.commands._progress import progress
+    from ptxaudit.commands._write import emit
+    from ptxaudit.explain import explain
+    from ptxaudit.render.explanation import explanation_text
+    from ptxaudit.render.problems import problem_text
+
+    options = options_of(given)
+    with progress() as step:
+        found, problems = explain(input, site, options, step)
+    graphs = []
+    for one in found:
+        click.echo(explanation_text(one))
+        if show or dot:
+            examined = one.examined
+            graphs.append(graph.slice_of(examined.function, examined.flow, one.result.index))
+        if show:
+            click.echo("the slice that decides it:")
+            click.echo(graph.print_graph(graphs[-1]))
+    if dot and graphs:
+        emit("\n".join(graph.to_dot(slice_graph) for slice_graph in graphs), dot)
+    for problem in problems:
+        click.echo(problem_text(problem), err=True)
+    ctx.exit(2 if problems else 0)

@@ -1,0 +1,99 @@
+"""Finds the sites that a user names, with everything that was found out about them on the way.
+
+SITE is one of
+    id                   transpose@transpose.cu:14:ptx.load      as reports have it
+    file:line            transpose.cu:14, also a line it was inlined at; k.ptx:120 a line of the PTX
+    line                 120, of the PTX
+    kernel+offset        transpose+0x1a0, in machine code
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import PurePath
+from typing import Any
+
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import SiteResult
+from ptxaudit.launch import Launch
+from ptxaudit.options import Options
+from ptxaudit.pipeline import Examined, Part, Progress, examine, silent, unmatched
+from ptxaudit.report import Problem, Site
+
+MOST_SUGGESTED = 8
+
+_OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
+_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One site under one launch: its entry in the report, and the lane engine's whole answer."""
+
+    examined: Examined
+    site: Site
+    result: SiteResult
+
+
+def explain(given: Any, wanted: str, options: Options, progress: Progress = silent) -> tuple[list[Explained], list[Problem]]:
+    """All sites of an input that `wanted` names, and what could not be read.
+
+    Raises InputError, with the sites there are, when none is named by it.
+    """
+    part = Part()
+    all_sites: list[Explained] = []
+    for examined in examine(given, options, part, progress):
+        pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
+        all_sites += [Explained(examined, site, result) for site, result in pairs]
+    found = [one for one in all_sites if names(wanted, one)]
+    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, part.names)])
+    if not found and not problems:
+        raise _no_site(wanted, all_sites, part)
+    return found, problems
+
+
+def names(wanted: str, one: Explained) -> bool:
+    """Whether SITE means this one."""
+    site, kernel = one.site, one.examined.entry
+    if wanted == site.id:
+        return True
+    if wanted.isdecimal():
+        return site.ptx_line == int(wanted)
+    if match := _OFFSET.fullmatch(wanted):
+        return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
+    if match := _PLACE.fullmatch(wanted):
+        line = int(match["line"])
+        if site.source is not None:
+            places = (site.source, *site.source.inlined)
+            if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
+                return True
+        return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
+    return False
+
+
+def _ends_with(file: str, wanted: str) -> bool:
+    """`wanted` names the file: its last parts are the same."""
+    parts, end = PurePath(file).parts, PurePath(wanted).parts
+    return parts[-len(end) :] == end or file == wanted
+
+
+def _no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+    file = part.inputs[0].path if part.inputs else None
+    if not sites:
+        return InputError(f"there is no shared-memory site at {wanted}: no kernel here has one", "see `ptxaudit audit --list`", file)
+    spellings = list(dict.fromkeys(_spellings(sites)))
+    close = get_close_matches(wanted, spellings, n=3, cutoff=0.6) or spellings[:MOST_SUGGESTED]
+    return InputError(f"there is no shared-memory site at {wanted}", f"there are sites at {', '.join(close)}", file)
+
+
+def _spellings(sites: Iterable[Explained]) -> Iterable[str]:
+    for one in sites:
+        if one.site.source is not None:
+            yield f"{PurePath(one.site.source.file).name}:{one.site.source.line}"
+        elif one.site.offset is not None:
+            yield f"{one.examined.entry.name}+{one.site.offset:#x}"
+        else:
+            yield str(one.site.ptx_line)

@@ -1,0 +1,24 @@
+"""Turns what goes wrong into something to show: bad input as it is, this tool's own faults as such."""
+
+from __future__ import annotations
+
+import os
+
+from ptxaudit.errors import InputError
+
+VARIABLE = "PTXAUDIT_DEBUG"
+
+
+def debugging() -> bool:
+    """PTXAUDIT_DEBUG=1: let tracebacks through."""
+    return os.environ.get(VARIABLE, "") not in ("", "0")
+
+
+def fault(error: Exception) -> InputError:
+    """An error that is this tool's, not the user's, as one to show."""
+    what = f"ptxaudit failed here: {type(error).__name__}: {error}"
+    if isinstance(error, MemoryError):
+        return InputError("ptxaudit ran out of memory", "audit fewer kernels at a time: --kernel GLOB")
+    if isinstance(error, RecursionError):
+        what = "ptxaudit failed here: this is nested too deeply for it"
+    return InputError(what, f"this is a fault of ptxaudit: please report it, with what {VARIABLE}=1 shows")

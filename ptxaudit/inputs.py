@@ -1,0 +1,141 @@
+"""Finds out what each INPUT is: files, folders, standard input, bytes, objects that hold code.
+
+Before: "kernels/", "-", b"\\x7fELF…", cuda.core's ObjectCode.
+After:  Content(path="kernels/a.cu", kind="cuda", data=b"…"), Content(path="<stdin>", kind="ptx", …), …
+
+What a file is follows from its content; the suffix only decides between kinds of text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.errors import InputError
+
+STDIN = "<stdin>"
+
+ELF_MAGIC = b"\x7fELF"
+ELF_MACHINE_OFFSET, EM_CUDA = 18, 190
+FATBIN_MAGIC = bytes.fromhex("50ed55ba")
+
+SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
+FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder
+MACHINE_KINDS = frozenset({"cubin", "fatbin", "host"})                  # need `artifacts`
+
+_PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Content:
+    """One input that was read. path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>";
+    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | "text" (neither CUDA nor PTX by its look)."""
+
+    path: str
+    kind: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def is_file(self) -> bool:
+        return not self.path.startswith("<")
+
+
+def expand(given: Any) -> Iterator[Any]:
+    """A folder as the files in it, in order of their names; anything else as it is.
+
+    Raises InputError for a folder with nothing to audit in it.
+    """
+    if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or not _is_folder(given):
+        yield given
+        return
+    files = sorted(
+        path for path in Path(given).rglob("*")
+        if path.suffix in FOLDER_SUFFIXES and path.is_file() and not _hidden(path.relative_to(given))
+    )
+    if not files:
+        suffixes = ", ".join(sorted(FOLDER_SUFFIXES))
+        raise InputError("nothing in this folder can be audited", f"it takes files named {suffixes}", os.fspath(given))
+    yield from map(str, files)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _is_folder(path: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):      # a name too long, or the text of a program
+        return False
+
+
+def read(given: Any) -> Content:
+    """The content of one input. Raises InputError when it cannot be read."""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return content("<bytes>", bytes(given))
+    if isinstance(given, (str, os.PathLike)):
+        if isinstance(given, str) and "\n" in given:
+            return content("<string>", given.encode())
+        if str(given) == "-":
+            return content(STDIN, sys.stdin.buffer.read())
+        return content(os.fspath(given), _read_file(given))
+    return _read_object(given)
+
+
+def _read_file(path: str | os.PathLike[str]) -> bytes:
+    name = os.fspath(path)
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError("there is no such file or folder", "check the path", name) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot read it: {why}", "check the path and its permissions", name) from None
+
+
+def _read_object(given: Any) -> Content:
+    """cuda.core's ObjectCode, or anything alike: `.code` is bytes, text, or the path of a file."""
+    code = getattr(given, "code", None)
+    name = getattr(given, "name", "") or type(given).__name__
+    if isinstance(code, (bytes, bytearray)):
+        return content(f"<object {name}>", bytes(code).rstrip(b"\0") if _PTX_START.match(code) else bytes(code))
+    if isinstance(code, str):
+        return read(code)
+    raise InputError(
+        f"a {type(given).__name__} cannot be audited",
+        "give a path, bytes, PTX or CUDA text, or an object whose .code is one of them, such as cuda.core's ObjectCode",
+    )
+
+
+def content(path: str, data: bytes) -> Content:
+    """`data` with its kind. Raises InputError when it is empty."""
+    if not data.strip():
+        raise InputError("this is empty", "check that it is the file you meant", path)
+    return Content(path, kind_of(path, data), data)
+
+
+def kind_of(path: str, data: bytes) -> str:
+    """"cubin", "fatbin", "host", "ptx", "cuda" or "text"."""
+    if data.startswith(ELF_MAGIC):
+        machine = int.from_bytes(data[ELF_MACHINE_OFFSET : ELF_MACHINE_OFFSET + 2], "little")
+        return "cubin" if machine == EM_CUDA or Path(path).suffix == ".cubin" else "host"
+    if data.startswith(FATBIN_MAGIC):
+        return "fatbin"
+    suffix = Path(path).suffix.lower()
+    if suffix in (".cubin", ".fatbin"):
+        return suffix[1:]
+    if suffix in SOURCE_SUFFIXES:
+        return "cuda"
+    if suffix == ".ptx" or _PTX_START.match(data.removeprefix(b"\xef\xbb\xbf")):
+        return "ptx"
+    return "cuda" if b"__global__" in data else "text"

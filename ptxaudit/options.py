@@ -1,0 +1,53 @@
+"""What the user asks of an audit, beside the inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ptxaudit.errors import InputError
+from ptxaudit.launch import Launch
+
+DEFAULT_ARCH = "sm_90"
+
+Isa = Literal["ptx", "sass", "both"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """arch: what source is compiled for (sm_90 when None), and whose rules score PTX in place of
+    the file's own target. machine: a machine's rules instead of an architecture's.
+    isa: None = PTX where the input has it, else machine code.
+    kernels: names or globs; () = all. launches: of any of the kernels, in order.
+    assume: parameter name, position or "*" -> known alignment in bytes of its value.
+    include, defines, std, instantiate, compiler: for CUDA source.
+    jobs: inputs audited at a time. budget: seconds for one kernel and launch, None = no limit.
+    """
+
+    arch: str | None = None
+    isa: Isa | None = None
+    machine: str | None = None
+    kernels: tuple[str, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    assume: dict[str, int] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str = "c++17"
+    instantiate: tuple[str, ...] = ()
+    compiler: Literal["nvrtc", "nvcc"] = "nvrtc"
+    jobs: int = 1
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("kernels", "launches", "include", "defines", "instantiate"):
+            value = getattr(self, name)
+            several = isinstance(value, (list, tuple))
+            object.__setattr__(self, name, tuple(value) if several else (value,))
+        if self.isa not in (None, "ptx", "sass", "both"):
+            raise InputError(f"there is no instruction set {self.isa!r}", "isa is ptx, sass or both")
+        if self.compiler not in ("nvrtc", "nvcc"):
+            raise InputError(f"there is no compiler {self.compiler!r}", "compiler is nvrtc or nvcc")
+        if self.jobs < 1:
+            raise InputError(f"jobs is {self.jobs}; it must be at least 1")
+        if self.budget is not None and not self.budget > 0:
+            raise InputError(f"the budget is {self.budget:g} seconds; it must be above 0")

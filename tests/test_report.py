@@ -1,0 +1,109 @@
+"""The report's JSON: strict by its schema, and the same report when read back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import jsonschema
+import pytest
+from reports import LAUNCH, kernel, open_site, report, site, validate, validator
+
+from ptxaudit import report as records
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import Status
+from ptxaudit.report import Condition, Frame, Problem, Report, Source, Span, Trip
+from ptxaudit.report_reader import parse_report, read_report
+
+
+def full_report() -> Report:
+    """Every field of every record filled at least once."""
+    source = Source("/src/k.cu", 3, 5, "x = s[i];", (Frame("/src/k.cu", 9, "load(int)", "load(i);"),))
+    sites = (
+        site(3, wavefronts=64, source=source, cause="lanes 0 and 1 meet", trips=(Trip(1, 2, 1), Trip(1, 1, 1)), formula="4*lane"),
+        open_site(Status.CONDITIONAL, conditions=(Condition("n mod 32 = 0", 32, 32, 1), Condition("otherwise", 1, 2)), reason="n"),
+        open_site(Status.BOUNDED, bounds=(8, 16), per_request=Span(1, 2), evidence="by rule"),
+        open_site(Status.BOUNDED, access="cp.async", line_class_max=2, lines=16, lines_ideal=8, offset=0x40, ptx_line=None),
+        open_site(Status.UNREACHED, requests=0),
+        open_site(Status.UNKNOWN, reason="tex.2d", width=None, pairs_with="k@k.cu:3:sass.load"),
+    )
+    return report(
+        kernel(*sites, assumed=("lanes are 32 consecutive tid.x",), notes=("n",)),
+        kernel(name="no_launch", launch=None),
+        problems=[Problem("it does not compile", "fix it", "b.cu", 3, 4, None, "log\nlog")],
+    )
+
+
+def test_json_keeps_to_the_schema_and_reads_back_equal():
+    written = full_report()
+    validate(json.loads(written.to_json()))
+    assert parse_report(written.to_json()) == written
+    assert Report.from_dict(written.to_dict()) == written
+
+
+@pytest.mark.parametrize("record, definition", [
+    ("Site", "site"), ("Source", "source"), ("Frame", "frame"), ("Input", "input"), ("Problem", "problem"),
+    ("LaunchRecord", "launch"), ("Totals", "totals"), ("Span", "span"),
+])
+def test_the_schema_names_every_field_and_requires_it(record, definition):
+    fields = [field.name for field in dataclasses.fields(getattr(records, record))]
+    schema = validator().schema["$defs"][definition]
+    assert sorted(schema["properties"]) == sorted(schema["required"]) == sorted(fields)
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("change", [
+    {"status": "surely"}, {"wavefronts": -1}, {"wavefronts": 1.5}, {"bounds": [1]}, {"colour": "red"}, {"evidence": "hearsay"},
+])
+def test_the_schema_refuses_what_is_not_a_report(change):
+    data = full_report().to_dict()
+    data["kernels"][0]["sites"][0].update(change)
+    with pytest.raises(jsonschema.ValidationError):
+        validate(data)
+
+
+def test_totals_are_sums_over_settled_sites_only():
+    totals = kernel(site(1, wavefronts=16), site(2), open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0)).totals
+    assert (totals.sites, totals.complete) == (4, False)
+    assert (totals.requests, totals.wavefronts, totals.ideal, totals.excess, totals.ways) == (16, 24, 16, 8, 2)
+    assert totals.status == {"exact": 2, "unknown": 1, "unreached": 1}
+    assert kernel(site(1), open_site(Status.UNREACHED)).totals.complete
+
+
+def test_launch_reads_as_a_line():
+    assert str(LAUNCH) == "grid 2×2, block 32×8"
+    assert str(dataclasses.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "grid ?, block 32×8, cluster 2×1×1"
+
+
+TEXT = full_report().to_json()
+
+
+@pytest.mark.parametrize("text, what, line", [
+    (TEXT[: len(TEXT) // 2], "ends in the middle", True),
+    (TEXT[: TEXT.index('"kernels"') + 5], "ends in the middle", True),
+    ("", "ends in the middle", True),
+    ("not json", "not JSON", True),
+    ("[1, 2]", "not a ptxaudit report", False),
+    ('{"schema": "ptxaudit/report/9"}', 'has schema "ptxaudit/report/9"', False),
+    ('{"schema": "ptxaudit/report/1"}', "does not keep to its schema: there is no 'tool'", False),
+    (TEXT.replace('"status": "exact"', '"status": "surely"', 1), "does not keep to its schema", False),
+    (TEXT.replace('"wavefronts": 64', '"wavefronts": "64"', 1), "wavefronts", False),
+    (TEXT.replace('"requests": 8', '"asks": 8', 1), "does not keep to its schema", False),
+    ("[" * 100_000, "nested too deeply", False),
+])
+def test_what_is_not_a_report_is_named(tmp_path, text, what, line):
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_report(path)
+    assert what in caught.value.what
+    assert caught.value.file == str(path) and caught.value.hint
+    assert (caught.value.line is not None) == line
+
+
+def test_a_report_that_is_not_there_or_not_text(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_report(tmp_path / "none.json")
+    (tmp_path / "b.json").write_bytes(b"\xff\xfe\x00{")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_report(tmp_path / "b.json")

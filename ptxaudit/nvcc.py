@@ -20,6 +20,7 @@ from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
 
 SECONDS = 1800
+SEEDED = 13         # the first CUDA whose nvcc is known to take --frandom-seed
 
 
 def compile_source(
@@ -51,6 +52,8 @@ def compile_source(
         kept = Path(folder, "kept")
         kept.mkdir()
         command = [tool.path, f"-arch={arch}", "-lineinfo", f"-std={std}", "-ptx" if virtual else "-cubin"]
+        if _major(tool) >= SEEDED:      # as in nvrtc: names must not hold the process id
+            command.append("--frandom-seed=1")
         command += [f"-D{define}" for define in defines] + [f"-I{folder}" for folder in include]
         command += ["--keep", f"--keep-dir={kept}", *options, str(unit), "-o", str(out)]
         log, status = _run(command, file)
@@ -95,6 +98,10 @@ def _refused(log: str, file: str, arch: str, tool: toolchains.Tool, instantiate:
     if re.search(r"(gcc|g\+\+|cc1plus): (not found|No such file)|host compiler", log):
         return InputError("nvcc cannot run its host compiler", "install gcc and g++, or name one in NVCC_CCBIN", file, detail=log)
     return compiler_log.from_log(log, "nvcc", file, instantiate)
+
+
+def _major(tool: toolchains.Tool) -> int:
+    return int(tool.version.split(".")[0] or 0)
 
 
 def _architectures(tool: toolchains.Tool) -> list[str]:

@@ -46,7 +46,8 @@ def compile_source(
     folders = [str(path.resolve().parent)] if path else []
     library = _library()
     arch = library.check_arch(arch)
-    arguments = [f"--gpu-architecture={arch}", "-lineinfo", f"--std={std}", *(f"-D{d}" for d in defines)]
+    # Without a seed the names of an unnamed namespace's kernels have the process id in them.
+    arguments = [f"--gpu-architecture={arch}", "-lineinfo", "--frandom-seed=1", f"--std={std}", *(f"-D{d}" for d in defines)]
     arguments += [f"-I{folder}" for folder in (*include, *folders)]
     arguments += [*library.include_options, *options]
 

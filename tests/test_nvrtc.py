@@ -71,6 +71,13 @@ def test_a_name_that_is_not_ascii(tmp_path):
     assert compile_source(path).cubin is not None
 
 
+def test_names_are_the_same_in_every_process(tmp_path):
+    path = write(tmp_path, "namespace { " + KERNEL + "}\n")
+    code = f"from ptxaudit.nvrtc import compile_source; print(compile_source({str(path)!r}).ptx)"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert other.strip() == compile_source(path).ptx.strip()
+
+
 def test_warnings_are_kept_in_the_log():
     assert "declared but never referenced" in compile_source(KERNEL.replace("__syncthreads", "int unused; __syncthreads")).log
 

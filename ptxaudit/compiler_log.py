@@ -26,6 +26,9 @@ _ERROR = re.compile(
 # gcc, which preprocesses for nvcc: k.cu:3:10: fatal error: foo.h: No such file or directory
 _GCC_ERROR = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE)
 
+# Options and the assembler's errors have no place in the source: nvrtc: error: invalid value for …
+_OTHER = re.compile(r"^[^\n]*?(?:error|fatal) *: +([^\n]*)", re.MULTILINE)
+
 # The files that template instances are compiled in, one a line from line 2: NVRTC's own, and that for nvcc.
 INSTANCES = ("__nv_name_map", "ptxaudit_instances.cu")
 
@@ -84,8 +87,8 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
     found = errors(log)
     log = log.strip()
     if not found:
-        first = next((line.strip() for line in log.splitlines() if "error" in line or "fatal" in line), "it gave no reason")
-        return InputError(f"{compiler} cannot compile this: {first}", file=file, detail=log)
+        match = _OTHER.search(log)
+        return InputError(f"{compiler} cannot compile this: {match[1] if match else 'it gave no reason'}", _target_hint(log), file, detail=log)
     first = found[0]
     if os.path.basename(first.file) in INSTANCES:
         return _bad_instantiation(found, log, file, instantiate)
@@ -103,6 +106,12 @@ def _hint(error: LogError) -> str:
     if match := re.search(r'cannot open source file "([^"]+)"|^(\S+): No such file', error.message):
         return f"name the folder that {match[1] or match[2]} lies in with -I"
     return ""
+
+
+def _target_hint(log: str) -> str:
+    """wgmma, setmaxnreg and the like exist only on the variant of an architecture that ends in `a`."""
+    match = re.search(r"not supported on \.target '(sm_\d+)'", log)
+    return f"try --arch {match[1]}a, or a newer architecture" if match else ""
 
 
 def _bad_instantiation(found: list[LogError], log: str, file: str, instantiate: tuple[str, ...]) -> InputError:

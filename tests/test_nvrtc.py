@@ -151,7 +151,9 @@ BAD = {
     "an old architecture": (KERNEL, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "an older CUDA"),
     "no architecture": (KERNEL, {"arch": "hopper"}, None, "does not know the architecture 'hopper'", "sm_90"),
     "a wrong suffix": (KERNEL, {"arch": "sm_90f"}, None, "does not know the architecture 'sm_90f'", "sm_90"),
-    "a wrong standard": (KERNEL, {"std": "c++99"}, None, "--std", ""),
+    "an instruction of sm_90a": (
+        '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n', {}, None, "'wgmma.fence' not supported", "--arch sm_90a"),
+    "a wrong standard": (KERNEL, {"std": "c++99"}, None, "invalid value for --std", ""),
     "a wrong option": (KERNEL, {"options": ["-frobnicate"]}, None, "unrecognized option -frobnicate", ""),
 }
 

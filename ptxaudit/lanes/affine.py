@@ -185,8 +185,6 @@ def multiply(a: Value, b: Value) -> Value:
         return scale(a, b.base)
     if a.known:
         return scale(b, a.base)
-    if a.valid is not None or b.valid is not None:
-        return _lost((a, b), a.bits, "a product of partly known values")
     terms: dict[Uniform, np.ndarray] = {}
     def put(u, c):
         terms[u] = terms[u] + c if u in terms else c
@@ -200,7 +198,7 @@ def multiply(a: Value, b: Value) -> Value:
     kept = tuple((u, c) for u, c in terms.items() if c.any())
     if len(kept) > 12:
         return _lost((a, b), a.bits, "a product of too many unknowns")
-    return Value(a.base * b.base, kept, None, either(a.poison, b.poison), a.why or b.why)
+    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), a.why or b.why)
 
 
 def invert(a: Value) -> Value:

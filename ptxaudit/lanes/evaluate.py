@@ -16,6 +16,7 @@ from ..graph import Graph
 from ..ir import Function
 from .env import LANES, Environment, Facts, thread_rows
 from .infer import Inference, infer
+from .observe import access_reason
 from .record import SiteRecord
 from .result import KernelResult, SiteResult, Status
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
@@ -30,7 +31,7 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
     facts: what is stated beside a launch. budget: seconds; when spent, what is open is unknown.
     """
-    accesses, listed = _accesses(function, graph)
+    accesses, listed = _accesses(function, graph, machine)
     if not accesses:
         return KernelResult(tuple(listed.values()))
     deadline = None if budget is None else time.perf_counter() + budget
@@ -56,7 +57,7 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed)
 
 
-def _accesses(function: Function, graph: Graph):
+def _accesses(function: Function, graph: Graph, machine):
     """({index: Access} to score, {index: SiteResult} of those that are only listed)."""
     accesses, listed = {}, {}
     for i in graph.sites():
@@ -69,7 +70,7 @@ def _accesses(function: Function, graph: Graph):
         except InputError as error:
             listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
             continue
-        reason = site.unscored or access.unscored
+        reason = site.unscored or machine.refusal(access)
         if reason:
             listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
         else:
@@ -182,7 +183,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
                           lines_ideal=t.lines_ideal, **common)
     if t.low != t.high:
-        reason = record.loose or getattr(record.access, "range_reason", "") or "the rule gives a range for this request"
+        reason = record.loose or access_reason(record.machine, record.access) or "the rule gives a range for this request"
         return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
                           per_request=per, ideal_per_request=ideal_per, **common)
     return SiteResult(index, Status.EXACT, "", wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 import networkx as nx
 import numpy as np
 
-from ..graph import END, Graph
-from ..ir import Function, Reg
+from ..graph import END, Graph, Slice
+from ..ir import Function, Special
 from . import affine
 from .effects import Registers, View, execute, guard_mask
 from .env import LANES
-from .observe import Observation, conclude
+from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
 from .value import Lost, Uniform, Value, lane_uniform, opaque, same, squeeze, term_zeros, unknown
@@ -74,14 +74,16 @@ class State:
 
 @dataclass
 class _Branches:
-    """How the branches of the blocks were decided: "known", "uniform" or "varying"."""
+    """How the branches of the blocks were taken: "apart" (known, by lanes of one warp differently),
+    "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
 
-    kind: dict[int, str] = field(default_factory=dict)
+    kinds: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def put(self, block: int, kind: str) -> None:
-        order = ("known", "uniform", "varying")
-        old = self.kind.get(block, "known")
-        self.kind[block] = max(old, kind, key=order.index)
+        self.kinds[block] = self.kinds.get(block, frozenset()) | {kind}
+
+    def any(self, block: int, *kinds: str) -> bool:
+        return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
 def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, deadline: float | None) -> Inference:
@@ -89,29 +91,42 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
 
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
-    rows: Rows = rows_for(function, launch, told, facts)
-    interpreter = Interpreter(function, graph, rows, accesses, deadline)
-    try:
-        interpreter.run()
-        failure = interpreter.failure
-    except Stop:
-        failure = "budget: the analysis was not finished in the time given"
+    part = graph.slice(accesses, follow_loads=True)
+    batches = rows_for(function, launch, told, facts, _two_dimensional(function, part))
+    seen: dict[int, list[Seen]] = defaultdict(list)
+    failure = ""
+    for rows in batches:
+        interpreter = Interpreter(function, graph, part, rows, accesses, deadline)
+        try:
+            interpreter.run()
+            failure = failure or interpreter.failure
+        except Stop:
+            failure = "budget: the analysis was not finished in the time given"
+            break
+        for index, observations in interpreter.seen.items():
+            seen[index] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
+    known = batches[0].shape_known
     sites = {}
     for index, access in accesses.items():
         if failure:
             sites[index] = SiteResult(index, Status.UNKNOWN, failure)
         else:
-            sites[index] = conclude(index, access, interpreter.seen.get(index, []), machine, rows, function)
-    return Inference(sites, rows.assumed)
+            sites[index] = conclude(index, access, seen.get(index, []), machine, known)
+    return Inference(sites, batches[0].assumed)
+
+
+def _two_dimensional(function: Function, part: Slice) -> bool:
+    """The slice reads a thread index other than x."""
+    return any(isinstance(s, Special) and s.name in ("tid.y", "tid.z")
+               for k in part.instructions for op in function.instructions[k].ops for s in op.src)
 
 
 class Interpreter:
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
-    def __init__(self, function: Function, graph: Graph, rows: Rows, accesses, deadline):
-        self.function, self.graph, self.rows = function, graph, rows
+    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline):
+        self.function, self.graph, self.part, self.rows = function, graph, part, rows
         self.accesses, self.deadline = accesses, deadline
-        self.part = graph.slice(accesses, follow_loads=True)
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.branches = _Branches()
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
@@ -151,7 +166,7 @@ class Interpreter:
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
-        start = State(registers, self.rows.env.exists.copy(), not self.rows.partial)
+        start = State(registers, self.rows.env.exists.copy())
         if self.order is None:
             self.failure = "control flow that is not reducible to loops"
             return
@@ -187,7 +202,7 @@ class Interpreter:
         entry = self._join(head, arriving)
         mark = {k: len(v) for k, v in self.seen.items()}
         outside = {b: list(v) for b, v in self.incoming.items()}
-        kinds = dict(self.branches.kind)
+        kinds = dict(self.branches.kinds)
         if not self._unroll(head, body, inside, entry):
             self._rollback(mark, outside, kinds)
             self._widen(head, body, inside, entry, mark, outside)
@@ -197,7 +212,7 @@ class Interpreter:
             del self.seen[k][mark.get(k, 0):]
         self.incoming = defaultdict(list, {b: list(v) for b, v in outside.items()})
         if kinds is not None:
-            self.branches.kind = kinds
+            self.branches.kinds = kinds
 
     def _pass(self, head: int, body: list, state: State) -> list[tuple[int, State]]:
         """One trip: run head and body, return what comes back to the head."""
@@ -266,7 +281,7 @@ class Interpreter:
             self._forget_trips(inside, head, modified)
 
     def _decisions_open(self, inside) -> bool:
-        return any(self.branches.kind.get(b) in ("uniform", "varying") for b in inside)
+        return any(self.branches.any(b, "uniform", "varying") for b in inside)
 
     def _modified(self, inside: set[int]) -> list:
         names: dict = {}
@@ -344,9 +359,9 @@ class Interpreter:
     def _exits_apart(self, inside: set[int]) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
         for b in inside:
-            if any(s not in inside for s in self.reduced.successors(b)) and self.branches.kind.get(b) in ("varying", "apart"):
+            if any(s not in inside for s in self.reduced.successors(b)) and self.branches.any(b, "varying", "apart"):
                 return True
-            if self.branches.kind.get(b) == "varying" and self._leads_out(b, inside):
+            if self.branches.any(b, "varying") and self._leads_out(b, inside):
                 return True
         return False
 
@@ -448,9 +463,7 @@ class Interpreter:
             rest = mask & ~guard.base
             torn = (taken.any(axis=1) & rest.any(axis=1)).any()
             if torn:
-                self.branches.kind.setdefault(block, "known")
-                if self.branches.kind[block] == "known":
-                    self.branches.kind[block] = "apart"
+                self.branches.put(block, "apart")
             for s, lanes in ((target, taken), (fall, rest)):
                 if lanes.any() and s != END:
                     part = state.copy()
@@ -487,7 +500,7 @@ class Interpreter:
         value = view.read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
-            self.branches.kind.setdefault(block, "apart")
+            self.branches.put(block, "apart")
             for k in np.unique(chosen[state.mask]):
                 if 0 <= k < len(control.targets):
                     part = state.copy()
@@ -527,7 +540,7 @@ class Interpreter:
 
     def _join_back(self, head: int, arriving, inside: set[int]) -> State:
         """What several back edges bring to the head."""
-        apart = any(self.branches.kind.get(b) == "varying" for b in inside)
+        apart = any(self.branches.any(b, "varying") for b in inside)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
             self._merge(out, state, apart, (head, "back", n))
@@ -566,7 +579,7 @@ class Interpreter:
             if b in seen:
                 continue
             seen.add(b)
-            if self.branches.kind.get(b) == "varying":
+            if self.branches.any(b, "varying"):
                 return True
             if b != d:
                 stack.extend(self.reduced.predecessors(b))

@@ -11,7 +11,7 @@ the full mask bounds every part of it from above.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from .env import LANES
 from .formula import formula
 from .record import SiteRecord
 from .result import Case, SiteResult, Status
-from .rows import Rows
 from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
@@ -38,6 +37,15 @@ class Observation:
     exact: bool
     doubts: tuple[Lost, ...]
     space: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An observation in one group of rows (what the group stands for, which rows)."""
+
+    group: str
+    rows: slice
+    observation: Observation
 
 
 @dataclass
@@ -60,6 +68,21 @@ class _Range:
         self.lines_ideal = pick(self.lines_ideal, lines_ideal, max)
 
 
+@dataclass
+class _Found:
+    """What the observations of a site add up to."""
+
+    text: str
+    ranges: dict[str, _Range] = field(default_factory=dict)        # group -> figures
+    cases: list[Case] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    given: list = field(default_factory=list)                      # (group, _Given)
+    inexact: list[Lost] = field(default_factory=list)
+    patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
+    uncounted: bool = False
+    record: SiteRecord | None = None
+
+
 class _Given(Exception):
     """An observation that has no table: only the range that the lanes allow."""
 
@@ -67,44 +90,36 @@ class _Given(Exception):
         self.lost, self.status = lost, status
 
 
-def conclude(index: int, access, observations: list[Observation], machine, rows: Rows, function) -> SiteResult:
-    """One answer for a site out of all its abstract requests."""
-    observations = [o for o in observations if not _global_only(o)]
-    if not observations:
+def conclude(index: int, access, seen: list[Seen], machine, shape_known: bool) -> SiteResult:
+    """One answer for a site out of all its abstract requests; the assumed group's come first."""
+    seen = [s for s in seen if not _global_only(s.observation)]
+    if not seen:
         return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence="by rule")
-    text = formula(observations[0].address)
-    ranges: dict[str, _Range] = {}
-    cases: list[Case] = []
-    reasons: list[str] = []
-    given: list[_Given] = []
-    inexact: list[Lost] = []
-    patterns = set()
-    uncounted = False
-    first_record: SiteRecord | None = None
-    for o in observations:
+    found = _Found(formula(seen[0].observation.address))
+    for s in seen:
+        o = s.observation
+        mask = o.mask[s.rows]
+        if not mask.any():
+            continue
         if not o.exact:
-            inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
-        for name, part in rows.groups:
-            mask = o.mask[part]
-            if not mask.any():
-                continue
-            try:
-                record = _score(access, _take(o.address, part), mask, machine, name, cases, reasons)
-            except _Given as g:
-                given.append(g)
-                low, high = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
-                ranges.setdefault(name, _Range()).put(low, high, None, None)
-                patterns.add(("?", name))
-                continue
-            first_record = first_record or record
-            t = record.totals()
-            uncounted = uncounted or t.uncounted
-            patterns.update((name, k[0], k[1]) for k in record.scored)
-            lines = (min(s[8] for s in record.scored.values()), t.line_class_max, t.lines_ideal) if t.uncounted else (None, None, None)
-            ranges.setdefault(name, _Range()).put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *lines)
-            if record.loose and record.loose not in reasons:
-                reasons.append(record.loose)
-    return _answer(index, access, machine, rows, text, ranges, cases, reasons, given, inexact, patterns, uncounted, first_record)
+            found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
+        here = found.ranges.setdefault(s.group, _Range())
+        try:
+            record = _score(access, _take(o.address, s.rows), mask, machine, s.group, found)
+        except _Given as given:
+            found.given.append((s.group, given))
+            here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
+            found.patterns.setdefault(s.group, set()).add("?")
+            continue
+        found.record = found.record or record
+        t = record.totals()
+        found.uncounted = found.uncounted or t.uncounted
+        found.patterns.setdefault(s.group, set()).update(k[:2] for k in record.scored)
+        lines = (min(x[8] for x in record.scored.values()), t.line_class_max, t.lines_ideal) if t.uncounted else (None, None, None)
+        here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *lines)
+        if record.loose and record.loose not in found.reasons:
+            found.reasons.append(record.loose)
+    return _answer(index, access, machine, shape_known, found)
 
 
 def _global_only(o: Observation) -> bool:
@@ -120,7 +135,7 @@ def _take(value: Value, part: slice) -> Value:
     return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
 
 
-def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases, reasons) -> SiteRecord:
+def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found) -> SiteRecord:
     """Score all rows of a group; unknowns that multiply the lane are tabulated."""
     if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
         why = address.why or Lost("an address that is not known")
@@ -157,7 +172,7 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, cases,
         for v in variants:
             record.add(v, mask, weights, trip, None, zeros)
         return record
-    _tabulate(record, variants, others[0], mask, weights, trip, zeros, machine, access, group, cases, reasons)
+    _tabulate(record, variants, others[0], mask, weights, trip, zeros, machine, access, group, found)
     return record
 
 
@@ -169,7 +184,7 @@ def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
     return bool(((wide != first) & mask).any())
 
 
-def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, access, group, cases, reasons) -> None:
+def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, access, group: str, found: _Found) -> None:
     """The figure as a function of an unknown that multiplies the lane.
 
     Banks depend on the unknown modulo a period; which words are equal depends on it only where
@@ -178,7 +193,8 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     u, c = term
     c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
-    period = max(1, machine.period(access) // min(unit, machine.period(access)))
+    line = _line(machine, access)
+    period = max(1, line // min(unit, line))
     step = 1 << min(u.zeros, 31)
     if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
         numbers = range(-(-u.low // step) * step, u.high + 1, step)
@@ -204,8 +220,8 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
             continue
         slot = table.setdefault(number % period if generic else number, [])
         slot.append((t.per_low, t.per_high, t.ideal_high, number in generic))
-    if u.name not in reasons:
-        reasons.append(u.name)
+    if u.name not in found.reasons:
+        found.reasons.append(u.name)
     folded: dict[tuple, list[int]] = {}
     for residue, found in sorted(table.items()):
         main = [f for f in found if f[3]] or found
@@ -216,8 +232,15 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
         when = f"{u.name} mod {period} in {numbers_text}" if generic else f"{u.name} in {numbers_text}"
         prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
         case = Case(prefix + when, low, high, ideal)
-        if case not in cases:
-            cases.append(case)
+        if case not in found.cases:
+            found.cases.append(case)
+
+
+def _line(machine, access) -> int:
+    """Bytes after which banks and equal words repeat: figures depend on an address modulo this."""
+    rule = machine.rule(access)
+    counts = [c for c in (rule.count, rule.second) if c is not None]
+    return max(max(c.row, c.unit * c.slots) for c in counts)
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -227,65 +250,55 @@ def _ranges(numbers: list[int]) -> str:
     return "{" + ", ".join(map(str, numbers)) + "}"
 
 
-def _answer(index, access, machine, rows: Rows, text, ranges, cases, reasons, given, inexact, patterns, uncounted, record) -> SiteResult:
-    first = rows.groups[0][0]
-    main = ranges.get(first) or next(iter(ranges.values()))
-    one = lambda r: banks.bounds(machine, access, 1, 1)[0]
+def _answer(index, access, machine, shape_known: bool, found: _Found) -> SiteResult:
+    first, main = next(iter(found.ranges.items()))
+    record = found.record
     shown = record.patterns() if record is not None else ()
-    evidence = record.evidence if record is not None else "by rule"
-    ideal = None if main.ideal_low is None else (main.ideal_low, main.ideal_high)
-    base = dict(formula=text, patterns=shown, evidence=evidence, ideal_per_request=ideal)
-    if uncounted:
+    base = dict(formula=found.text, patterns=shown, evidence=record.evidence if record is not None else "by rule",
+                ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
+    given = next((g for group, g in found.given if group == first), None)
+    if found.uncounted:
         reason = "cp.async.cg: no counter sees its wavefronts; line_class_max tells its cost"
-        return SiteResult(index, Status.BOUNDED, "; ".join([reason, *reasons]), line_class_max=main.lines_high,
-                          lines_ideal=None, **base)
+        return SiteResult(index, Status.BOUNDED, "; ".join([reason, *found.reasons]), line_class_max=main.lines_high, **base)
     low, high = main.low, main.high
-    if inexact and low is not None:
-        low = min(low, one(main))
-    if given:
-        lost = next((g for g in given if g.status == Status.DATA_DEPENDENT), next((g for g in given if g.status == Status.UNKNOWN), given[0]))
-        status = lost.status
-        if status == Status.UNKNOWN and high is not None and low is not None and high <= 2 * low:
+    if found.inexact and low is not None:
+        low = min(low, banks.bounds(machine, access, 1, 1)[0])
+    if given is not None:
+        worst = next((g for group, g in found.given if group == first and g.status == Status.DATA_DEPENDENT), given)
+        status = worst.status
+        if status == Status.UNKNOWN and high <= 2 * low:
             status = Status.BOUNDED
-        per = (low, high) if status != Status.UNKNOWN else None
-        return SiteResult(index, status, _with_place(lost.lost), per_request=per, bounds=None, **base)
-    shape_matters = not rows.shape_known and len({p[1:] for p in patterns}) > 1 and _groups_differ(patterns)
-    if cases:
-        why = "depends on " + ", ".join(r for r in reasons)
-        return SiteResult(index, Status.CONDITIONAL, why, per_request=(low, high), conditions=tuple(cases), **base)
-    if shape_matters:
-        table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in ranges.items())
+        per = None if status == Status.UNKNOWN else (low, high)
+        return SiteResult(index, status, worst.lost.reason, per_request=per, **base)
+    if found.cases:
+        return SiteResult(index, Status.CONDITIONAL, "depends on " + ", ".join(found.reasons), per_request=(low, high),
+                          conditions=tuple(found.cases), **base)
+    if not shape_known and any(p != found.patterns[first] for p in found.patterns.values()):
+        table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
         reason = "depends on the block's shape, which is not told (--block)"
-        if inexact:
-            reason += f"; {_mask_words(inexact)}"
+        if found.inexact:
+            reason += f"; {_mask_words(found.inexact)}"
         return SiteResult(index, Status.CONDITIONAL, reason, per_request=(low, high), conditions=table, **base)
-    if low == high and not reasons:
-        note = _mask_words(inexact) + ", which changes nothing for a request with an active lane" if inexact else ""
+    if low == high and not found.reasons:
+        note = _mask_words(found.inexact) + ", which changes nothing for a request with an active lane" if found.inexact else ""
         return SiteResult(index, Status.INVARIANT, note, per_request=(low, high), ways=_ways(shown), **base)
-    if inexact:
-        data = any(d.data for d in inexact)
-        all_lanes = Case("all lanes that can take part do", main.low, main.high, main.ideal_high)
-        fewer = Case("fewer lanes do", low, high, None)
-        return SiteResult(index, Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_words(inexact),
-                          per_request=(low, high), conditions=(all_lanes, fewer), **base)
-    reason = "; ".join(reasons) or getattr(access, "range_reason", "") or "requests of this site differ"
+    if found.inexact:
+        data = any(d.data for d in found.inexact)
+        cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
+        return SiteResult(index, Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_words(found.inexact),
+                          per_request=(low, high), conditions=cases, **base)
+    reason = "; ".join(found.reasons) or access_reason(machine, access) or "requests of this site differ"
     return SiteResult(index, Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown), **base)
 
 
-def _groups_differ(patterns) -> bool:
-    by_group: dict[str, set] = {}
-    for p in patterns:
-        by_group.setdefault(p[0] if p[0] != "?" else p[1], set()).add(p[1:])
-    sets = list(by_group.values())
-    return any(s != sets[0] for s in sets[1:])
+def access_reason(machine, access) -> str:
+    """Why the machine's rule gives a range for an access; "" where it does not."""
+    rule = machine.rule(access)
+    return rule.why if rule is not None else ""
 
 
 def _ways(patterns) -> int | None:
     return max((p.ways for p in patterns), default=None)
-
-
-def _with_place(lost: Lost) -> str:
-    return lost.reason
 
 
 def _mask_words(doubts: list[Lost]) -> str:

@@ -16,6 +16,7 @@ from ..ir import Function
 from .env import LANES, Environment, Facts, thread_rows
 from .value import Uniform, Value
 
+WIDE = 0                  # a width that is a multiple of a warp, not told which
 NARROW = (16, 12, 8)      # block widths, in threads, that show what a narrow block would change
 
 
@@ -23,66 +24,63 @@ NARROW = (16, 12, 8)      # block widths, in threads, that show what a narrow bl
 class Rows:
     """env: all rows. groups: (what a group of rows stands for, its rows); the first is the assumed one.
 
-    assumed: sentences for the report. partial: warps of the launch whose lanes may be fewer.
+    assumed: sentences for the report. shape_known: the block's shape is told, by a launch or the file.
     """
 
     env: Environment
     groups: tuple[tuple[str, slice], ...]
     assumed: tuple[str, ...] = ()
-    partial: bool = False
-
-    @property
-    def shape_known(self) -> bool:
-        return len(self.groups) == 1
+    shape_known: bool = True
 
 
-def rows_for(function: Function, launch, told, facts: Facts) -> Rows:
-    """launch: with a shape, or None; told: a launch whose parameters count, or None."""
+def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bool) -> list[Rows]:
+    """The batches of rows to look at; the groups of the first batch come first.
+
+    launch: with a shape, or None; told: a launch whose parameters count, or None.
+    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at one width
+    a batch (rows of several widths have fewer low zero bits in common); otherwise all are one batch.
+    """
     from .evaluate import _three, environment
     if launch is not None:
         block = _three(launch.block)
-        return Rows(environment(function, launch, facts, block), (("the launch", slice(None)),))
+        return [Rows(environment(function, launch, facts, block), (("the launch", slice(None)),))]
     param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
     stated = dict(cluster=function.cluster, facts=facts, dynamic_shared=facts.dynamic_shared, grid=facts.grid,
                   param_bytes=param_bytes, param_known=param_known)
     block = facts.block or function.block
     if block is not None:
         exists, tid, warp = thread_rows(block)
-        return Rows(Environment(function, exists, tid, warp, block=block, **stated), (("the stated block", slice(None)),))
-    return _assumed_rows(function, stated)
+        return [Rows(Environment(function, exists, tid, warp, block=block, **stated), (("the stated block", slice(None)),))]
+    limit = min(function.max_threads or 1024, 1024)
+    where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
+    assumed = (f"block: {where}; a warp is taken as 32 consecutive tid.x",)
+    shapes = [(WIDE, "32 consecutive tid.x a warp", max(1, -(-limit // LANES)))]
+    shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
+    batches = [[shape] for shape in shapes] if two_dimensional else [shapes]
+    return [_batch(function, batch, stated, assumed) for batch in batches]
 
 
-def _assumed_rows(function: Function, stated: dict) -> Rows:
-    limit = function.max_threads or 1024
-    wide = max(1, -(-min(limit, 1024) // LANES))
-    lanes = np.arange(LANES, dtype=np.uint32)
-    xs = [np.arange(wide * LANES, dtype=np.uint32).reshape(wide, LANES)]
-    ys = [np.zeros((wide, LANES), np.uint32)]
-    warps = [np.arange(wide, dtype=np.uint32)[:, None]]
-    widths = [np.zeros((wide, 1), np.uint32)]
-    steps = [np.ones((wide, 1), np.uint32)]
-    groups = [("32 consecutive tid.x a warp", slice(0, wide))]
-    at = wide
-    for width in NARROW:
-        rows = np.lcm(width, LANES) // LANES
+def _batch(function: Function, shapes: list[tuple[int, str, int]], stated: dict, assumed) -> Rows:
+    """Rows of blocks of the given (width, name, warps); width WIDE: whole warps along x."""
+    xs, ys, warps, widths, steps, groups = [], [], [], [], [], []
+    at = 0
+    for width, name, rows in shapes:
         linear = np.arange(rows * LANES, dtype=np.uint32).reshape(rows, LANES)
-        xs.append(linear % np.uint32(width))
-        ys.append(linear // np.uint32(width))
+        across = np.uint32(width) if width else np.uint32(rows * LANES)
+        xs.append(linear % across)
+        ys.append(linear // across)
         warps.append(np.arange(rows, dtype=np.uint32)[:, None])
         widths.append(np.full((rows, 1), width, np.uint32))
-        steps.append(np.full((rows, 1), rows * LANES // width, np.uint32))
-        groups.append((f"block.x = {width}", slice(at, at + rows)))
+        steps.append(np.full((rows, 1), rows * LANES // width if width else 1, np.uint32))
+        groups.append((name, slice(at, at + rows)))
         at += rows
-    x, y = np.concatenate(xs), np.concatenate(ys)
-    step = np.concatenate(steps)
-    row_y = Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y")
-    tid_y = Value(y, ((row_y, step),))
+    y = np.concatenate(ys)
+    tid_y = Value(y if y.any() else np.zeros((1, 1), np.uint32),
+                  ((Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y"), np.concatenate(steps)),))
     tid_z = Value(np.zeros((1, 1), np.uint32), ((Uniform("tid.z", 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),))
-    env = _ShapedEnvironment(function, np.ones((at, LANES), bool), (x, tid_y, tid_z), np.concatenate(warps), **stated)
+    env = _ShapedEnvironment(function, np.ones((at, LANES), bool), (np.concatenate(xs), tid_y, tid_z), np.concatenate(warps), **stated)
     env.widths = np.concatenate(widths)
-    where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
-    assumed = f"block: {where}; a warp is taken as 32 consecutive tid.x"
-    return Rows(env, tuple(groups), (assumed,))
+    return Rows(env, tuple(groups), assumed, shape_known=False)
 
 
 class _ShapedEnvironment(Environment):

@@ -372,7 +372,7 @@ class Simulation:
             record.add_lost(active, weights, known.reason, known.index, known.data)
             return
         sources = None
-        if site.source is not None and record.access.needs_sources:
+        if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
         record.add(known[0], active, weights, trip, sources, known[1])
 

@@ -1,0 +1,205 @@
+"""Reads one cubin: functions, symbols, constant banks, relocations, resource use; no instructions.
+
+    cubin = read_cubin(Path("k.cubin").read_bytes(), "k.cubin")
+    cubin.arch                       "sm_90"
+    cubin.functions[0].name          "_Z4gemmPf"
+    cubin.functions[0].code          its instructions, 16 bytes each
+    cubin.functions[0].banks[0]      the template of constant bank 0 (parameters are zero there)
+
+A cubin is an ELF file with one `.text.<name>` section a function. The layout of its private
+sections is not documented; what is read here is what `nvdisasm` prints of them and what ptxas
+puts there for small sources (tests/test_cubin.py compiles them).
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from dataclasses import dataclass, field
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from ..errors import InputError
+from .nvinfo import KernelInfo, read_info
+
+INSTRUCTION_BYTES = 16        # of every machine instruction since sm_70
+ELF_MAGIC = b"\x7fELF"
+_MACHINE_CUDA = 190
+_ABI_FLAGS_SHIFTED = 8        # from this ABI version on (CUDA 13) the architecture is in bits 8..15 of e_flags
+_ENTRY = 0x10                 # STO_CUDA_ENTRY in a symbol's st_other
+_OLDEST_SM = 75               # what the disassembler reads
+_RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
+_FIRST_SM_RESERVED = 90
+_TYPE_RELOCATABLE = "ET_REL"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named place: byte offset and size in its section ("" = undefined here)."""
+
+    name: str
+    section: str
+    offset: int
+    size: int
+    function: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """At byte `offset` of a section the address of `symbol` + `addend` belongs; `type` by number."""
+
+    offset: int
+    type: int
+    symbol: Symbol
+    addend: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSection:
+    """One function: its code and what the file says of it. Offsets are bytes in `code`."""
+
+    name: str
+    code: bytes
+    entry: bool
+    symbols: tuple[Symbol, ...] = ()              # functions inside, the function itself first
+    info: KernelInfo = KernelInfo()
+    banks: dict[int, bytes] = field(default_factory=dict)   # constant banks, module-wide ones included
+    bank_relocations: dict[int, tuple[Relocation, ...]] = field(default_factory=dict)
+    relocations: tuple[Relocation, ...] = ()
+    constants: tuple[Symbol, ...] = ()            # __constant__ variables, which lie in bank 3
+    shared_static: int = 0                        # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """One device code image. `elf` are its bytes, for the line tables."""
+
+    file: str
+    arch: str                                     # "sm_90"
+    sm: int                                       # 90
+    relocatable: bool
+    functions: tuple[CodeSection, ...]
+    version: str = ""                             # of the toolkit that made it, where it says
+    producer: str = ""
+    elf: bytes = field(default=b"", repr=False)
+
+    def function(self, name: str) -> CodeSection | None:
+        return next((f for f in self.functions if f.name == name), None)
+
+
+def architecture(header: bytes) -> int | None:
+    """The SM number in the first 64 bytes of a cubin, or None when these are of no cubin."""
+    if len(header) < 64 or header[:4] != ELF_MAGIC or struct.unpack_from("<H", header, 18)[0] != _MACHINE_CUDA:
+        return None
+    flags = struct.unpack_from("<I", header, 48)[0]
+    return (flags >> 8 if header[8] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
+
+
+def read_cubin(data: bytes, file: str) -> Cubin:
+    """The cubin in `data`; InputError for what is no cubin, is damaged, or older than sm_75."""
+    sm = architecture(data[:64])
+    if sm is None:
+        raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)
+    if sm < _OLDEST_SM:
+        raise InputError(f"machine code for sm_{sm}; the disassembler reads sm_{_OLDEST_SM} and newer",
+                         "audit its PTX instead (--isa ptx), or build for a newer architecture", file)
+    try:
+        return _read(data, file, sm)
+    except (ELFError, struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:
+        raise InputError("damaged cubin: its ELF tables cannot be read", "build or copy it again",
+                         file, detail=f"{type(error).__name__}: {error}") from error
+
+
+def _read(data: bytes, file: str, sm: int) -> Cubin:
+    elf = ELFFile(io.BytesIO(data))
+    relocatable = elf["e_type"] == _TYPE_RELOCATABLE
+    sections = [(section.name, section) for section in elf.iter_sections()]
+    by_name = dict(sections)
+    for name, section in sections:
+        if section["sh_type"] != "SHT_NOBITS" and section["sh_offset"] + section["sh_size"] > len(data):
+            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
+    symbols, entries = _symbols(elf, data, [name for name, _ in sections])
+
+    banks, bank_relocations = _banks(by_name, symbols)
+    reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
+    constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
+    functions = []
+    for name, section in sections:
+        if not name.startswith(".text.") or not section["sh_size"]:
+            continue
+        own = name[len(".text."):]
+        info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
+        inside = sorted((s for s in symbols if s.function and s.section == name), key=lambda s: (s.offset, s.name != own))
+        functions.append(CodeSection(
+            name=own, code=section.data(), entry=own in entries, symbols=tuple(inside),
+            info=read_info(info.data()) if info else KernelInfo(),
+            banks=banks.get("", {}) | banks.get(own, {}),
+            bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
+            relocations=_relocations(by_name, name, symbols), constants=constants,
+            shared_static=max(0, shared["sh_size"] - reserved) if shared else 0))
+    version, producer = _producer(elf, by_name, data)
+    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, data)
+
+
+def _symbols(elf: ELFFile, data: bytes, names: list[str]) -> tuple[list[Symbol], set[str]]:
+    """The symbol table in order, and the names of kernels."""
+    table = elf.get_section_by_name(".symtab")
+    if table is None:
+        raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code")
+    out, entries = [], set()
+    strings = table.stringtable.data()
+    for i in range(table.num_symbols()):
+        # not pyelftools' symbol objects: they drop the bit that marks kernels
+        name_at, kind, other, index, value, size = struct.unpack_from("<IBBHQQ", data, table["sh_offset"] + i * table["sh_entsize"])
+        name = strings[name_at:strings.index(b"\0", name_at)].decode()
+        is_function = kind & 0xF == 2
+        section = names[index] if 0 < index < len(names) else ""
+        if kind & 0xF == 3 and not name:
+            name = section
+        out.append(Symbol(name, section, value, size, is_function))
+        if is_function and other & _ENTRY:
+            entries.add(name)
+    return out, entries
+
+
+def _relocations(by_name: dict, section: str, symbols: list[Symbol]) -> tuple[Relocation, ...]:
+    out = []
+    for prefix, entry in ((".rela", "<QQq"), (".rel", "<QQ")):
+        table = by_name.get(prefix + section)
+        if table is None:
+            continue
+        for fields in struct.iter_unpack(entry, table.data()):
+            offset, info, *addend = fields
+            out.append(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend[0] if addend else 0))
+    return tuple(sorted(out, key=lambda r: r.offset))
+
+
+def _banks(by_name: dict, symbols: list[Symbol]) -> tuple[dict, dict]:
+    """Contents and relocations of constant banks: {function or "": {bank: …}}."""
+    contents: dict[str, dict[int, bytes]] = {}
+    relocations: dict[str, dict[int, tuple[Relocation, ...]]] = {}
+    for name, section in by_name.items():
+        if not name.startswith(".nv.constant"):
+            continue
+        number, _, owner = name[len(".nv.constant"):].partition(".")
+        if number.isdigit():
+            contents.setdefault(owner, {})[int(number)] = section.data()
+            found = _relocations(by_name, name, symbols)
+            if found:
+                relocations.setdefault(owner, {})[int(number)] = found
+    return contents, relocations
+
+
+def _producer(elf: ELFFile, by_name: dict, data: bytes) -> tuple[str, str]:
+    """(toolkit version, the compiler's own words), as far as the file states them."""
+    note = by_name.get(".note.nv.tkinfo")
+    if note is not None:
+        words = [w.decode("ascii", "replace") for w in note.data().split(b"\0") if len(w) > 3]
+        release = next((w for w in words if "release" in w), "")
+        version = release.partition("release ")[2].partition(",")[0]
+        return version, release
+    number = elf["e_version"]
+    if isinstance(number, int) and number >= 10:       # before CUDA 13 the version in tenths stood here
+        return f"{number // 10}.{number % 10}", ""
+    return "", ""

@@ -1,0 +1,1 @@
+"""Machine code: disassembled in batches, operands parsed by grammar, lifted to `ir`."""

@@ -1,0 +1,317 @@
+"""What lowering functions write with: reads operands, hands out temporaries, collects operations.
+
+    @P0 IADD3 R2, -R4, c[0x0][0x210], RZ        t0.32 = load.32 param(0)
+                                           ->   @P0 R2 = sub.32(t0.32, R4)
+
+A lowering function takes a Builder and appends to it. Only operations that write registers of
+the program carry the instruction's guard; temporaries (`t0.32`, `t1.64`) live in one instruction
+and are always written, so that every read of one has a single definition.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from .. import ir
+from ..artifacts.cubin import CodeSection, Symbol
+from . import places
+from .syntax import Memory, Number, Operand, Register
+
+WORD_BITS = 32
+PAIR_BITS = 64
+_FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
+_FLOAT_WORDS = {"INF": float("inf"), "QNAN": float("nan"), "NAN": float("nan"), "SNAN": float("nan")}
+TRUE = ir.Const(1, 1)
+FALSE = ir.Const(0, 1)
+ZERO32 = ir.Const(0, WORD_BITS)
+NEVER = ir.Guard(ir.Reg("PT", 1), True)
+
+
+class NoMeaning(Exception):
+    """The lowering does not cover this form; the instruction's results become opaque."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an instruction is lowered in: its function, the architecture, symbols at relocations.
+
+    `lift` adds where places lie among the instructions (`index_at`, `call_index`).
+    """
+
+    function: CodeSection
+    sm: int
+    param_base: int
+    relocated: dict[int, tuple[ir.Operand, int]] = field(default_factory=dict)
+    """Byte offset of an instruction -> what its literal stands for, and which 32-bit half of it."""
+
+
+class Builder:
+    """One instruction being lowered. marks: the parts of the opcode after the first dot."""
+
+    def __init__(self, context: Context, place: int, guard: ir.Guard | None, opcode: str, operands: tuple[Operand, ...],
+                 cluster_slots: frozenset[str] = frozenset()):
+        """cluster_slots: registers that hold the offset of one of the driver's cluster tables."""
+        self.context, self.place, self.guard = context, place, guard
+        self.cluster_slots = cluster_slots
+        self.opcode, self.operands = opcode, operands
+        self.root, *marks = opcode.split(".")
+        self.marks = tuple(marks)
+        self.ops: list[ir.Op] = []
+        self.site: ir.Site | None = None
+        self.control: ir.Control | None = None
+        self._temporaries = 0
+
+    def has(self, *marks: str) -> bool:
+        """True when the opcode carries one of the marks."""
+        return any(mark in self.marks for mark in marks)
+
+    def operand(self, position: int) -> Operand:
+        if not -len(self.operands) <= position < len(self.operands):
+            raise NoMeaning
+        return self.operands[position]
+
+    # --- writing ---
+
+    def temporary(self, bits: int) -> ir.Reg:
+        self._temporaries += 1
+        return ir.Reg(f"t{self._temporaries - 1}.{bits}", bits)
+
+    def emit(self, name: str, dst: tuple, src: tuple, bits: int = WORD_BITS, attrs: tuple = (), **memory) -> None:
+        """An operation that writes registers of the program, under the guard."""
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, **memory))
+
+    def compute(self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple = ()) -> ir.Reg:
+        """An operation into a new temporary of `result` bits (the operation's own by default)."""
+        out = self.temporary(bits if result is None else result)
+        self.ops.append(ir.Op(name, (out,), src, bits, attrs))
+        return out
+
+    def write(self, operand: Operand, name: str, *src: ir.Operand, attrs: tuple = (), bits: int = WORD_BITS) -> None:
+        """An operation into one 32-bit or predicate register; nothing for RZ and PT."""
+        destination = self.destination(operand)
+        if destination is not None:
+            self.emit(name, (destination,), src, bits, attrs)
+
+    def write_pair(self, operand: Operand, value: ir.Operand) -> None:
+        """A 64-bit value into a register pair."""
+        low, high = self.registers(operand, 2)
+        self.split(value, low, high)
+
+    def split(self, value: ir.Operand, low: ir.Reg | None, high: ir.Reg | None) -> None:
+        if low is not None:
+            self.emit("extract", (low,), (value,), WORD_BITS, (0,))
+        if high is not None:
+            self.emit("extract", (high,), (value,), WORD_BITS, (WORD_BITS,))
+
+    def write_predicate(self, operand: Operand, value: ir.Operand) -> None:
+        destination = self.destination(operand)
+        if destination is not None:
+            self.emit("mov", (destination,), (value,), 1)
+
+    # --- registers ---
+
+    @staticmethod
+    def destination(operand: Operand) -> ir.Reg | None:
+        """The register that an operand names as a result, None for RZ and PT."""
+        if not isinstance(operand, Register):
+            raise NoMeaning
+        return None if operand.is_zero else register(operand)
+
+    @staticmethod
+    def registers(operand: Operand, count: int) -> list[ir.Reg | None]:
+        """`count` registers from the one that is named."""
+        if not isinstance(operand, Register):
+            raise NoMeaning
+        if operand.is_zero:
+            return [None] * count
+        return [register(operand, k) for k in range(count)]
+
+    # --- reading integers ---
+
+    def integer(self, operand: Operand) -> ir.Operand:
+        """A 32-bit source with its sign or inversion applied."""
+        value = self.word(operand)
+        if operand.absolute:
+            value = self.compute("abs", value)
+        if isinstance(operand, Number) or not (operand.negated or operand.inverted):
+            return value
+        return self.compute("neg" if operand.negated else "not", value)
+
+    def word(self, operand: Operand) -> ir.Operand:
+        """A 32-bit source as it stands, without its sign (a literal with it)."""
+        if isinstance(operand, Register):
+            if operand.is_predicate:
+                raise NoMeaning
+            value: ir.Operand = ZERO32 if operand.is_zero else register(operand)
+            return self._part(value, operand.suffixes)
+        if isinstance(operand, Number):
+            return self.literal(operand)
+        if isinstance(operand, Memory) and operand.is_constant:
+            return self._part(self.constant(operand), operand.suffixes)
+        raise NoMeaning
+
+    def literal(self, number: Number, bits: int = WORD_BITS) -> ir.Operand:
+        """An integer literal, or what a relocation puts in its place."""
+        relocated = self.context.relocated.get(self.place)
+        if relocated is not None:
+            value, half = relocated
+            if bits != WORD_BITS or isinstance(value, ir.Unknown):
+                raise NoMeaning
+            if isinstance(value, ir.Const):
+                return ir.Const(value.value >> half * WORD_BITS & 0xFFFFFFFF)
+            return value if value.bits == bits else self.compute("extract", value, attrs=(half * WORD_BITS,))
+        if not number.is_integer:
+            raise NoMeaning
+        value = number.value
+        if number.inverted:
+            value = ~value
+        return ir.Const(value & ((1 << bits) - 1), bits)
+
+    def _part(self, value: ir.Operand, suffixes: tuple[str, ...]) -> ir.Operand:
+        """Byte and half selectors of integer sources."""
+        for suffix in suffixes:
+            match suffix:
+                case "B0" | "B1" | "B2" | "B3":
+                    value = self.compute("bfe.u", value, ir.Const(8 * int(suffix[1])), ir.Const(8))
+                case "U32":
+                    pass
+                case _:
+                    raise NoMeaning
+        return value
+
+    def pair(self, operand: Operand) -> ir.Operand:
+        """A 64-bit source with its sign or inversion applied."""
+        value = self._pair(operand)
+        if isinstance(operand, Number) or not (operand.negated or operand.inverted):
+            return value
+        return self.compute("neg" if operand.negated else "not", value, bits=PAIR_BITS)
+
+    def _pair(self, operand: Operand) -> ir.Operand:
+        if isinstance(operand, Register) and not operand.is_predicate:
+            if set(operand.suffixes) - {"64"}:
+                raise NoMeaning
+            if operand.is_zero:
+                return ir.Const(0, PAIR_BITS)
+            return self.compute("cat", *self.registers(operand, 2), bits=PAIR_BITS)
+        if isinstance(operand, Number):
+            if operand.value >= 1 << (WORD_BITS - 1):
+                raise NoMeaning               # whether it is extended with zeros or signs is not known
+            return self.literal(operand, PAIR_BITS)
+        if isinstance(operand, Memory) and operand.is_constant:
+            return self.compute("cat", *self.constants(operand, 2), bits=PAIR_BITS)
+        raise NoMeaning
+
+    # --- reading floats ---
+
+    def real(self, operand: Operand, bits: int = WORD_BITS) -> ir.Operand:
+        """A floating-point source of 32 or 64 bits with |x| and sign applied."""
+        if isinstance(operand, Number):
+            return ir.Const(float_bits(operand, bits), bits)
+        if isinstance(operand, Register) and operand.suffixes and bits == WORD_BITS:
+            raise NoMeaning
+        value = self.word(operand) if bits == WORD_BITS else self._pair(operand)
+        if operand.absolute:
+            value = self.compute("fabs", value, bits=bits)
+        return self.compute("fneg", value, bits=bits) if operand.negated else value
+
+    # --- reading predicates ---
+
+    def predicate(self, operand: Operand) -> ir.Operand:
+        """A 1-bit source; PT is true."""
+        if not isinstance(operand, Register) or not operand.is_predicate:
+            raise NoMeaning
+        if operand.is_zero:
+            return FALSE if operand.negated else TRUE
+        value = register(operand)
+        return self.compute("not", value, bits=1) if operand.negated else value
+
+    def condition(self, operand: Operand) -> ir.Guard | None:
+        """The guard narrowed by a predicate operand: None = always, NEVER = in no lane."""
+        if not isinstance(operand, Register) or not operand.is_predicate:
+            raise NoMeaning
+        if operand.is_zero:
+            return NEVER if operand.negated else self.guard
+        if self.guard is None:
+            return ir.Guard(register(operand), operand.negated)
+        own: ir.Operand = self.guard.reg
+        if self.guard.negated:
+            own = self.compute("not", own, bits=1)
+        return ir.Guard(self.compute("and", own, self.predicate(operand), bits=1))
+
+    # --- constant banks ---
+
+    def constant(self, operand: Memory) -> ir.Operand:
+        return self.constants(operand, 1)[0]
+
+    def constants(self, operand: Memory, count: int, bits: int = WORD_BITS, signed: bool = False) -> list[ir.Operand]:
+        """`count` elements of a constant bank from c[bank][address] on."""
+        if operand.name != "c" or len(operand.brackets) != 2:
+            return [ir.Unknown(f"{operand.name}[…] names a constant bank at run time")] * count
+        bank, index, offset = constant_place(operand)
+        if index is None or index.name in self.cluster_slots and bank == 0 and offset < self.context.param_base:
+            return [self._static_constant(bank, offset + k * bits // 8, bits, signed) for k in range(count)]
+        if bank != 0:
+            return self._load(f"const:{bank}", index, offset, count, bits, signed)
+        return self._load("param", index, offset - self.context.param_base, count, bits, signed)
+
+    def _load(self, space: str, address: ir.Operand, offset: int, count: int, bits: int, signed: bool) -> list[ir.Operand]:
+        out = tuple(self.temporary(WORD_BITS) for _ in range(count))
+        self.ops.append(ir.Op("load", out, (address,), WORD_BITS, (bits, signed), None, space, offset))
+        return list(out)
+
+    def _static_constant(self, bank: int, offset: int, bits: int, signed: bool) -> ir.Operand:
+        if bank == 0:
+            base = self.context.param_base
+            if offset >= base:
+                return self._load("param", ir.Const(offset - base), 0, 1, bits, signed)[0]
+            name = places.driver_constant(self.context.sm, offset)
+            if name is None or bits != WORD_BITS:
+                return ir.Unknown(f"c[0x0][{offset:#x}] is set by the driver")
+            return ir.Special(name)
+        for relocation in self.context.function.bank_relocations.get(bank, ()):
+            if relocation.offset <= offset < relocation.offset + 8:
+                address = symbol_address(relocation.symbol, relocation.addend)
+                return self.compute("extract", address, attrs=((offset - relocation.offset) * 8,))
+        return self._load(f"const:{bank}", ir.Const(offset), 0, 1, bits, signed)[0]
+
+
+def register(operand: Register, plus: int = 0) -> ir.Reg:
+    """The IR register of a syntax register that is not RZ or PT; `plus` counts on from it."""
+    return ir.Reg(f"{operand.kind}{operand.number + plus}", 1 if operand.is_predicate else WORD_BITS, operand.is_uniform)
+
+
+def float_bits(number: Number, bits: int) -> int:
+    """The bit pattern of a floating-point literal."""
+    if number.text.startswith("0x"):
+        value = int(number.text, 16)
+    else:
+        wide = _FLOAT_WORDS.get(number.text)
+        wide = float(number.text) if wide is None else wide
+        value = int.from_bytes(struct.pack(_FLOAT_FORMATS[bits], wide), "little")
+    return value ^ (1 << (bits - 1)) if number.negated else value
+
+
+def constant_place(operand: Memory) -> tuple[int, ir.Reg | None, int]:
+    """(bank, index register or None, byte offset) of c[bank][…]."""
+    bank = operand.brackets[0][0]
+    if not isinstance(bank, Number):
+        raise NoMeaning
+    index, offset = None, 0
+    for term in operand.brackets[1]:
+        if isinstance(term, Number):
+            offset += term.value
+        elif isinstance(term, Register) and not term.suffixes and index is None:
+            index = None if term.is_zero else register(term)
+        else:
+            raise NoMeaning
+    return bank.value, index, offset
+
+
+_SPACES = {".nv.shared": "shared", ".nv.constant": "const", ".nv.local": "local"}
+
+
+def symbol_address(symbol: Symbol, addend: int, bits: int = PAIR_BITS) -> ir.Address:
+    """The address that a relocation asks for."""
+    space = next((space for prefix, space in _SPACES.items() if symbol.section.startswith(prefix)), "global")
+    return ir.Address(symbol.name, space, addend, bits)

@@ -1,0 +1,108 @@
+"""Which registers an instruction without a meaning may write: its results become opaque, never stale.
+
+    HMMA.16816.F32 R4, R8, R12, R4     ->  R4 R5 R6 R7 = HMMA.16816.F32(…)
+    F2FP.F16.F32.PACK_AB R5, R3, R2    ->  R5 = …
+    TEX.LL R4, R8, R12, 0x0, 2D        ->  R4–R7 and R8–R11
+    FOO R8, …                          ->  R8–R11: a vector of registers is aligned to its size
+
+Too many is only imprecise; too few would be a wrong answer. An opcode that is in no table here
+writes as much as the alignment of its first registers allows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .. import ir
+from .builder import Builder, register
+from .syntax import Memory, Register
+
+LAST_REGISTER = {"R": 254, "UR": 254, "P": 6, "UP": 6}
+_LARGEST_VECTOR = 4
+
+# One 32-bit result. These have no meaning downstream, or forms that have none.
+_SINGLE = frozenset("""
+    F2FP HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2 FADD FMUL FFMA FMNMX FMNMX3 FSEL FSETP FSET FCHK FRND FSWZADD MUFU I2FP UI2FP
+    I2I I2IP IDP VABSDIFF VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3 IADD3 IMNMX IABS LEA LOP3 PRMT
+    SGXT SHF SEL BMSK POPC FLO BREV MOV UMOV S2R S2UR R2UR USEL UIADD3 ULEA ULOP3 UPRMT USHF USGXT UFLO UPOPC UBREV UBMSK
+    SHFL VOTE VOTEU MATCH REDUX CREDUX P2R UP2UR B2R ELECT VHMNMX UVIMNMX
+    UFADD UFMUL UFFMA UFSEL UF2FP
+""".split())
+# Results are predicates only; the registers that follow are sources.
+_PREDICATES = frozenset("ISETP FSETP DSETP HSETP2 UISETP UFSETP PLOP3 UPLOP3 FCHK QSPC".split())
+_PAIR = frozenset("DADD DMUL DFMA DMNMX CS2R CS2UR F2F I2F UI2F F2I UF2I LEPC FADD2 FMUL2 FFMA2 IMAD UIMAD IADD UIADD".split())
+_TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
+_MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
+_WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
+_MEMORY_WORDS = {"64": 2, "U64": 2, "S64": 2, "128": 4, "256": 4}
+_LOADS = frozenset("LD LDG LDS LDL LDC LDCU ULDC ATOM ATOMG ATOMS LDSM ALD IPA SYNCS RED REDG".split())
+_TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2, "16dp64bit": 1, "32dp32bit": 1, "16dp32bit": 1}
+
+
+def clobber(b: Builder) -> None:
+    """Replace what was begun by one operation, named as the opcode, that writes everything it may."""
+    b.ops.clear()
+    written = tuple(dict.fromkeys(r for r in written_registers(b) if r is not None))
+    if written:
+        b.emit(b.opcode, written, ())
+
+
+def written_registers(b: Builder) -> list[ir.Reg]:
+    """All registers that the instruction may write, by the form of its operands."""
+    out: list[ir.Reg] = []
+    seen_register = False
+    for position, operand in enumerate(b.operands):
+        if isinstance(operand, Memory) or not isinstance(operand, Register):
+            if isinstance(operand, Memory) and b.root in _WARPGROUP:
+                continue
+            break
+        if operand.is_predicate:
+            if not operand.is_zero:
+                out.append(register(operand))
+            continue
+        if b.root in _PREDICATES or seen_register and b.root not in _TEXTURE and not _loads_twice(b, position):
+            break
+        seen_register = True
+        out += _group(operand, _width(b, operand))
+    return out
+
+
+def _loads_twice(b: Builder, position: int) -> bool:
+    """A 256-bit load names two destinations before its address."""
+    return b.root in _LOADS and b.has("256") and not any(isinstance(o, Memory) for o in b.operands[:position])
+
+
+def _group(operand: Register, count: int) -> list[ir.Reg]:
+    if operand.is_zero:
+        return []
+    last = min(operand.number + count - 1, LAST_REGISTER[operand.kind])
+    return [register(operand, k) for k in range(last - operand.number + 1)]
+
+
+def _aligned(number: int) -> int:
+    """The largest vector of registers that can begin at a register."""
+    return next(size for size in (_LARGEST_VECTOR, 2, 1) if number % size == 0)
+
+
+def _width(b: Builder, operand: Register) -> int:
+    root = b.root
+    if root in _WARPGROUP:
+        match = re.search(r"x(\d+)x", b.opcode)
+        return int(match[1]) // 2 if match else 128
+    if root in _MATRIX:
+        return _MATRIX[root]
+    if root == "LDTM":
+        times = next((int(mark[1:]) for mark in b.marks if re.fullmatch(r"x\d+", mark)), 1)
+        return times * next((n for mark, n in _TENSOR_LOADS.items() if b.has(mark)), _LARGEST_VECTOR)
+    if root in _LOADS:
+        if root in ("LDSM", "SYNCS", "ALD", "IPA"):
+            return _LARGEST_VECTOR if root == "LDSM" else _aligned(operand.number)
+        return next((n for mark, n in _MEMORY_WORDS.items() if b.has(mark)), 1)
+    if root in _TEXTURE:
+        return _LARGEST_VECTOR
+    if root in _SINGLE and not b.has("64", "U64", "S64"):
+        return 1
+    if root in _PAIR or root in _SINGLE:
+        return 2
+    return _aligned(operand.number)
+

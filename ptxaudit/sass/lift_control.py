@@ -1,0 +1,185 @@
+"""Lowers transfers of control: branches, jump tables, calls, convergence barriers.
+
+    @P0 BRA !P1, 0x770         branch to 0x770 where P0 and not P1
+    BRX R2 -0x170              switch over the targets that `.nv.info` lists for this place
+    BSSY B0, 0x1a0             open B0 (the lanes that BSYNC B0 waits for)
+    CALL.REL.NOINC 0xd70       call; the callee returns to the next instruction
+
+Places become instruction indices. Where the target of a call is not known, or its return address
+is not the next instruction, every register is forgotten.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..artifacts.cubin import INSTRUCTION_BYTES
+from .builder import NEVER, WORD_BITS, Builder, NoMeaning
+from .clobber import LAST_REGISTER
+from .syntax import Jump, Number, Register, Word
+
+
+def _target(b: Builder) -> int:
+    """The instruction index of the last operand."""
+    last = b.operand(-1)
+    index = b.context.index_at(last.value) if isinstance(last, Number) else None
+    if index is None:
+        raise NoMeaning
+    return index
+
+
+def _guarded(b: Builder, operands) -> ir.Guard | None:
+    """The guard narrowed by predicate operands."""
+    guard = b.guard
+    for operand in operands:
+        if not isinstance(operand, Register) or not operand.is_predicate:
+            raise NoMeaning
+        guard = b.condition(operand)
+    return guard
+
+
+def branch(b: Builder) -> None:
+    """BRA, with .U for a uniform predicate; .DIV and .CONV ask whether the lanes of a mask are together."""
+    if b.has("DIV", "CONV"):
+        return _branch_on_convergence(b)
+    guard = _guarded(b, b.operands[:-1])
+    if guard is not NEVER:
+        b.control = ir.Control("branch", (_target(b),), guard, uniform=b.has("U"))
+
+
+def _branch_on_convergence(b: Builder) -> None:
+    mask: ir.Operand = ir.Const((1 << WORD_BITS) - 1)
+    if len(b.operands) == 2 and not (isinstance(b.operand(0), Register) and b.operand(0).is_zero):
+        mask = b.integer(b.operand(0))
+    active = b.compute("activemask")
+    inside = b.compute("and", active, mask)
+    apart = b.compute("setp.ne" if b.has("DIV") else "setp.eq", inside, mask, result=1)
+    if b.guard is not None:
+        own: ir.Operand = b.guard.reg
+        if b.guard.negated:
+            own = b.compute("not", own, bits=1)
+        apart = b.compute("and", own, apart, bits=1)
+    b.control = ir.Control("branch", (_target(b),), ir.Guard(apart))
+
+
+def switch(b: Builder) -> None:
+    """BRX and BRXU: to the instruction at register + displacement."""
+    jump = b.operand(-1)
+    guard = _guarded(b, b.operands[:-1])
+    targets = tuple(dict.fromkeys(b.context.function.info.branches.get(b.place, ())))
+    indices = tuple(b.context.index_at(target) for target in targets)
+    if not isinstance(jump, Jump) or not indices or None in indices or guard is not None:
+        b.control = ir.Control("switch", (), guard)
+        return
+    place = b.compute("add", b.word(jump.register), ir.Const((b.place + INSTRUCTION_BYTES + jump.offset) & 0xFFFFFFFF))
+    chosen: ir.Operand = ir.Const(len(targets))
+    for position, target in enumerate(targets):
+        here = b.compute("setp.eq", place, ir.Const(target), result=1)
+        chosen = b.compute("select", ir.Const(position), chosen, here)
+    b.control = ir.Control("switch", indices, selector=chosen)
+
+
+def unknown_jump(b: Builder) -> None:
+    b.control = ir.Control("switch", (), b.guard)
+
+
+def leave(b: Builder) -> None:
+    """EXIT, KILL, and the traps that end a launch."""
+    guard = _guarded(b, [o for o in b.operands if isinstance(o, Register)])
+    if guard is not NEVER:
+        b.control = ir.Control("exit", guard=guard)
+
+
+def trap(b: Builder) -> None:
+    if b.has("TRAP"):
+        b.control = ir.Control("exit", guard=b.guard)
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+def call(b: Builder) -> None:
+    index = b.context.call_index(b.place, b.operand(-1))
+    if index is None:
+        return forget_everything(b)
+    b.control = ir.Control("call", (index,), b.guard)
+
+
+def forget_everything(b: Builder) -> None:
+    """What an unknown function may have written: every register."""
+    registers = [ir.Reg(f"{kind}{k}", 1 if kind in ("P", "UP") else WORD_BITS, kind.startswith("U"))
+                 for kind, last in LAST_REGISTER.items() for k in range(last + 1)]
+    b.ops.clear()
+    b.emit(b.opcode, tuple(registers), ())
+
+
+def give_back(b: Builder) -> None:
+    b.control = ir.Control("ret", guard=b.guard)
+
+
+# --- convergence ----------------------------------------------------------------------------
+
+def _barrier(operand) -> ir.Reg:
+    if not isinstance(operand, Word) or not operand.text.startswith("B"):
+        raise NoMeaning
+    return ir.Reg(operand.text, WORD_BITS)
+
+
+def open_barrier(b: Builder) -> None:
+    b.control = ir.Control("open", (_target(b),), b.guard, _barrier(b.operand(0)))
+
+
+def synchronise(b: Builder) -> None:
+    b.control = ir.Control("sync", (), b.guard, _barrier(b.operand(-1)))
+
+
+def leave_barrier(b: Builder) -> None:
+    guard = _guarded(b, b.operands[:-1])
+    if guard is not NEVER:
+        b.control = ir.Control("leave", (), guard, _barrier(b.operand(-1)))
+
+
+def move_barrier(b: Builder) -> None:
+    """BMOV: a convergence barrier saved around a call, put back, or cleared."""
+    destination, source = b.operand(0), b.operand(1)
+    if isinstance(source, Word):
+        kept = b.destination(destination)
+        b.emit("barrier.save", (kept,), (_barrier(source),))
+        if b.has("CLEAR"):
+            b.emit("barrier.clear", (), (_barrier(source),))
+    elif isinstance(source, Register):
+        b.emit("barrier.restore", (), (_barrier(destination), b.integer(source)))
+    else:
+        raise NoMeaning
+
+
+def warp_sync(b: Builder) -> None:
+    """WARPSYNC mask, .ALL, and .COLLECTIVE mask, place (the instructions up to that place run together)."""
+    selector: ir.Operand | None = None
+    if b.operands and not b.has("ALL"):
+        first = b.operand(0)
+        if isinstance(first, Register) and first.is_predicate:
+            raise NoMeaning
+        selector = b.integer(first)
+    b.control = ir.Control("warpsync", (), b.guard, selector=selector)
+
+
+def block_barrier(b: Builder) -> None:
+    b.control = ir.Control("barrier", guard=b.guard)
+
+
+def nothing(b: Builder) -> None:
+    """No effect on registers, shared memory or the flow of control."""
+
+
+_NO_EFFECT = """
+    NOP DEPBAR LDGDEPBAR LDTDEPBAR MEMBAR FENCE ERRBAR CGAERRBAR CCTL CCTLL CCTLT YIELD NANOSLEEP WARPGROUP WARPGROUPSET
+    UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF PREEXIT ACQBULK ACQSHMINIT ENDCOLLECTIVE PMTRIG SETLMEMBASE USETMAXREG USETSHMSZ
+    R2B STT STTM SUST SURED
+""".split()
+
+LOWERINGS = {
+    **dict.fromkeys(_NO_EFFECT, nothing),
+    "BRA": branch, "BRX": switch, "BRXU": switch, "JMP": unknown_jump, "JMX": unknown_jump, "JMXU": unknown_jump,
+    "EXIT": leave, "KILL": leave, "BPT": trap, "CALL": call, "RET": give_back,
+    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync,
+    "BAR": block_barrier, "UCGABAR_ARV": block_barrier, "UCGABAR_WAIT": block_barrier,
+}

@@ -1,0 +1,185 @@
+"""Lowers the floating point that index arithmetic meets: conversions, sums, products, comparisons.
+
+    I2F.U32.RP R4, R6                    R4 = i2f.u(R6) toward +∞
+    MUFU.RCP R4, R4                      R4 = mufu.rcp(R4)
+    F2I.FTZ.U32.TRUNC.NTZ R3, R2         R3 = f2i.u(R2) toward zero
+    HFMA2.MMA R5, -RZ, RZ, 0, 1.78e-07   R5 = 0x00000003       (how a constant is made on the half-float pipe)
+
+Division by a variable reaches machine code as such sequences. What has no exact meaning (most
+of MUFU, half-float arithmetic) is left to `clobber`.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from .builder import PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
+from .lift_integer import write_comparison
+from .lift_logic import write_selection
+from .syntax import Number, Operand, Register
+
+_ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
+_FROM_BITS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
+_HALF = 16
+_ONE = 0x3F800000          # 1.0
+
+
+def _rounding(b: Builder) -> str:
+    return next((_ROUNDING[mark] for mark in b.marks if mark in _ROUNDING), "rn")
+
+
+def _attrs(b: Builder) -> tuple:
+    if b.has("SAT"):
+        raise NoMeaning
+    return _rounding(b), b.has("FTZ")
+
+
+def _arithmetic(name: str, bits: int):
+    def lower(b: Builder) -> None:
+        attrs = _attrs(b)
+        sources = [b.real(o, bits) for o in b.operands[1:]]
+        if bits == PAIR_BITS:
+            b.write_pair(b.operand(0), b.compute(name, *sources, bits=bits, attrs=attrs))
+        else:
+            b.write(b.operand(0), name, *sources, attrs=attrs)
+    return lower
+
+
+def minimum(b: Builder) -> None:
+    """FMNMX: the least where the predicate holds, else the greatest."""
+    if b.has("NAN", "XORSIGN") or len(b.operands) != 4:
+        raise NoMeaning
+    selector = b.operand(3)
+    if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
+        raise NoMeaning
+    b.write(b.operand(0), "fmax" if selector.negated else "fmin", b.real(b.operand(1)), b.real(b.operand(2)), attrs=("rn", b.has("FTZ")))
+
+
+def select(b: Builder) -> None:
+    """FSEL: p ? a : b, with |x| and signs."""
+    write_selection(b, b.operand(0), _flushed(b, 1), _flushed(b, 2), b.predicate(b.operand(3)))
+
+
+def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
+    """A source with subnormals as zeros where the opcode says .FTZ."""
+    value = b.real(b.operand(position), bits)
+    return b.compute("fmul", value, ir.Const(_ONE), attrs=("rn", True)) if b.has("FTZ") else value
+
+
+_RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
+
+
+def _compare(bits: int):
+    def lower(b: Builder) -> None:
+        relation = next((mark.lower() for mark in b.marks if mark in _RELATIONS), None)
+        if relation is None or b.has("FTZ") and bits != WORD_BITS:
+            raise NoMeaning
+        yes = b.compute(f"fsetp.{relation}", _flushed(b, 2, bits), _flushed(b, 3, bits), bits=bits, result=1)
+        write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
+    return lower
+
+
+# --- conversions ----------------------------------------------------------------------------
+
+def from_integer(b: Builder) -> None:
+    """I2F, I2FP, UI2F, UI2FP: a signed or unsigned integer of 8 to 64 bits to a float of 32 or 64 bits."""
+    if b.has("F16", "BF16"):
+        raise NoMeaning
+    form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
+    sign, width = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
+    source = b.operand(1)
+    if width == PAIR_BITS:
+        value = b.pair(source)
+    elif width == WORD_BITS:
+        value = b.integer(source)
+    else:
+        value = b.compute(f"szext.{sign}", b.integer(source), ir.Const(width), attrs=("clamp",))
+    bits = PAIR_BITS if b.has("F64") else WORD_BITS
+    if bits == PAIR_BITS:
+        b.write_pair(b.operand(0), b.compute(f"i2f.{sign}", value, bits=bits, attrs=(_rounding(b),)))
+    else:
+        b.write(b.operand(0), f"i2f.{sign}", value, attrs=(_rounding(b),))
+
+
+def to_integer(b: Builder) -> None:
+    """F2I, UF2I: a float to an integer of 32 or 64 bits."""
+    if b.has("F16", "BF16", "U8", "S8", "U16", "S16"):
+        raise NoMeaning
+    source_bits = PAIR_BITS if b.has("F64") else WORD_BITS
+    bits = PAIR_BITS if b.has("U64", "S64") else WORD_BITS
+    sign = "u" if b.has("U32", "U64") else "s"
+    attrs = (_rounding(b) + "i", b.has("FTZ"))
+    value = b.compute(f"f2i.{sign}", b.real(b.operand(1), source_bits), bits=bits, attrs=attrs)
+    if bits == PAIR_BITS:
+        b.write_pair(b.operand(0), value)
+    else:
+        b.write(b.operand(0), "mov", value)
+
+
+def convert(b: Builder) -> None:
+    """F2F between 32 and 64 bits, FRND within 32."""
+    if b.has("F16", "BF16", "SAT"):
+        raise NoMeaning
+    widths = [int(mark[1:]) for mark in b.marks if mark in ("F32", "F64")]
+    if b.root == "FRND":
+        if PAIR_BITS in widths:
+            raise NoMeaning
+        return b.write(b.operand(0), "f2f", b.real(b.operand(1)), attrs=(_rounding(b) + "i", b.has("FTZ")))
+    if sorted(widths) != [WORD_BITS, PAIR_BITS]:
+        raise NoMeaning
+    to, source = widths
+    value = b.compute("f2f", b.real(b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ")))
+    if to == PAIR_BITS:
+        b.write_pair(b.operand(0), value)
+    else:
+        b.write(b.operand(0), "mov", value)
+
+
+def special_function(b: Builder) -> None:
+    """MUFU: a named function; only the reciprocal has a meaning downstream."""
+    if b.root != "MUFU" or not b.marks or len(b.operands) != 2 or len(b.marks) != 1:
+        raise NoMeaning
+    b.write(b.operand(0), f"mufu.{b.marks[0].lower()}", b.real(b.operand(1)))
+
+
+# --- half floats ----------------------------------------------------------------------------
+
+def half_constant(b: Builder) -> None:
+    """HFMA2 R, -RZ, RZ, high, low: a constant as two half-float literals."""
+    if len(b.operands) != 5 or b.has("SAT", "RELU", "BF16_V2", "FTZ", "FMZ"):
+        raise NoMeaning
+    destination, first, second, high, low = b.operands
+    if not (_zero(first) and _zero(second) and isinstance(high, Number) and isinstance(low, Number)):
+        raise NoMeaning
+    value = float_bits(high, _HALF) << _HALF | float_bits(low, _HALF)
+    b.write(destination, "mov", ir.Const(value))
+
+
+def _zero(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.is_zero
+
+
+def half_to_float(b: Builder) -> None:
+    """HADD2.F32 R, -RZ, R5.H0_H0: one half as a 32-bit float."""
+    if b.marks != ("F32",) or len(b.operands) != 3:
+        raise NoMeaning
+    destination, nothing, source = b.operands
+    if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.negated and not source.absolute):
+        raise NoMeaning
+    half = {("H0_H0",): 0, ("H1_H1",): _HALF}.get(source.suffixes)
+    if half is None or source.is_zero:
+        raise NoMeaning
+    register = b.registers(source, 1)[0]
+    value = b.compute("extract", register, bits=_HALF, attrs=(half,))
+    b.write(destination, "f2f", value, attrs=("rn", False))
+
+
+LOWERINGS = {
+    "FADD": _arithmetic("fadd", WORD_BITS), "FMUL": _arithmetic("fmul", WORD_BITS), "FFMA": _arithmetic("fma", WORD_BITS),
+    "UFADD": _arithmetic("fadd", WORD_BITS), "UFMUL": _arithmetic("fmul", WORD_BITS), "UFFMA": _arithmetic("fma", WORD_BITS),
+    "DADD": _arithmetic("fadd", PAIR_BITS), "DMUL": _arithmetic("fmul", PAIR_BITS), "DFMA": _arithmetic("fma", PAIR_BITS),
+    "FMNMX": minimum, "FSEL": select, "UFSEL": select,
+    "FSETP": _compare(WORD_BITS), "UFSETP": _compare(WORD_BITS), "DSETP": _compare(PAIR_BITS),
+    "I2F": from_integer, "I2FP": from_integer, "UI2F": from_integer, "UI2FP": from_integer,
+    "F2I": to_integer, "UF2I": to_integer, "F2F": convert, "FRND": convert, "MUFU": special_function,
+    "HFMA2": half_constant, "HADD2": half_to_float,
+}

@@ -130,7 +130,7 @@ def short(value: Value) -> str:
 
 def _lost(values, bits: int, reason: str, index: int = -1) -> Value:
     for v in values:
-        if v.poison is not None and v.why is not None:
+        if v.why is not None:
             return opaque(bits, v.why)
     return opaque(bits, Lost(reason, index))
 

@@ -145,11 +145,14 @@ class SiteRecord:
             self.lost_high += high * blocks
 
     def flush(self) -> None:
-        """Score what is pending, all of one site in one call."""
-        if not self.pending:
-            return
-        entries = list(self.pending.values())
-        self.pending = {}
+        """Score what is pending, all of one site in one call (sources told and not told apart)."""
+        entries, self.pending = list(self.pending.values()), {}
+        for told in (False, True):
+            part = [e for e in entries if (e[2] is not None) == told]
+            if part:
+                self._flush(part)
+
+    def _flush(self, entries: list) -> None:
         addresses = np.concatenate([e[0] for e in entries])
         active = np.concatenate([e[1] for e in entries])
         sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 from ptxaudit.version import __version__
 
 if TYPE_CHECKING:
-    from ptxaudit.banks import score_request, score_requests
     from ptxaudit.errors import InputError
     from ptxaudit.launch import Launch
     from ptxaudit.launch_file import read_launches
     from ptxaudit.pipeline import audit
     from ptxaudit.report import Report
     from ptxaudit.report_reader import read_report
+    from ptxaudit.scoring import score_request, score_requests
 
 _HOME = {
     "audit": "pipeline",
-    "score_request": "banks",
-    "score_requests": "banks",
+    "score_request": "scoring",
+    "score_requests": "scoring",
     "Launch": "launch",
     "read_launches": "launch_file",
     "Report": "report",

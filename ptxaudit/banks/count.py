@@ -1,0 +1,323 @@
+"""Counts the wavefronts of many requests at once: arrays in, arrays out.
+
+    addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   low, high, ideal, ways (n,) int64
+
+How words are counted without a loop over lanes: each lane's unit becomes one integer, made of its
+row and of its *bin* (group, slot); sorting a request's integers brings equal words together, so
+the first of each run is one distinct word, and one bincount over (request, bin) counts them all.
+Requests are taken in chunks, so that memory does not grow with n beyond the results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ptxaudit.banks.access import Access
+from ptxaudit.errors import InputError
+from ptxaudit.machine_model import SOURCE_LINE, SOURCE_SECTOR, Count, Counted, Doubt, Machine, Rule
+
+CHUNK = 1 << 18                     # lanes (or bins) of one chunk: 2 MB an int64 array
+_NOTHING = np.iinfo(np.int64).max   # sorts after every word: an inactive lane
+UNKNOWN = -1
+
+
+@dataclass(slots=True, eq=False)
+class Scores:
+    """One figure a request, all arrays (n,) int64.
+
+    low, high: bounds of the wavefronts, equal where exact.
+    ideal: wavefronts without any conflict. ways: -1 where only a range is known.
+    cp.async.cg, which no counter sees, has -1 in all four, and instead
+    lines: k with every active lane copying; lines_low: k without the lanes that may be zero-filled;
+    lines_ideal. All three None for other accesses.
+    evidence: "measured" | "by rule".
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    ideal: np.ndarray
+    ways: np.ndarray
+    lines: np.ndarray | None
+    lines_ideal: np.ndarray | None
+    evidence: str
+    lines_low: np.ndarray | None = None
+
+
+class _Part(NamedTuple):
+    """Sums over the groups of each request, (n,) each; ways of the worst group before the factor."""
+
+    low: np.ndarray
+    high: np.ndarray
+    groups: np.ndarray
+    ways: np.ndarray
+
+
+def score(
+    machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None = None, *,
+    zero_filled: np.ndarray | None = None,
+) -> Scores:
+    """Scores n requests of one opcode.
+
+    addresses: (n, lanes) int64 bytes, also negative (relative to an invariant base); of inactive lanes anything.
+    active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
+    zero_filled: (n, lanes) bool, lanes of a cp.async that may write zeros instead of copying.
+    Raises InputError where the machine has no rule for the access, or an active lane is misaligned.
+    """
+    rule = _rule(machine, access)
+    n, lanes = addresses.shape
+    step = max(1, CHUNK // _numbers(rule.count, lanes))
+    if n <= step:
+        return _score(machine, access, rule, addresses, active, sources, zero_filled)
+    parts = []
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        parts.append(_score(
+            machine, access, rule, addresses[rows], active[rows],
+            None if sources is None else sources[rows], None if zero_filled is None else zero_filled[rows]))
+    evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
+
+    def joined(name: str) -> np.ndarray | None:
+        columns = [getattr(p, name) for p in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    return Scores(*(joined(name) for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")), evidence, joined("lines_low"))
+
+
+@lru_cache(maxsize=4096)
+def _rule(machine: Machine, access: Access) -> Rule:
+    reason = machine.refusal(access)
+    if reason:
+        raise InputError(f"{access.opcode} is not scored: {reason}")
+    return machine.rule(access)
+
+
+def _numbers(count: Count, lanes: int) -> int:
+    """The longest array that one request needs."""
+    return lanes * count.lanes if count.what is Counted.STEPS else max(lanes, _bins(count, lanes))
+
+
+def _bins(count: Count, lanes: int) -> int:
+    return -(-lanes // count.lanes) * count.slots
+
+
+def _score(machine, access, rule, addresses, active, sources, zero_filled) -> Scores:
+    """One chunk."""
+    whole = active
+    if access.address_lanes is not None:
+        addresses, active = addresses[:, :access.address_lanes], active[:, :access.address_lanes]
+    _check_alignment(access, addresses, active)
+    evidence = machine.evidence(access)
+    sure = active
+    if zero_filled is not None or access.zero_fill:      # whether a zero-filled lane counts is not known
+        sure = active & ~(active if zero_filled is None else zero_filled)
+        evidence = "by rule"
+    if rule.count.what is Counted.LINES:
+        return _score_lines(rule.count, addresses, active, sure, evidence)
+    part = _count(rule.count, addresses, sure)
+    low, high, ways, ideal = part.low, part.high, part.ways, part.groups
+    if rule.doubt is not Doubt.NONE:
+        low, high, ways = _with_doubt(rule, part, addresses, sure, sources)
+    if sure is not active:
+        high = high + (active.sum(1) - sure.sum(1))     # one more lane adds at most one
+    if access.address_lanes is not None and not whole.all():
+        # lanes that are off: whether their rows are read is not known; each adds at most one
+        high = high + np.where(whole.any(1), (~active).sum(1), 0)
+        evidence = "by rule"
+    if access.may_count or access.may_combine:
+        low = _rewritten(access, rule, part, addresses, active)
+    if rule.split > 1:
+        low, high, ideal = low * rule.split, high * rule.split, ideal * rule.split
+    if rule.count.factor > 1:
+        ideal = ideal * rule.count.factor
+    if high is not low:
+        ways = np.where(low == high, ways, UNKNOWN) if rule.doubt is not Doubt.WAYS else ways
+    return Scores(low, high, ideal, ways, None, None, evidence)
+
+
+def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) -> None:
+    align = access.align
+    if align == 1:
+        return
+    off = addresses & (align - 1)
+    if off.any() and (off := np.where(active, off, 0)).any():
+        row, lane = (int(i) for i in np.argwhere(off)[0])
+        raise InputError(
+            f"{access.opcode}: lane {lane}'s address {int(addresses[row, lane])} is not a multiple of {align}",
+            f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise")
+
+
+# --- the four kinds of counting -------------------------------------------------------------
+
+def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
+    """Wavefronts, groups with an active lane, and the worst group of each request."""
+    if count.lanes == 1:
+        lanes = active.sum(1)
+        some = (lanes > 0).astype(np.int64)
+        return _Part(lanes * count.factor, lanes * count.factor, lanes, some)
+    if count.what is Counted.STEPS:
+        from ptxaudit.banks.broadcast import steps
+
+        return _Part(*steps(count, addresses, active))
+    bins = _bin_of_lane(count, addresses, active)
+    total = _bins(count, addresses.shape[1])
+    if count.what is Counted.WORDS:
+        found = _distinct(addresses // count.row * total + bins, active, total)
+    else:
+        found = (bins + np.arange(len(bins))[:, None] * total)[active]
+    n = len(addresses)
+    each = np.bincount(found, minlength=n * total).reshape(n, -1, count.slots).max(2)      # (n, groups)
+    if each.shape[1] == 1:
+        ways = each[:, 0]
+        sums, groups = ways, np.minimum(ways, 1)
+    else:
+        ways, sums, groups = each.max(1), each.sum(1), (each > 0).sum(1)
+    if count.extra:
+        ways, sums = ways + count.extra * (ways > 0), sums + count.extra * groups
+    if count.factor > 1:
+        sums = sums * count.factor
+    return _Part(sums, sums, groups, ways)
+
+
+def _bin_of_lane(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n, lanes): group * slots + slot of every lane."""
+    group = group_of_lane(count.lanes, addresses.shape[1])
+    if count.paired:
+        merged = pairs_agree(addresses, active)
+        if merged.all():
+            group = group_of_lane(count.paired, addresses.shape[1])
+        elif merged.any():
+            group = np.where(merged[:, None], group_of_lane(count.paired, addresses.shape[1]), group)
+    return addresses // count.unit % count.slots + group * count.slots
+
+
+@lru_cache(maxsize=256)
+def group_of_lane(size: int, lanes: int) -> np.ndarray:
+    """(lanes,): which group of `size` lanes each is in."""
+    return np.arange(lanes) // size
+
+
+def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) bool: every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    n, lanes = addresses.shape
+    result = False
+    for distance in (1, 2):
+        a = addresses.reshape(n, lanes // (2 * distance), 2, distance)
+        b = active.reshape(a.shape)
+        differ = (a[:, :, 0] != a[:, :, 1]) & b[:, :, 0] & b[:, :, 1]
+        result |= ~differ.reshape(n, -1).any(1)
+    return result
+
+
+def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
+    """The bins, made unique by request, of the first lane on each distinct word. keys: row * total + bin."""
+    ordered = np.where(active, keys, _NOTHING)
+    ordered.sort(1)
+    first = np.empty(ordered.shape, bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    first[:, 0] = True
+    first &= ordered != _NOTHING
+    return (ordered % total + np.arange(len(keys))[:, None] * total)[first]
+
+
+# --- ranges ---------------------------------------------------------------------------------
+
+def _with_doubt(rule: Rule, part: _Part, addresses, active, sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, ways) of a rule that may give a range."""
+    if rule.doubt is Doubt.SOURCES:
+        return part.low, _over_sectors(rule.count, part.low, addresses, active, sources), part.ways
+    second = _count(rule.second, addresses, active)
+    if rule.doubt is Doubt.WAYS:
+        return np.maximum(part.low, second.ways), second.high, second.ways
+    if rule.doubt is Doubt.PASSES:      # each pass lets at least one lane of each word through
+        return part.low, _most_on_one_unit(rule.count, addresses, active) * (part.high + second.high), part.ways
+    return part.low, second.high, part.ways
+
+
+def _over_sectors(count: Count, low: np.ndarray, addresses, active, sources) -> np.ndarray:
+    """cp.async.ca: the sum over (group, source sector) of the most lanes on one slot; `low` where a group reads one line."""
+    if sources is None:
+        return active.sum(1)                 # every lane in a sector of its own
+    n, lanes = addresses.shape
+    line = (sources // SOURCE_LINE).reshape(n, -1, count.lanes)
+    on = active.reshape(line.shape)
+    top = np.where(on, line, -_NOTHING).max(2)
+    bottom = np.where(on, line, _NOTHING).min(2)
+    wide = (top > bottom).any(1)
+    if not wide.any():
+        return low
+    high = low.copy()
+    addresses, active, sources = addresses[wide], active[wide], sources[wide]
+    # Within a (group, sector) the maximum over slots is the number of distinct ranks that its
+    # lanes have among those on their slot: 0, 1, 2, … for each slot, so the longest decides.
+    group = group_of_lane(count.lanes, lanes)
+    sector = _dense(np.where(active, sources // SOURCE_SECTOR, 0)) + group * lanes           # < groups * lanes
+    keys = np.where(active, sector * count.slots + addresses // count.unit % count.slots, _NOTHING)
+    keys.sort(1)
+    rank = _rank_in_run(keys)
+    pairs = np.where(keys != _NOTHING, keys // count.slots * lanes + rank, _NOTHING)
+    pairs.sort(1)
+    high[wide] = ((pairs[:, 1:] != pairs[:, :-1]) & (pairs[:, 1:] != _NOTHING)).sum(1) + (pairs[:, 0] != _NOTHING)
+    return high
+
+
+def _dense(values: np.ndarray) -> np.ndarray:
+    """(n, lanes): small numbers that are equal in a row exactly where the values are."""
+    order = values.argsort(1)
+    ordered = np.take_along_axis(values, order, 1)
+    number = np.zeros_like(ordered)
+    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=number[:, 1:])
+    result = np.empty_like(number)
+    np.put_along_axis(result, order, number, 1)
+    return result
+
+
+def _rank_in_run(ordered: np.ndarray) -> np.ndarray:
+    """(n, lanes): 0, 1, 2, … within each run of equal values of a sorted row."""
+    at = np.arange(ordered.shape[1])
+    starts = np.zeros(ordered.shape, np.int64)
+    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], at[1:], 0)
+    return at - np.maximum.accumulate(starts, axis=1)
+
+
+def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): the most active lanes that are on the same unit."""
+    ordered = np.where(active, addresses // count.unit, _NOTHING)
+    ordered.sort(1)
+    return np.where(ordered != _NOTHING, _rank_in_run(ordered) + 1, 0).max(1)
+
+
+def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np.ndarray:
+    """A PTX atomic's low end where ptxas may do better than one ATOMS a lane (see `access`)."""
+    if access.may_count:
+        words = Count(Counted.WORDS, rule.count.lanes, rule.count.unit, rule.count.slots, rule.count.row)
+        return np.minimum(part.low, _count(words, addresses, active).low)
+    low = np.where(active, addresses, _NOTHING).min(1)
+    one = (np.where(active, addresses, low[:, None]) == low[:, None]).all(1)
+    return np.where(one, np.minimum(part.low, 1), part.low)
+
+
+# --- cp.async.cg ----------------------------------------------------------------------------
+
+def _score_lines(count: Count, addresses, active, sure, evidence: str) -> Scores:
+    """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
+    k = _line_class_max(count, addresses, active)
+    k_low = k if sure is active else _line_class_max(count, addresses, sure)
+    some = active.any(1)
+    unknown = np.where(some, UNKNOWN, 0)
+    return Scores(unknown, unknown, unknown, unknown, k, some.astype(np.int64), evidence, k_low)
+
+
+def _line_class_max(count: Count, addresses, active) -> np.ndarray:
+    n, lanes = addresses.shape
+    groups = -(-lanes // count.lanes)
+    keys = np.where(active, addresses // count.row * groups + group_of_lane(count.lanes, lanes), _NOTHING)
+    keys.sort(1)
+    first = np.ones(keys.shape, bool)
+    first[:, 1:] = keys[:, 1:] != keys[:, :-1]
+    first &= keys != _NOTHING
+    classes = keys // groups % count.slots + np.arange(n)[:, None] * count.slots
+    return np.bincount(classes[first], minlength=n * count.slots).reshape(n, count.slots).max(1)

@@ -38,9 +38,10 @@ __device__ void blelloch(const int* in, int* out) {
         if (tid < d) {
             int left = place<Padded>(offset * (2 * tid + 1) - 1);
             int right = place<Padded>(offset * (2 * tid + 2) - 1);
-            int value = t[left];                                       // site: down
-            t[left] = t[right];                                        // site: down
-            t[right] += value;                                         // site: down
+            int a = t[left];                                           // site: down
+            int b = t[right];                                          // site: down
+            t[left] = b;                                               // site: down
+            t[right] = a + b;                                          // site: down
         }
     }
     __syncthreads();

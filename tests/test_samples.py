@@ -1,0 +1,119 @@
+"""Every sample through the whole pipeline, held against its expectations and their mutations."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import samples
+
+NAMES = samples.names()
+CASES = [(name, expectation) for name in NAMES for expectation in samples.load(name).expectations]
+MUTATIONS = [(name, mutation) for name in NAMES for mutation in samples.load(name).mutations]
+
+# Accesses whose figure must never be missing. Bulk copies, wgmma and the like are listed unscored.
+SCORED = ("load", "store", "atomic", "ldmatrix")
+
+
+@pytest.mark.parametrize(("name", "expectation"), CASES, ids=[f"{name}: {expectation}" for name, expectation in CASES])
+def test_expected_sites_come_out(name: str, expectation: samples.Expectation) -> None:
+    sample = samples.load(name)
+    report = samples.report_of(name, expectation.isa, expectation.machine, expectation.launch is not None)
+    assert samples.differences(expectation, report, sample, sample.source) == [], expectation.why
+
+
+@pytest.mark.parametrize(("name", "mutation"), MUTATIONS, ids=[f"{name}: {mutation.about}" for name, mutation in MUTATIONS])
+def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutation, tmp_path: Path) -> None:
+    sample = samples.load(name)
+    source = tmp_path / sample.source.name
+    source.write_text(mutation.apply(sample.source.read_text(encoding="utf-8")), encoding="utf-8")
+    reports = {}
+    for mark in mutation.breaks:
+        about = [
+            expectation for expectation in sample.expectations
+            if mark in expectation.at and expectation.isa == "ptx" and mutation.kernel in ("*", expectation.kernel)
+        ]
+        assert about, f"no expectation for {mark}"
+        broken = False
+        for expectation in about:
+            key = (expectation.machine, expectation.launch is not None)
+            if key not in reports:
+                reports[key] = samples.audit(sample, source, "ptx", *key)
+            broken = broken or samples.differences(expectation, reports[key], sample, source) != []
+        assert broken, f"{mark}: still as expected with {mutation.about}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_its_launches_no_site_is_unknown(name: str) -> None:
+    unknown = unknown_sites(name, launched=True)
+    assert unknown == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_launches_no_site_is_unknown_for_lack_of_parameters(name: str) -> None:
+    unknown = unknown_sites(name, launched=False)
+    assert [line for line in unknown if "param" in line] == []
+
+
+def unknown_sites(name: str, launched: bool) -> list[str]:
+    return [
+        f"{kernel.name}: {site.opcode} at line {site.source.line if site.source else '?'}: {site.reason}"
+        for kernel in samples.report_of(name, launched=launched).kernels
+        for site in kernel.sites
+        if site.access in SCORED and site.status == "unknown"
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kernel_has_its_launch(name: str) -> None:
+    for kernel in samples.report_of(name).kernels:
+        assert kernel.launch is not None, f"{kernel.name} has no launch in {samples.load(name).launch_file}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_marker_is_on_one_expectation_or_named_twice_nowhere(name: str) -> None:
+    """A marker that an expectation names stands in the source, so a typing error cannot hide a site."""
+    sample = samples.load(name)
+    marks = samples.marked_lines(sample.source)
+    named = {mark for expectation in sample.expectations for mark in expectation.at}
+    assert named <= set(marks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_static_shared_memory_is_reported(name: str) -> None:
+    sample = samples.load(name)
+    sizes = {kernel.name: kernel.shared_static for kernel in samples.report_of(name).kernels}
+    for table in sample.kernels:
+        assert sizes[table["name"]] == table["shared_static"]
+
+
+def test_every_lettered_case_has_a_mutation() -> None:
+    """B, H, G, T, K, A, A1, A2, A3 and V: a changed pitch must be noticed in each."""
+    lettered = (
+        "basic", "half_vectors", "gemm", "tesla_structs", "kepler_filter",
+        "abstract_machine", "transpose", "reduction", "aos_soa", "vector_merges",
+    )
+    assert [name for name in lettered if not samples.load(name).mutations] == []
+
+
+def test_a_sample_says_what_it_shows() -> None:
+    assert [name for name in NAMES if not samples.load(name).about] == []
+
+
+def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
+    """The comparison itself: another figure, another number of sites, no such site."""
+    sample = samples.load("basic")
+    source = tmp_path / "basic.cu"
+    shutil.copy(sample.source, source)
+    report = samples.report_of("basic")
+    right = samples.Expectation("column", ("column-store",), {"wavefronts": 32}, "rows of 32 words")
+    assert samples.differences(right, report, sample, source) == []
+    for wrong in (
+        samples.Expectation("column", ("column-store",), {"wavefronts": 31}, ""),
+        samples.Expectation("column", ("column-store",), {"wavefronts": 32}, "", sites=2),
+        samples.Expectation("column", ("column-store",), {"wavefronts": 32}, "", access="load"),
+        samples.Expectation("missing", ("column-store",), {"wavefronts": 32}, ""),
+    ):
+        assert samples.differences(wrong, report, sample, source) != []

@@ -1,22 +1,20 @@
 """Says in words why a request costs more than its ideal: which lanes meet, and the stride that brings them there.
 
-    lanes read 128 bytes apart   ->  "32 lanes (0, 1, 2 … 31) meet in one bank: stride 128 bytes"
+    lanes read 128 bytes apart   ->  "32 lanes (0-31) meet in one bank: stride 128 bytes"
     rows of 2 lanes, 64 bytes     ->  "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these to the next 2"
 
-Looks at the worst pattern that the lane engine kept, and groups its lanes as the machine's rule
-does. Patterns are known up to a uniform shift, so no bank is named by its number.
+Looks at the worst pattern that the lane engine kept, taken apart by `banks.groups`. Patterns are known up to a uniform shift, so no bank is named by its number.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ptxaudit import banks
+from ptxaudit.banks.anatomy import lanes_in
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import Pattern, SiteResult
-from ptxaudit.machine_model import Count, Counted, Machine
+from ptxaudit.machine_model import Counted, Machine
 from ptxaudit.render.words import listing
 
 MOST_NAMED = 4               # lanes named one by one; of more, the first three and the last
@@ -27,14 +25,6 @@ CYCLES_OF_LINES = (
     (1, "7.1 to 7.3"), (2, "9.7 to 10.6"), (3, "12 to 13.1"), (4, "14.1 to 15.3"), (5, "45 to 46"), (8, "47 to 56"),
     (13, "57 to 73"), (15, "57 to 74"), (16, "73 to 74"), (31, "73 to 105"), (32, "103 to 105"),
 )
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """The lanes of one group that meet in the fullest slot: one lane a word, or all of one word."""
-
-    lanes: tuple[int, ...]
-    one_word: bool
 
 
 def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
@@ -51,15 +41,15 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     pattern = max(result.patterns, key=lambda p: (p.low - p.ideal, p.high - p.ideal), default=None)
     if pattern is None or pattern.high <= pattern.ideal:
         return ""
-    meeting = meet(rule.count, pattern)
-    if len(meeting.lanes) < 2:
+    lanes, one_word = meeting(machine, access, pattern)
+    if len(lanes) < 2:
         return ""
-    who = _lanes_text(meeting.lanes)
-    steps = stride_text(pattern)
-    if meeting.one_word:
+    who = _lanes_text(lanes)
+    if one_word:
         return f"{who} are on one word and take turns"
-    matrix = ", each the address of a matrix row" if access.access in ("ldmatrix", "stmatrix") else ""
-    return f"{who} meet in one bank{matrix}" + (f": {steps}" if steps else "")
+    steps = stride_text(pattern)
+    matrix = ", each with the address of a matrix row," if access.access in ("ldmatrix", "stmatrix") else ""
+    return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
 
 
 def _lines_sentence(result: SiteResult) -> str:
@@ -75,44 +65,29 @@ def _lines_sentence(result: SiteResult) -> str:
     return f"{no_counter}; {figures}{best}{total}"
 
 
-def meet(count: Count, pattern: Pattern) -> Meeting:
-    """The fullest slot of the fullest group of a request."""
-    active = np.flatnonzero(pattern.active)
-    size = count.paired if count.paired and _in_pairs(pattern) else count.lanes
-    slot = pattern.addresses // count.unit % count.slots
-    row = pattern.addresses // count.row
-    unit = pattern.addresses // count.unit
-    best = Meeting((), False)
-    for group in range(0, len(pattern.active), size):
-        lanes = active[(active >= group) & (active < group + size)]
-        for place in np.unique(slot[lanes]):
-            here = lanes[slot[lanes] == place]
-            if count.what is Counted.LANES:
-                found = Meeting(tuple(map(int, here)), len(np.unique(unit[here])) == 1)
-            else:
-                first = np.unique(row[here], return_index=True)[1]
-                found = Meeting(tuple(map(int, here[np.sort(first)])), False)
-            if len(found.lanes) > len(best.lanes):
-                best = found
-    return best
+def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[tuple[int, ...], bool]:
+    """(lanes that meet in the fullest bank of the costliest group, whether they are on one word).
 
-
-def _in_pairs(pattern: Pattern) -> bool:
-    """Every active lane agrees with lane i^1, or every one with i^2; inactive lanes agree with anything."""
-    lanes = np.arange(len(pattern.active))
-    for step in (1, 2):
-        other = lanes ^ step
-        agree = ~pattern.active | ~pattern.active[other] | (pattern.addresses == pattern.addresses[other])
-        if agree.all():
-            return True
-    return False
+    Where lanes on one word are served together, one lane stands for each word.
+    """
+    busy = [group for group in banks.groups(machine, access, pattern.addresses, pattern.active) if group.slots]
+    if not busy:
+        return (), False
+    costliest = max(busy, key=lambda group: group.wavefronts or 0)
+    if machine.rule(access).count.what is Counted.LANES:
+        words = max(costliest.slots.values(), key=lanes_in)
+        return tuple(sorted(lane for lanes in words.values() for lane in lanes)), len(words) == 1
+    words = max(costliest.slots.values(), key=len)
+    return tuple(sorted(lanes[0] for lanes in words.values())), False
 
 
 def _lanes_text(lanes: tuple[int, ...]) -> str:
+    """"lanes 0 and 16", "32 lanes (0-31)", "16 lanes (0, 2, 4 … 30)"."""
     if len(lanes) <= MOST_NAMED:
         return "lanes " + listing([str(lane) for lane in lanes])
-    head = ", ".join(str(lane) for lane in lanes[:3])
-    return f"{len(lanes)} lanes ({head} … {lanes[-1]})"
+    if lanes[-1] - lanes[0] == len(lanes) - 1:
+        return f"{len(lanes)} lanes ({lanes[0]}-{lanes[-1]})"
+    return f"{len(lanes)} lanes ({', '.join(map(str, lanes[:3]))} … {lanes[-1]})"
 
 
 def stride_text(pattern: Pattern) -> str:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
+from ptxaudit import lanes
 from ptxaudit.errors import InputError
+from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
@@ -24,6 +26,7 @@ from ptxaudit.pipeline import Examined, Part, Progress, examine, silent, unmatch
 from ptxaudit.report import Problem, Site
 
 MOST_SUGGESTED = 8
+FORMULA_SECONDS = 10.0
 
 _OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
@@ -36,6 +39,7 @@ class Explained:
     examined: Examined
     site: Site
     result: SiteResult
+    formula: str = ""
 
 
 def explain(given: Any, wanted: str, options: Options, progress: Progress = silent) -> tuple[list[Explained], list[Problem]]:
@@ -48,11 +52,27 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
     for examined in examine(given, options, part, progress):
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         all_sites += [Explained(examined, site, result) for site, result in pairs]
-    found = [one for one in all_sites if names(wanted, one)]
+    found = [replace(one, formula=_formula(one)) for one in all_sites if names(wanted, one)]
     problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, part.names)])
     if not found and not problems:
         raise _no_site(wanted, all_sites, part)
     return found, problems
+
+
+def _formula(one: Explained) -> str:
+    """The address as a formula in the lane and the unknowns.
+
+    A launch that was run leaves numbers behind; with the block's shape alone told, the parameters
+    and the place of the block stay in the formula.
+    """
+    if one.site.formula:
+        return one.site.formula
+    examined = one.examined
+    block = examined.launch.block if examined.launch else None
+    result = lanes.evaluate(
+        examined.function, examined.flow, machine=examined.machine, facts=Facts(block=block), budget=FORMULA_SECONDS
+    )
+    return next((site.formula for site in result.sites if site.index == one.result.index), "")
 
 
 def names(wanted: str, one: Explained) -> bool:

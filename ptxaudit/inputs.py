@@ -26,8 +26,7 @@ ELF_MACHINE_OFFSET, EM_CUDA = 18, 190
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
-FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder
-MACHINE_KINDS = frozenset({"cubin", "fatbin", "host"})                  # need `artifacts`
+FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin"})       # taken from a folder
 
 _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
 

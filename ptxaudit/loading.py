@@ -1,4 +1,4 @@
-"""Turns one input into modules of operations: compiles source, parses PTX, lifts.
+"""Turns one input into modules of operations: compiles source, parses PTX, disassembles, lifts.
 
     Content("k.cu", "cuda", b"__global__ …")  ->  Loaded(modules=(ir.Module(…),), toolchain="nvrtc 13.5", …)
 """
@@ -33,8 +33,15 @@ def load(content: Content, options: Options) -> Loaded:
             return _from_source(content, options)
         case "ptx":
             return _from_ptx(content, options)
+        case "cubin":
+            return _from_cubin(content, options)
+        case "fatbin" | "host":
+            raise InputError(
+                "this is a container of device code, which cannot be opened yet",
+                "take the cubin out with `cuobjdump -xelf all FILE`, or the PTX with `cuobjdump -xptx all FILE`", content.path,
+            )
     raise InputError(
-        "this is neither CUDA source nor PTX",
+        "this is neither CUDA source nor PTX nor a cubin",
         "name source .cu and PTX .ptx; PTX begins with a .version directive", content.path,
     )
 
@@ -54,10 +61,15 @@ def _from_source(content: Content, options: Options) -> Loaded:
         instantiate=options.instantiate,
         name=content.path,
     )
-    return Loaded(
-        (_ptx_module(compiled.ptx, content.path),), compiled.compiler, compiled.notes,
-        SourceLines({compiled.file: compiled.source}),
-    )
+    modules = []
+    if options.isa in (None, "ptx", "both"):
+        modules.append(_ptx_module(compiled.ptx, content.path))
+    if options.isa in ("sass", "both"):
+        if compiled.cubin is None:
+            raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
+                             f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
+        modules.append(_sass_module(compiled.cubin, content.path))
+    return Loaded(tuple(modules), compiled.compiler, compiled.notes, SourceLines({compiled.file: compiled.source}))
 
 
 def _with_line_break(text: str) -> str:
@@ -70,6 +82,19 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
         raise InputError("this is PTX: there is no machine code in it", "leave out --isa, or audit the cubin", content.path)
     module = _ptx_module(decode(content.data, content.path), content.path)
     return Loaded((module,), module.producer or None)
+
+
+def _from_cubin(content: Content, options: Options) -> Loaded:
+    if options.isa in ("ptx", "both"):
+        raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
+    module = _sass_module(content.data, content.path)
+    return Loaded((module,), module.producer or None)
+
+
+def _sass_module(cubin: bytes, file: str) -> ir.Module:
+    from ptxaudit.sass.lift import lift_cubin
+
+    return lift_cubin(cubin, file)
 
 
 def _ptx_module(text: str, file: str) -> ir.Module:

@@ -147,7 +147,7 @@ def examine(given: Any, options: Options, part: Part, progress: Progress = silen
     for content, loaded in read_all(given, options, part, progress):
         for function in _chosen(loaded.modules, options):
             with part.collecting(content.path, function.name):
-                machine = machines.get(options.machine or options.arch or function.arch)
+                machine = machine_for(function, options)
                 flow = graph.build(function)
                 for launch in match(options.launches, function.name) or [None]:
                     progress(f"{content.path}: {function.name}")
@@ -178,6 +178,12 @@ def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machin
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
     facts = Facts(_aligned(function, options))
     return lanes.evaluate(function, flow, launch=launch, machine=machine, facts=facts, budget=options.budget)
+
+
+def machine_for(function: ir.Function, options: Options) -> machines.Machine:
+    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
+    ptx_arch = options.arch if function.isa == "ptx" else None
+    return machines.get(options.machine or ptx_arch or function.arch)
 
 
 def _aligned(function: ir.Function, options: Options) -> dict[str, int]:

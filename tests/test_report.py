@@ -72,7 +72,7 @@ def test_totals_are_sums_over_settled_sites_only():
 
 def test_launch_reads_as_a_line():
     assert str(LAUNCH) == "grid 2×2, block 32×8"
-    assert str(dataclasses.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "grid ?, block 32×8, cluster 2×1×1"
+    assert str(dataclasses.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "block 32×8, cluster 2"
 
 
 TEXT = full_report().to_json()

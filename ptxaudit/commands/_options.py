@@ -40,6 +40,11 @@ _LAUNCH_OPTIONS = (
 )
 
 
+isa_option = click.option(
+    "--isa", type=click.Choice(["ptx", "sass", "both"]), help="Instruction sets to look at. [PTX where the input has it, else machine code]"
+)
+
+
 def input_options(command: Callable) -> Callable:
     """Adds the options that say how inputs are read."""
     for option in reversed(_INPUT_OPTIONS):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxaudit.commands._options import input_options, launch_options, options_of
+from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 from ptxaudit.commands._write import emit
 from ptxaudit.errors import InputError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.command("audit")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @input_options
+@isa_option
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
 @launch_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -31,7 +32,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: st
             fail_on: tuple[str, ...], strict: bool, **given: Any) -> None:
     """Score every shared-memory access of kernels, without a GPU.
 
-    INPUT is CUDA source (.cu), PTX, a folder of these, or - for standard input.
+    INPUT is CUDA source (.cu), PTX, a cubin, a folder of these, or - for standard input.
 
     Exit status: 0 checked and nothing denied, 1 something denied by --fail-on, 2 something could not be checked.
     """

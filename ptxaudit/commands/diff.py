@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxaudit.commands._options import input_options, launch_options, options_of
+from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 if TYPE_CHECKING:
     from ptxaudit.options import Options
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("old")
 @click.argument("new")
 @input_options
+@isa_option
 @launch_options
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")

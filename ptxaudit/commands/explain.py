@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxaudit.commands._options import input_options, launch_options, options_of
+from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.explain import Explained
 
 
 @click.command("explain")
 @click.argument("input")
 @click.argument("site")
 @input_options
+@isa_option
 @launch_options
 @click.option("--show", type=click.Choice(["graph"]), multiple=True, help="graph: the slice that decides the address and how often it runs.")
 @click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
@@ -26,7 +31,6 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
     from ptxaudit.explain import explain
-    from ptxaudit.render.explanation import explanation_text
     from ptxaudit.render.problems import problem_text
 
     options = options_of(given)
@@ -34,7 +38,7 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
         found, problems = explain(input, site, options, step)
     graphs = []
     for one in found:
-        click.echo(explanation_text(one))
+        _print(one)
         if show or dot:
             examined = one.examined
             graphs.append(graph.slice_of(examined.function, examined.flow, one.result.index))
@@ -46,3 +50,18 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
     for problem in problems:
         click.echo(problem_text(problem), err=True)
     ctx.exit(2 if problems else 0)
+
+
+def _print(one: Explained) -> None:
+    """In colour on a terminal, plain in a pipe."""
+    from ptxaudit.render.explanation import explanation, explanation_text
+
+    if not sys.stdout.isatty():
+        click.echo(explanation_text(one))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for line in explanation(one, console.width):
+        console.print(line, markup=False)
+    console.print()

@@ -6,70 +6,84 @@ come from, which lanes meet, by which rule, and what it would be otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-import numpy as np
+from rich.text import Text
 
 from ptxaudit import banks
+from ptxaudit.banks import anatomy as banks_anatomy
+from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.explain import Explained
 from ptxaudit.lanes.result import Pattern
 from ptxaudit.render.bankmap import bank_map
-from ptxaudit.render.rows import COLUMNS, kernel_rows
-from ptxaudit.render.text import header_lines, table_lines
+from ptxaudit.render.rows import COLUMNS, Note, kernel_rows
+from ptxaudit.render.text import header_lines, note_text, table_lines
 from ptxaudit.render.words import interval, number, plural
-from ptxaudit.report import Kernel, Trip
+from ptxaudit.report import Trip
+
+_MANGLED = re.compile(r"\b_Z\w+")
 
 LANES_A_LINE = 8
 MOST_PATTERNS = 3
+PIPE_WIDTH = 140             # columns: a map of 32 banks fits
 
 
 def explanation_text(one: Explained) -> str:
-    """All sections of one site."""
-    return "\n".join(_lines(one)) + "\n"
+    """All sections of one site as plain text."""
+    return "\n".join(line.plain if isinstance(line, Text) else line for line in explanation(one)) + "\n"
 
 
-def _lines(one: Explained) -> Iterator[str]:
+def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]:
+    """All sections of one site, line by line; a bank map is one coloured Text of several lines."""
     entry = one.examined.entry
     yield one.site.id
     yield from (f"  {line.strip()}" for line in header_lines(entry))
     yield ""
-    alone = Kernel(**{**_fields(entry), "sites": (one.site,)})
+    alone = replace(entry, sites=(one.site,))
     yield from table_lines(COLUMNS, kernel_rows(alone))
-    yield f"{'':>8} = instruction: {one.site.text}"
+    yield note_text(Note("note", f"instruction: {one.site.text}"))
     yield ""
     yield from _address(one)
-    yield from _patterns(one)
+    yield from _patterns(one, width)
     yield from _rule(one)
     yield from _trips(one.site.trips)
     yield from _conditions(one)
 
 
-def _fields(kernel: Kernel) -> dict[str, object]:
-    return {name: getattr(kernel, name) for name in Kernel.__dataclass_fields__}
-
-
 def _address(one: Explained) -> Iterator[str]:
-    if one.site.formula:
-        yield "address, in bytes:"
-        yield f"  {one.site.formula}"
+    if one.formula:
+        yield "address of its first request, in bytes; lane = 0, 1, …:"
+        yield f"  {_MANGLED.sub(lambda name: _variable(name[0]), one.formula)}"
         yield ""
 
 
-def _patterns(one: Explained) -> Iterator[str]:
-    """The most costly of the distinct requests, then the most frequent others."""
+def _variable(mangled: str) -> str:
+    """The name of a variable in a function, as the source has it."""
+    return demangle(mangled).rpartition("::")[2]
+
+
+def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
+    """The distinct requests, the one with the most excess first."""
     patterns = sorted(one.result.patterns, key=lambda p: (p.ideal - p.low, -p.count))
-    shown = patterns[:MOST_PATTERNS]
-    for pattern in shown:
-        times = f"{plural(pattern.count, 'request')} like this" if pattern.count else "a request like this"
-        cost = f"{interval(pattern.low, pattern.high)} wavefronts each, ideal {pattern.ideal}" if pattern.low >= 0 else "no counter sees its wavefronts"
-        yield f"{times}: {cost}. Byte addresses, up to a shift of all of them:"
+    access = _scored_access(one)
+    for pattern in patterns[:MOST_PATTERNS]:
+        times = f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
+        cost = f"{interval(pattern.low, pattern.high)} wavefronts each, ideal {pattern.ideal}"
+        yield f"{times}: {cost if pattern.low >= 0 else 'no counter sees its wavefronts'}"
+        yield "byte addresses by lane, up to a shift of all of them that changes nothing:"
         yield from (f"  {line}" for line in address_lines(pattern))
         yield ""
-        yield from (f"  {line}".rstrip() for line in _map(one, pattern))
-        yield ""
-    if len(patterns) > len(shown):
-        yield f"and {plural(len(patterns) - len(shown), 'more kind')} of requests"
+        if access is not None:
+            machine = one.examined.machine
+            yield bank_map(machine, access, pattern.addresses, pattern.active, width)
+            for reason in banks_anatomy.reasons(machine, access, pattern.addresses, pattern.active, pattern.sources):
+                yield f"  {reason}"
+            yield ""
+    if len(patterns) > MOST_PATTERNS:
+        yield f"and {plural(len(patterns) - MOST_PATTERNS, 'more kind')} of requests"
         yield ""
 
 
@@ -86,39 +100,38 @@ def address_lines(pattern: Pattern) -> list[str]:
     ]
 
 
-def _map(one: Explained, pattern: Pattern) -> Sequence[str]:
-    """The lane-by-bank map, where the opcode has a rule."""
+def _scored_access(one: Explained) -> banks.Access | None:
+    """The access, where this machine scores it."""
+    instruction = one.examined.function.instructions[one.result.index]
     try:
-        access = banks.classify(one.site.opcode)
+        access = banks.classify(instruction.site.opcode if instruction.site else instruction.opcode)
     except InputError:
-        return []
-    if one.examined.machine.refusal(access):
-        return []
-    return bank_map(one.examined.machine, access, np.asarray(pattern.addresses), np.asarray(pattern.active)).splitlines()
+        return None
+    return None if one.examined.machine.refusal(access) else access
 
 
 def _rule(one: Explained) -> Iterator[str]:
-    """Why this number: the machine's rule in words, and where it comes from."""
-    try:
-        access = banks.classify(one.site.opcode)
-    except InputError:
+    """The machine's rule in words, and where it comes from."""
+    access = _scored_access(one)
+    if access is None:
         return
     machine = one.examined.machine
     rule = machine.rule(access)
-    if rule is None:
-        return
-    yield f"why: on {machine.name}, {rule.says}"
-    if rule.why:
-        yield f"  a range: {rule.why}"
+    yield f"the rule of {machine.name}: {rule.says}"
     source = machine.sources.get(rule.source)
     if source is not None:
-        yield f"  from: {source.text}" + (f", {source.url}" if source.url else "")
-    yield f"  evidence: {one.site.evidence}"
+        yield f"  from {source.text}" + (f", {source.url}" if source.url else "")
+    yield f"  evidence for this instruction: {one.site.evidence}"
     yield ""
 
 
 def _trips(trips: Sequence[Trip]) -> Iterator[str]:
     if len(trips) < 2:
+        return
+    if len(set(trips)) == 1:
+        trip = trips[0]
+        yield f"{len(trips)} trips, each {plural(trip.requests, 'request')}, {number(trip.wavefronts)} wavefronts, ideal {number(trip.ideal)}"
+        yield ""
         return
     columns = ("trip", "requests", "wavefronts", "ideal", "excess")
     rows = [(str(at), number(t.requests), number(t.wavefronts), number(t.ideal), number(t.wavefronts - t.ideal)) for at, t in enumerate(trips, 1)]

@@ -1,0 +1,14 @@
+"""Every report that a test writes is held against the JSON Schema."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxaudit.report import Report
+from reports import validate
+
+
+@pytest.fixture(autouse=True)
+def reports_keep_to_the_schema(monkeypatch):
+    write = Report.to_dict
+    monkeypatch.setattr(Report, "to_dict", lambda report: validate(write(report)))

@@ -1,0 +1,283 @@
+"""Matching sites across builds, judging what became of them, and the diff for people."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reports import LAUNCH, kernel, open_site, report, site
+
+from ptxaudit.diff import Verdict, diff_reports, judge
+from ptxaudit.lanes.result import Status
+from ptxaudit.render.changes import diff_markdown, diff_text
+from ptxaudit.report import Frame, Source, Span
+from ptxaudit.report_reader import parse_report
+from ptxaudit.sitematch import align, match_sites
+
+
+def at(line, access="load", text=None, file="/src/k.cu", inlined=(), **changes):
+    """A site with source text and inline stack."""
+    frames = tuple(Frame(file, number, "f", text and f"call {number}") for number in inlined)
+    return site(line, access, source=Source(file, line, 0, text, frames), **changes)
+
+
+def lines(pairs):
+    """[(old line, new line)] of pairs of sites; None where there is no counterpart."""
+    return [(old and old.source.line, new and new.source.line) for old, new in pairs]
+
+
+def matched(old, new):
+    return lines(match_sites(kernel(*old), kernel(*new)))
+
+
+# --- matching -------------------------------------------------------------------------------
+
+def test_sites_match_by_line_and_access_whatever_their_offsets():
+    old = [at(10, offset=16), at(10, "store", offset=32), at(12, offset=48)]
+    new = [at(10, "store", offset=160), at(12, offset=176), at(10, offset=192)]
+    pairs = match_sites(kernel(*old), kernel(*new))
+    assert [(a.access, a.source.line) for a, _ in pairs] == [(b.access, b.source.line) for _, b in pairs]
+
+
+def test_equal_positions_match_in_order():
+    old, new = [at(10, opcode=str(n)) for n in range(3)], [at(10, opcode=str(n)) for n in range(4)]
+    pairs = match_sites(kernel(*old), kernel(*new))
+    assert [(a and a.opcode, b.opcode) for a, b in pairs] == [("0", "0"), ("1", "1"), ("2", "2"), (None, "3")]
+
+
+@pytest.mark.parametrize("text", [True, False], ids=["with text", "without text"])
+def test_a_line_inserted_above_moves_all_sites(text):
+    def told(n):
+        return f"x{n} = s[i + {n}];" if text else None
+
+    old = [at(10 + n, text=told(n)) for n in range(5)]
+    new = [at(13 + n, text=told(n)) for n in range(5)]
+    assert matched(old, new) == [(10 + n, 13 + n) for n in range(5)]
+
+
+def test_text_tells_an_inserted_site_from_a_moved_one():
+    old = [at(10 + n, text=f"load {n}") for n in range(4)]
+    new = [at(10, text="load new"), *(at(11 + n, text=f"load {n}") for n in range(4))]
+    assert matched(old, new) == [(None, 10), (10, 11), (11, 12), (12, 13), (13, 14)]
+
+
+def test_a_line_rewritten_in_place_is_the_same_site():
+    old = [at(10, text="a"), at(11, text="t[x][y]"), at(12, text="b")]
+    new = [at(20, text="a"), at(21, text="t[x][y + 1]"), at(22, text="b")]
+    assert matched(old, new) == [(10, 20), (11, 21), (12, 22)]
+
+
+def test_a_rewritten_block_pairs_by_its_accesses():
+    old = [at(10, text="a"), at(11, "load", text="p"), at(12, "store", text="q"), at(13, text="b")]
+    new = [at(10, text="a"), at(11, "store", text="Q"), at(13, text="b")]
+    assert matched(old, new) == [(10, 10), (12, 11), (13, 13), (11, None)]
+
+
+def test_the_inline_stack_tells_equal_lines_apart():
+    old = [at(5, inlined=(20,), text="c"), at(5, inlined=(30,), text="c")]
+    new = [at(5, inlined=(30,), text="c"), at(5, inlined=(40,), text="c")]
+    pairs = match_sites(kernel(*old), kernel(*new))
+    stacks = [(a and a.source.inlined[0].line, b and b.source.inlined[0].line) for a, b in pairs]
+    assert (30, 30) in stacks
+
+
+def test_inline_frames_move_with_their_lines():
+    old, new = [at(5, inlined=(20,)), at(30)], [at(7, inlined=(22,)), at(32)]
+    assert matched(old, new) == [(5, 7), (30, 32)]
+
+
+def test_a_renamed_file_is_the_same_file():
+    old, new = [at(5, file="/a/old.cuh"), at(9)], [at(5, file="/b/new.cuh"), at(9)]
+    assert matched(old, new) == [(5, 5), (9, 9)]
+
+
+def test_the_inputs_themselves_may_have_two_names():
+    old = kernel(at(5, file="before.cu"), at(2, file="x.h"), input="before.cu")
+    new = kernel(at(5, file="after.cu"), at(2, file="x.h"), input="dir/after.cu")
+    assert lines(match_sites(old, new)) == [(5, 5), (2, 2)]
+
+
+def test_sites_without_line_information_match_by_order_of_their_accesses():
+    old = [site(None, "load", id="a"), site(None, "store", id="b"), site(None, "load", id="c")]
+    new = [site(None, "store", id="B"), site(None, "load", id="C")]
+    pairs = match_sites(kernel(*old), kernel(*new))
+    assert [(a and a.id, b and b.id) for a, b in pairs] == [("b", "B"), ("c", "C"), ("a", None)]
+
+
+def test_another_access_on_the_same_line_is_another_site():
+    assert matched([at(10)], [at(10, "store")]) == [(None, 10), (10, None)]
+
+
+@given(st.lists(st.integers(0, 3)), st.lists(st.integers(0, 3)))
+def test_alignment_is_a_common_subsequence(old, new):
+    pairs = align(old, new)
+    assert all(old[i] == new[j] for i, j in pairs)
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(pairs, pairs[1:], strict=False))
+    if old == new:
+        assert len(pairs) == len(old)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.sampled_from(["load", "store"]))), st.integers(0, 9), st.booleans())
+def test_every_site_is_in_exactly_one_pair(places, shift, text):
+    old = [at(line, access, text=f"line {line}" if text else None) for line, access in places]
+    new = [at(line + shift, access, text=f"line {line}" if text else None) for line, access in places]
+    pairs = match_sites(kernel(*old), kernel(*new))
+    assert sum(a is not None for a, _ in pairs) == len(old)
+    assert sum(b is not None for _, b in pairs) == len(new)
+    if text or not shift:
+        assert all(a is not None and b is not None for a, b in pairs)
+
+
+# --- judging --------------------------------------------------------------------------------
+
+def bounded(low, high, **more):
+    return open_site(Status.BOUNDED, bounds=(low, high), ideal=8, requests=8, **more)
+
+
+def invariant(low, high=None, ideal=1):
+    high = high or low
+    return open_site(Status.INVARIANT, per_request=Span(low, high), ideal_per_request=Span(ideal, ideal),
+                     excess_per_request=Span(low - ideal, high - ideal))
+
+
+CG = {"access": "cp.async", "line_class_max": 1, "lines": 8, "lines_ideal": 8}
+UNKNOWN = open_site(Status.UNKNOWN, reason="tex.2d")
+
+
+@pytest.mark.parametrize("old, new, verdict", [
+    (site(wavefronts=8), site(wavefronts=8), Verdict.SAME),
+    (site(wavefronts=8), site(wavefronts=16), Verdict.WORSE),
+    (site(wavefronts=16), site(wavefronts=8), Verdict.BETTER),
+    (site(wavefronts=16, ideal=16), site(wavefronts=8), Verdict.BETTER),              # fewer requests, no excess
+    (site(wavefronts=8), open_site(Status.UNREACHED, requests=0), Verdict.BETTER),    # runs no more
+    (site(wavefronts=8), UNKNOWN, Verdict.STATUS_CHANGED),
+    (UNKNOWN, site(wavefronts=8), Verdict.STATUS_CHANGED),
+    (UNKNOWN, UNKNOWN, Verdict.SAME),
+    (site(wavefronts=8), bounded(16, 32), Verdict.WORSE),                             # surely above
+    (site(wavefronts=16), bounded(8, 32), Verdict.STATUS_CHANGED),
+    (bounded(8, 16), bounded(8, 32), Verdict.WORSE),
+    (bounded(8, 32), bounded(8, 16), Verdict.BETTER),
+    (bounded(16, 24), bounded(8, 32), Verdict.STATUS_CHANGED),
+    (invariant(1), invariant(2), Verdict.WORSE),
+    (invariant(4, ideal=1), invariant(4, ideal=4), Verdict.BETTER),
+    (invariant(2), open_site(Status.CONDITIONAL, per_request=Span(2, 2), ideal_per_request=Span(1, 1), excess_per_request=Span(1, 1)), Verdict.STATUS_CHANGED),
+    (open_site(Status.BOUNDED, **CG), open_site(Status.BOUNDED, **(CG | {"lines": 16, "line_class_max": 2})), Verdict.WORSE),
+])
+def test_the_verdict_on_a_site(old, new, verdict):
+    assert judge(old, new, same_launch=True) is verdict
+
+
+def test_under_another_launch_single_requests_are_compared():
+    old, new = site(wavefronts=8), dataclasses.replace(site(wavefronts=8), requests=80, wavefronts=80, ideal=80)
+    assert judge(old, new, same_launch=False) is Verdict.SAME
+    assert judge(old, new, same_launch=True) is Verdict.WORSE
+
+
+def test_what_counts_as_worse():
+    clean, bad = site(1), site(2, wavefronts=64)
+    def worse(old, new):
+        return diff_reports(report(*old), report(*new)).got_worse
+    assert not worse([kernel(clean)], [kernel(clean)])
+    assert worse([kernel(clean)], [kernel(clean, bad)])                        # a new conflict
+    assert not worse([kernel(bad)], [kernel(dataclasses.replace(bad, access="store"))])   # gone and new, no excess more
+    assert not worse([kernel(clean)], [kernel(clean, UNKNOWN)])
+    assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])      # sums not complete: a new one that conflicts
+    assert not worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])  # a new kernel has nothing to be worse than
+
+
+def test_kernels_match_by_name_isa_and_launch():
+    other = dataclasses.replace(LAUNCH, grid=(9, 9, 1))
+    old = report(kernel(site(1)), kernel(site(1), launch=other), kernel(site(1), isa="sass"), kernel(site(1), name="gone"))
+    new = report(kernel(site(1), isa="sass"), kernel(site(1), launch=other), kernel(site(1)), kernel(site(1), name="new"))
+    pairs = [(d.old and (d.old.name, d.old.isa, d.old.launch), d.new and (d.new.name, d.new.isa, d.new.launch)) for d in diff_reports(old, new).kernels]
+    assert [a == b for a, b in pairs] == [True, True, True, False, False]
+    assert pairs[3][0] is None and pairs[4][1] is None
+
+
+def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
+    moved = dataclasses.replace(LAUNCH, grid=(9, 9, 1))
+    (entry,) = diff_reports(report(kernel(site(1))), report(kernel(site(1), launch=moved))).kernels
+    assert entry.old and entry.new and not entry.comparable
+
+
+# --- for people -----------------------------------------------------------------------------
+
+OLD = report(kernel(at(10, text="a = s[i];"), at(11, "store", text="s[i] = b;"), at(12, text="c = s[j];"), at(14, text="gone;")))
+NEW = report(kernel(
+    at(11, text="a = s[i];", wavefronts=64, cause="32 lanes meet"), at(12, "store", text="s[i] = b;"), at(13, text="c = s[j];"),
+    at(19, "atomic", text="new;"),
+))
+
+TEXT = """\
+k(float*)  ptx, grid 2×2, block 32×8
+  excess 0 → 56 (+56), wavefronts 32 → 88 (+56)
+
+  change  place        instruction    status  wavefronts  excess  ways
+  worse   k.cu:10 → k.cu:11  ld.shared.f32  exact   8 → 64      0 → 56  1 → 8
+      11 │ a = s[i];
+         = 32 lanes meet
+  new     k.cu:19            st.shared.f32  exact   8           0       1
+      19 │ new;
+  gone    k.cu:14            ld.shared.f32  exact   8           0       1
+      14 │ gone;
+
+5 sites: 1 worse, 1 new, 1 gone, 2 same
+"""
+
+
+def test_text_says_what_changed_and_where():
+    assert diff_text(diff_reports(OLD, NEW)) == TEXT.replace("place        instr", "place              instr")
+
+
+def test_same_sites_are_listed_on_demand():
+    diff = diff_reports(OLD, NEW)
+    assert "same    k.cu:11 → k.cu:12" in diff_text(diff, everything=True)
+    assert diff_text(diff_reports(OLD, OLD)) == "4 sites: 4 same\n"
+
+
+def test_markdown_is_a_table_with_its_bars_escaped():
+    new = report(kernel(at(10, text="a = s[i];", wavefronts=64, opcode="a|b"), launch=None))
+    text = diff_markdown(diff_reports(OLD, new))
+    assert text.startswith("### ptxaudit: got worse\n\n")
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in table}) == 1
+    assert "a\\|b" in text and "no launch told" in text
+
+
+def test_json_tells_every_change():
+    data = diff_reports(OLD, NEW).to_dict()
+    assert data["schema"] == "ptxaudit/diff/1" and data["got_worse"]
+    assert data["counts"] == {"worse": 1, "new": 1, "gone": 1, "same": 2}
+    (entry,) = data["kernels"]
+    first = entry["changes"][0]
+    assert (first["verdict"], first["old"]["line"], first["new"]["line"]) == ("worse", 10, 11)
+    assert (first["old"]["excess"], first["new"]["excess"]) == (0, 56)
+
+
+# --- speed ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["one kernel with text", "one kernel without text", "many kernels", "no lines", "shuffled"])
+def test_two_reports_of_5000_sites_are_compared_in_a_second(kind, monkeypatch):
+    monkeypatch.undo()      # 10,000 sites against the schema take seconds; the same records are checked above
+    count = 5000
+    def sites(shift, n=count):
+        if kind == "no lines":
+            return [site(None, random.Random(i + shift).choice(["load", "store"])) for i in range(n)]
+        order = list(range(n))
+        if kind == "shuffled":
+            random.Random(shift).shuffle(order)
+        return [at(100 + i // 2 + shift * (i > 40), "load" if i % 3 else "store", text=f"s[{i % 50}]" if "with text" in kind else None) for i in order]
+    def made(shift):
+        if kind == "many kernels":
+            return report(*(kernel(*sites(shift, 10), name=f"k{k}") for k in range(count // 10)))
+        return report(kernel(*sites(shift)))
+    texts = made(0).to_json(), made(3).to_json()
+    start = time.process_time()
+    diff = diff_reports(*map(parse_report, texts))
+    diff_text(diff)
+    assert time.process_time() - start < 1
+    assert sum(diff.counts.values()) >= count

@@ -13,10 +13,21 @@ import numpy as np
 import pytest
 
 from ptxaudit.ir import Op
+from ptxaudit.lanes import affine
 from ptxaudit.lanes.affine import apply
-from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, known, signed, unknown
+from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, fingerprint, known, signed, unknown
 
 LANES = 32
+PRINTS: dict = {}        # fingerprint -> value: what a derived unknown was derived from
+
+
+@pytest.fixture(autouse=True)
+def remember_fingerprints(monkeypatch):
+    def remembering(value):
+        key = fingerprint(value)
+        PRINTS[key] = value
+        return key
+    monkeypatch.setattr(affine, "fingerprint", remembering)
 BINARY = ("add", "sub", "mul", "and", "or", "xor", "min.s", "max.s", "min.u", "max.u", "div.u", "rem.u", "div.s", "rem.s",
           "mulhi.u", "mulhi.s")
 UNARY = ("neg", "not", "abs", "popc", "clz", "brev")
@@ -60,6 +71,12 @@ def number_of(u: Uniform, numbers: dict[str, int]) -> int | None:
     if isinstance(u.key, tuple) and u.key[0] == "*":
         a, b = number_of(u.key[1], numbers), number_of(u.key[2], numbers)
         return None if a is None or b is None else a * b
+    if isinstance(u.key, tuple) and u.key[0] in ("bit", "quotient"):
+        whole = evaluate(PRINTS[u.key[2]], numbers, {})
+        if whole is None:
+            return None
+        number = int(signed(whole)[0, 0])
+        return number >> u.key[1] & 1 if u.key[0] == "bit" else number >> u.key[1]
     if isinstance(u.key, tuple) and u.key[0] == "/":
         a = number_of(u.key[2], numbers)
         return None if a is None else a >> u.key[1]
@@ -131,6 +148,31 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
             valid = claimed.valid if claimed.valid is not None else claimed.bits
             mask = truth.dtype.type((1 << valid) - 1)
             assert ((number & mask) == (truth & mask)).all(), (op, values, claimed, numbers)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_bits_of_an_unknown_are_told_apart(seed):
+    """Swizzles with an unknown row, and shifts through an unknown: affine in the unknown's bits."""
+    rng = random.Random(seed)
+    u = Uniform("row", 32, 2, 0, 1 << 10)
+    lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
+    factor, offset = constant(rng.choice((1, 2, 4, 16)), 32), constant(rng.randrange(8), 32)
+    pattern = apply(Op("and"), (apply(Op("shl"), (lane, constant(rng.randrange(4), 32))), constant(rng.choice((7, 15, 28, 31)), 32)))
+    mix = Op(rng.choice(("xor", "and", "or")))
+    shift, distance = Op(rng.choice(("shr.u", "shr.s"))), constant(rng.randrange(1, 7), 32)
+
+    def program(row: Value) -> tuple[Value, Value]:
+        place = apply(Op("add"), (apply(Op("mul"), (row, factor)), offset))
+        return apply(mix, (place, pattern)), apply(shift, (apply(Op("add"), (lane, place)), distance))
+
+    claimed = program(unknown(u))
+    assert claimed[0].poison is None, "a bitwise operation on a uniform unknown has a form"
+    for number in (0, 4, 8, 64, rng.randrange(1 << 8) * 4):
+        for value, truth in zip(claimed, program(constant(number, 32))):
+            got = evaluate(value, {"row": number}, {})
+            if value.poison is None:
+                assert got is not None
+                assert (got == np.broadcast_to(truth.base, (1, LANES))).all()
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -28,6 +28,9 @@ from .value import (
 TABLES = (MEANINGS, FLOATS)
 
 
+MAX_BITS = 6        # bits of an unknown that are told apart: a swizzle takes three to five
+
+
 def meaning_of(name: str):
     for table in TABLES:
         if name in table:
@@ -215,8 +218,10 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     """Floor division by 2**n: exact where every unknown's term is a multiple of 2**n."""
     if n >= a.bits or a.poison is not None and not a.terms and a.valid is None:
         return None
-    if a.valid is not None and a.valid <= n or term_zeros(a) < n:
+    if a.valid is not None and a.valid <= n:
         return None
+    if term_zeros(a) < n:
+        return _shift_right_by_bits(a, n, is_signed)
     s = span(a)
     half = 1 << (a.bits - 1)
     whole = s is not None and (-half <= s[0] and s[1] < half if is_signed else 0 <= s[0] and s[1] < half)
@@ -241,6 +246,38 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
             terms.append((part, odd))
     valid = None if whole else (a.bits if a.valid is None else a.valid) - n
     return Value(down(a.base), tuple(terms), valid, a.poison, a.why)
+
+
+def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
+    """The same where the unknowns reach one or two bits below 2**n: one of two or four quotients a lane.
+
+    With w the sum of the unknowns and s its bits below 2**n, floor((b + s) / 2**n) is a function of
+    one or two bits: written as a polynomial in them.
+    """
+    zeros = term_zeros(a)
+    whole = Value(np.zeros((1, 1), a.base.dtype), a.terms)
+    if n - zeros > 2 or a.poison is not None or a.valid is not None or not all(lane_uniform(c) for _, c in a.terms):
+        return None
+    bits = [bit_of(whole, b) for b in range(zeros, n)]
+    if None in bits:
+        return None
+    flat = squeeze(whole)
+    s = span(a)
+    half = 1 << (a.bits - 1)
+    if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
+        return None
+    low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
+    quotient = unknown(Uniform(f"({short(flat)})/{1 << n}", a.bits, 0, low, high, "derived", ("quotient", n, fingerprint(flat))))
+    def at(k: int) -> np.ndarray:
+        moved = signed(a.base) + np.array(k << zeros, a.base.dtype).astype(signed(a.base).dtype)
+        return (moved >> n).view(a.base.dtype)
+    out = add(Value(at(0)), quotient)
+    out = add(out, scale(unknown(bits[0]), at(1) - at(0)))
+    if len(bits) == 2:
+        both = product_symbol(bits[0], bits[1])
+        out = add(out, scale(unknown(bits[1]), at(2) - at(0)))
+        out = add(out, scale(unknown(both), at(3) - at(2) - at(1) + at(0)))
+    return out
 
 
 def _split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
@@ -274,9 +311,9 @@ def bitwise(name: str, a: Value, b: Value, function) -> Value | None:
     if not upper.any():
         kept = {"and": None, "or": high, "xor": high}[name]
     elif (upper == ones).all():
-        kept = {"and": high, "or": constant(int(ones), bits), "xor": None}[name]
-        if name == "xor":
-            return None
+        kept = {"and": high, "or": constant(int(ones), bits), "xor": invert(high)}[name]
+        if name == "xor":       # ~high has ones below: take them off
+            kept = subtract(kept, Value(np.full((1, 1), int(mask_low), b.base.dtype)))
     elif name in ("or", "xor") and lane_uniform(upper) and span(high) is not None:
         return _above(name, high, upper, new_low)
     elif name == "and" and lane_uniform(upper) and lane_uniform(high.base) \
@@ -286,10 +323,44 @@ def bitwise(name: str, a: Value, b: Value, function) -> Value | None:
             return None
         part = _bounded_by_mask(part, int(upper.max()) if upper.size else 0)
         return add(Value(new_low), part)
+    elif lane_uniform(high.base) and all(lane_uniform(c) for _, c in high.terms) and a.poison is None:
+        return _by_bits(name, high, upper, new_low)
     else:
         return None
     result = Value(new_low, poison=a.poison, why=a.why)
     return result if kept is None else add(result, kept)
+
+
+def bit_of(value: Value, bit: int) -> Uniform | None:
+    """Bit `bit` of a uniform unknown value, as an unknown of its own in {0, 1}; None if it is not uniform."""
+    flat = squeeze(value)
+    if not flat.uniform or flat.poison is not None or flat.valid is not None and flat.valid <= bit:
+        return None
+    return Uniform(f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)))
+
+
+def _by_bits(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
+    """A uniform unknown combined with bits that are known lane by lane: affine in the unknown's bits.
+
+    With v_b the bits of v and x_b those of x:  v & x = Σ 2^b x_b v_b,  v | x = v + x − (v & x),
+    v ^ x = v + x − 2 (v & x).
+    """
+    common = int(np.bitwise_or.reduce(upper, axis=None))
+    places = [b for b in range(high.bits) if common >> b & 1]
+    if len(places) > MAX_BITS:
+        return None
+    both = Value(np.zeros((1, 1), upper.dtype))
+    for b in places:
+        symbol = bit_of(high, b)
+        if symbol is None:
+            return None
+        here = ((upper >> upper.dtype.type(b)) & upper.dtype.type(1)) << upper.dtype.type(b)
+        both = add(both, scale(unknown(symbol), here))
+    low = Value(new_low)
+    if name == "and":
+        return add(low, both)
+    total = add(add(low, high), Value(upper))
+    return subtract(total, both if name == "or" else scale(both, np.full((1, 1), 2, upper.dtype)))
 
 
 def _bounded_by_mask(value: Value, mask: int) -> Value:

@@ -14,7 +14,7 @@ import struct
 from dataclasses import dataclass, field
 
 from .. import ir
-from ..artifacts.cubin import CodeSection, Symbol
+from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
 from . import places
 from .syntax import Memory, Number, Operand, Register
 
@@ -34,16 +34,25 @@ class NoMeaning(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an instruction is lowered in: its function, the architecture, symbols at relocations.
+    """What the instructions of one section are lowered in.
 
-    `lift` adds where places lie among the instructions (`index_at`, `call_index`).
+    first: index of its first instruction in the lifted function.
+    relocated: byte offset of an instruction -> what its literal stands for, and which 32-bit half of it.
+    calls: byte offset of a call -> "call" (comes back to the next instruction) or "branch", and the index it goes to.
     """
 
     function: CodeSection
     sm: int
     param_base: int
     relocated: dict[int, tuple[ir.Operand, int]] = field(default_factory=dict)
-    """Byte offset of an instruction -> what its literal stands for, and which 32-bit half of it."""
+    first: int = 0
+    calls: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    def index_at(self, offset: int) -> int | None:
+        """The instruction index of a byte offset in the section."""
+        if offset % INSTRUCTION_BYTES or not 0 <= offset < len(self.function.code):
+            return None
+        return self.first + offset // INSTRUCTION_BYTES
 
 
 class Builder:

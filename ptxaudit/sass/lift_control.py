@@ -94,21 +94,25 @@ def trap(b: Builder) -> None:
         b.control = ir.Control("exit", guard=b.guard)
 
 
+_ALL_REGISTERS = tuple(ir.Reg(f"{kind}{k}", 1 if kind in ("P", "UP") else WORD_BITS, kind.startswith("U"))
+                       for kind, last in LAST_REGISTER.items() for k in range(last + 1))
+
+
 # --- calls ----------------------------------------------------------------------------------
 
 def call(b: Builder) -> None:
-    index = b.context.call_index(b.place, b.operand(-1))
-    if index is None:
+    """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
+    known = b.context.calls.get(b.place)
+    if known is None:
         return forget_everything(b)
-    b.control = ir.Control("call", (index,), b.guard)
+    kind, index = known
+    b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
 
 def forget_everything(b: Builder) -> None:
     """What an unknown function may have written: every register."""
-    registers = [ir.Reg(f"{kind}{k}", 1 if kind in ("P", "UP") else WORD_BITS, kind.startswith("U"))
-                 for kind, last in LAST_REGISTER.items() for k in range(last + 1)]
     b.ops.clear()
-    b.emit(b.opcode, tuple(registers), ())
+    b.emit(b.opcode, _ALL_REGISTERS, ())
 
 
 def give_back(b: Builder) -> None:

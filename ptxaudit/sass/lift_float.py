@@ -158,19 +158,21 @@ def _zero(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.is_zero
 
 
+_HALVES = {("H0_H0",): 0, ("H1_H1",): _HALF}
+
+
 def half_to_float(b: Builder) -> None:
-    """HADD2.F32 R, -RZ, R5.H0_H0: one half as a 32-bit float."""
+    """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
     if b.marks != ("F32",) or len(b.operands) != 3:
         raise NoMeaning
-    destination, nothing, source = b.operands
-    if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.negated and not source.absolute):
+    first, second = b.operands[1:]
+    nothing, source = (first, second) if _zero(first) else (second, first)
+    if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):
         raise NoMeaning
-    half = {("H0_H0",): 0, ("H1_H1",): _HALF}.get(source.suffixes)
-    if half is None or source.is_zero:
+    if source.negated or source.absolute or source.suffixes not in _HALVES:
         raise NoMeaning
-    register = b.registers(source, 1)[0]
-    value = b.compute("extract", register, bits=_HALF, attrs=(half,))
-    b.write(destination, "f2f", value, attrs=("rn", False))
+    half = b.compute("extract", b.registers(source, 1)[0], bits=_HALF, attrs=(_HALVES[source.suffixes],))
+    b.write(b.operand(0), "f2f", half, attrs=("rn", False))
 
 
 LOWERINGS = {

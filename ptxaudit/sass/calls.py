@@ -1,0 +1,87 @@
+"""Finds where calls go and whether they come back to the next instruction.
+
+    /*0050*/  MOV R20, 0x80                     the return address, 0x80 = the instruction after the call
+    /*0070*/  CALL.REL.NOINC 0x5f0         ->   {0x70: ("call", index of 0x5f0)}
+    /*05f0*/  …  RET.REL.NODEC R20 0x0
+
+Since sm_70 the hardware keeps no return addresses: a caller puts one into the registers that the
+callee's RET names. A call for which that cannot be seen is left out (everything is forgotten
+there); one whose target never returns is a branch.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection
+from .builder import Context
+from .disassemble import Line
+from .lower import lower
+
+_LOOK_BACK = 256           # instructions before a call in which its return address is looked for
+
+Lines = dict[str, tuple[Line, ...]]
+
+
+def is_call(lines: tuple[Line, ...], place: int) -> bool:
+    position = place // INSTRUCTION_BYTES
+    return position < len(lines) and lines[position].opcode.startswith("CALL")
+
+
+def find_calls(context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> dict[int, tuple[str, int]]:
+    """byte offset -> (kind, instruction index) of the calls of a section that can be followed.
+
+    sections: those lifted together; starts: the index of each one's first instruction.
+    """
+    out = {}
+    own = lines[context.function.name]
+    by_name = {section.name: section for section in sections}
+    for position, line in enumerate(own):
+        if not line.opcode.startswith("CALL"):
+            continue
+        place = position * INSTRUCTION_BYTES
+        target = _target(context.function, line, place)
+        callee = by_name.get(target[0]) if target else None
+        if callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
+            continue
+        returns = _return_registers(callee, target[1], lines[callee.name])
+        index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
+        if not returns:
+            out[place] = ("branch", index)
+        elif all(_value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
+            out[place] = ("call", index)
+    return out
+
+
+def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
+    """(section, byte offset) that a direct call goes to."""
+    for relocation in section.relocations:
+        if relocation.offset == place:
+            symbol = relocation.symbol
+            return symbol.section.removeprefix(".text."), symbol.offset + relocation.addend
+    if line.operands.startswith("0x") and ".ABS" not in line.opcode:
+        return section.name, int(line.operands, 16)
+    return None
+
+
+def _return_registers(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
+    """The registers in which the function at an offset expects its return address."""
+    begin = next((s for s in section.symbols if s.offset == offset), None)
+    if begin is None:
+        return set()
+    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code))
+    inside = lines[offset // INSTRUCTION_BYTES:end // INSTRUCTION_BYTES]
+    return {line.operands.split()[0] for line in inside if line.opcode.startswith("RET")}
+
+
+def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
+    """The constant that the last write of a register before a call put there, None when it is none."""
+    for earlier in range(position - 1, max(-1, position - 1 - _LOOK_BACK), -1):
+        line = lines[earlier]
+        if line.operands.split(",")[0] != register or line.opcode.startswith(("ST", "RED", "CALL")):
+            continue
+        builder = lower(context, line, earlier * INSTRUCTION_BYTES)
+        if builder is None or line.guard not in ("", lines[position].guard) or len(builder.ops) != 1:
+            return None
+        op = builder.ops[0]
+        return op.src[0].value if op.name == "mov" and isinstance(op.src[0], ir.Const) else None
+    return None

@@ -33,9 +33,9 @@ RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 @dataclass(frozen=True)
 class Note:
-    """A line under a row. kind "source": `line │ text`; "note": a sentence."""
+    """A line under a row. kind "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
 
-    kind: Literal["source", "note"]
+    kind: Literal["source", "frame", "note"]
     text: str
     line: int | None = None
 
@@ -178,7 +178,7 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
     for frame in first.source.inlined if first.source else ():
         who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
         text = f": {frame.text}" if frame.text else ""
-        yield Note("note", f"{who} {PurePath(frame.file).name}:{frame.line}{text}")
+        yield Note("frame", f"{who} {PurePath(frame.file).name}:{frame.line}{text}")
     if not (first.source and first.source.text):
         yield Note("note", first.text)
     causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))

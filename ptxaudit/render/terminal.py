@@ -7,19 +7,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Row, Tone, closing_lines, kernel_rows, total_row
+from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Tone, closing_lines, kernel_rows, total_row
 from ptxaudit.render.text import header_lines
 from ptxaudit.report import Kernel, Report
 
 STYLE: dict[Tone, str] = {"bad": "red", "open": "yellow", "good": "green", "quiet": "dim"}
-NOTE_INDENT = 4
+NOTE_INDENT = 4              # columns
+INDENT, GAP = 2, 2
 
 
 def print_report(report: Report, console: Console) -> None:
     """The whole report, kernel by kernel, then the closing lines."""
     for kernel in report.kernels:
         if kernel.sites:
-            console.print(kernel_view(kernel))
+            console.print(kernel_view(kernel, console.width - INDENT))
             console.print()
     empty = dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites)
     if empty:
@@ -30,45 +31,41 @@ def print_report(report: Report, console: Console) -> None:
         console.print(Text(line, style="yellow"))
 
 
-def kernel_view(kernel: Kernel) -> RenderableType:
+def kernel_view(kernel: Kernel, width: int) -> RenderableType:
     """One kernel: its header, its table, the notes of each row under the row."""
     name, *facts = header_lines(kernel)
     rows = kernel_rows(kernel)
     total = total_row(kernel)
-    widths = _widths([*rows, *([total] if total else [])])
-    parts: list[RenderableType] = [Text(name, style="bold cyan")]
-    parts += [Text(fact, style="dim") for fact in facts]
-    parts.append(_line(COLUMNS, widths, "bold underline"))
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *(row.cells for row in [*rows, *([total] if total else [])]), strict=True)]
+    gap = GAP if sum(widths) + GAP * len(widths) <= width else 1
+
+    def line(cells: tuple[str, ...], style: str, first: str | None = None) -> RenderableType:
+        """One line of the table, `first` the style of place and instruction. Each line is a table of
+        its own with the same widths, so that the notes between may span all columns."""
+        table = Table.grid(padding=(0, gap, 0, 0))
+        for column, column_width in zip(COLUMNS, widths, strict=True):
+            numeric = column in NUMERIC
+            table.add_column(width=column_width, min_width=column_width if numeric else 1, no_wrap=True,
+                             overflow="ellipsis", justify="right" if numeric else "left")
+        styles = [first if first is not None and column in ("place", "instruction") else style for column in COLUMNS]
+        table.add_row(*(Text(cell, style=cell_style) for cell, cell_style in zip(cells, styles, strict=True)))
+        return Padding(table, (0, 0, 0, INDENT), expand=False)
+
+    parts: list[RenderableType] = [Text(name, style="bold cyan"), *(Text(fact, style="dim") for fact in facts)]
+    parts.append(line(COLUMNS, "bold"))
     for row in rows:
-        parts.append(_line(row.cells, widths, STYLE[row.tone], value_only=True))
+        parts.append(line(row.cells, STYLE[row.tone], first=""))
         parts += [_note(note, row.tone) for note in row.notes]
     if total:
-        parts.append(_line(total.cells, widths, "bold"))
+        parts.append(line(total.cells, "bold"))
     return Group(*parts)
 
 
-def _widths(rows: list[Row]) -> list[int]:
-    cells = [COLUMNS, *(row.cells for row in rows)]
-    return [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
-
-
-def _line(cells: tuple[str, ...], widths: list[int], style: str, value_only: bool = False) -> RenderableType:
-    """One table line on the shared column widths; a table a line, so that notes may span all columns."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for name, width in zip(COLUMNS, widths, strict=True):
-        table.add_column(width=width, justify="right" if name in NUMERIC else "left", overflow="fold")
-    plain = {"place", "instruction"} if value_only else set()
-    table.add_row(*(Text(cell, style="" if name in plain else style) for name, cell in zip(COLUMNS, cells, strict=True)))
-    return Padding(table, (0, 0, 0, 2))
-
-
 def _note(note: Note, tone: Tone) -> RenderableType:
-    text = Table.grid(padding=(0, 1, 0, 0))
-    text.add_column(justify="right", width=NOTE_INDENT)
-    text.add_column(width=1)
-    text.add_column(overflow="fold")
-    if note.kind == "source":
-        text.add_row(Text(str(note.line), style="blue"), Text("│", style="blue"), Text(note.text))
-    else:
-        text.add_row("", Text("=", style="blue"), Text(note.text, style=STYLE[tone] if tone != "good" else "dim"))
-    return Padding(text, (0, 0, 0, NOTE_INDENT))
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(justify="right", width=NOTE_INDENT)
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold")
+    mark, style = {"source": ("│", ""), "frame": ("=", "dim"), "note": ("=", STYLE[tone])}[note.kind]
+    grid.add_row(Text(str(note.line or ""), style="blue"), Text(mark, style="blue"), Text(note.text, style=style))
+    return Padding(grid, (0, 0, 0, NOTE_INDENT), expand=False)

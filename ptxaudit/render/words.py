@@ -27,18 +27,15 @@ def bare_name(function: str) -> str:
     """A demangled name without return type and parameters: "void a::k<int, 2>(float*)" -> "a::k<int, 2>"."""
     depth = start = 0
     for at, letter in enumerate(function):
-        if letter in "<{[":
+        parameters = letter == "(" and not function.startswith("(anonymous namespace)", at) and not function.endswith("operator", 0, at)
+        if depth == 0 and parameters:
+            return function[start:at]
+        if letter in "<({[":
             depth += 1
-        elif letter in ">}]":
+        elif letter in ">)}]":
             depth -= 1
         elif depth == 0 and letter == " ":
             start = at + 1
-        elif depth == 0 and letter == "(" and not function.startswith(("(anonymous", "()"), at):
-            return function[start:at]
-        elif depth == 0 and letter == "(":
-            depth += 1
-        elif letter == ")":
-            depth -= 1
     return function[start:]
 
 

@@ -1,0 +1,77 @@
+"""--fail-on: what is denied, what cannot be judged, what --strict adds."""
+
+from __future__ import annotations
+
+import pytest
+from reports import kernel, open_site, report, site
+
+from ptxaudit.errors import InputError
+from ptxaudit.gate import judge, parse_limit
+from ptxaudit.lanes.result import Status
+from ptxaudit.report import Span
+
+
+def verdict(limit, *sites, strict=False):
+    """(number of denials, sites that could not be judged)"""
+    result = judge(report(kernel(*sites)), [parse_limit(limit)], strict)
+    return len(result.denials), result.unjudged
+
+
+CLEAN, BAD = site(), site(wavefronts=64)                       # 8 requests of 1 and of 8 wavefronts, ideal 1
+UNKNOWN, UNREACHED = open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0)
+
+
+def each(status, low, high, best=1, **more):
+    return open_site(status, per_request=Span(low, high), ideal_per_request=Span(best, best),
+                     excess_per_request=Span(max(0, low - best), high - best), **more)
+
+
+INVARIANT = each(Status.INVARIANT, 4, 4, ways=4)
+RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
+
+
+@pytest.mark.parametrize("limit, found, expected", [
+    ("excess=7", BAD, (1, 0)), ("excess=8", BAD, (0, 0)), ("excess=1", CLEAN, (0, 0)),
+    ("ways=8", BAD, (1, 0)), ("ways=9", BAD, (0, 0)), ("ways=2", CLEAN, (0, 0)),
+    ("total-excess=56", BAD, (1, 0)), ("total-excess=57", BAD, (0, 0)),
+    ("excess=1", UNREACHED, (0, 0)), ("ways=2", UNREACHED, (0, 0)), ("total-excess=1", UNREACHED, (0, 0)),
+    ("excess=3", INVARIANT, (1, 0)), ("ways=4", INVARIANT, (1, 0)), ("total-excess=1", INVARIANT, (0, 1)),
+    ("excess=1", RANGE, (1, 0)), ("excess=5", RANGE, (0, 1)), ("excess=8", RANGE, (0, 0)),    # lower end, upper end, above both
+    ("ways=2", RANGE, (1, 0)), ("ways=5", RANGE, (0, 1)),
+    ("total-excess=8", RANGE, (1, 0)), ("total-excess=57", RANGE, (0, 0)),
+    ("excess=1", UNKNOWN, (0, 1)), ("ways=2", UNKNOWN, (0, 1)), ("total-excess=1", UNKNOWN, (0, 1)),
+])
+def test_a_limit_against_a_site(limit, found, expected):
+    assert verdict(limit, found) == expected
+
+
+def test_zero_means_any_conflict():
+    assert verdict("excess=0", CLEAN, BAD) == verdict("excess=1", CLEAN, BAD) == (1, 0)
+    assert verdict("ways=0", CLEAN, BAD) == verdict("ways=1", CLEAN, BAD) == (1, 0)
+    assert verdict("total-excess=0", CLEAN) == (0, 0)
+
+
+def test_strict_denies_what_cannot_be_judged():
+    assert verdict("excess=1", CLEAN, UNKNOWN, strict=True) == (1, 1)
+    assert verdict("excess=5", RANGE, strict=True) == (1, 1)
+    assert verdict("total-excess=60", RANGE, UNKNOWN, strict=True) == (1, 1)
+
+
+def test_total_excess_is_of_a_kernel_and_launch():
+    one = report(kernel(BAD), kernel(BAD, launch=None))
+    assert len(judge(one, [parse_limit("total-excess=56")]).denials) == 2
+    assert not judge(one, [parse_limit("total-excess=57")]).denials
+    assert len(judge(report(kernel(BAD, BAD)), [parse_limit("total-excess=112")]).denials) == 1
+
+
+def test_requests_that_differ_are_judged_by_the_worst():
+    mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))      # 7 of 1, one of 9
+    assert verdict("excess=1", mixed) == (1, 0)            # the mean of 8 over 8 requests proves one
+    assert verdict("excess=8", mixed) == (0, 1)
+
+
+@pytest.mark.parametrize("text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA001", "=3"])
+def test_what_is_no_limit(text):
+    with pytest.raises(InputError) as caught:
+        parse_limit(text)
+    assert text in caught.value.what and "excess=N" in caught.value.hint

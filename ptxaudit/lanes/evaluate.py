@@ -182,7 +182,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             reason += f"; {record.loose}"
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
                           lines_ideal=t.lines_ideal, **common)
-    if t.low != t.high:
+    if t.low != t.high or record.loose:
         reason = record.loose or access_reason(record.machine, record.access) or "the rule gives a range for this request"
         return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
                           per_request=per, ideal_per_request=ideal_per, **common)

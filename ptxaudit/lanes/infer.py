@@ -30,11 +30,12 @@ from .env import LANES
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import Lost, Uniform, Value, lane_uniform, opaque, same, squeeze, term_zeros, unknown
+from .value import Lost, Uniform, Value, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
+WORTH_KEEPING = 7          # low bits of a value that tell its bank (32 banks of 4 bytes)
 
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
@@ -135,6 +136,7 @@ class Interpreter:
         self.steps = 0
         self.unrolling = 0
         self.failure = ""
+        self._blame: dict = {}             # (loop head, register) -> why it is opaque there
         self.reduced = self._reduced_cfg()
         self.order = _weak_order(self.reduced, 0)
         self.loops: dict[int, frozenset[int]] = {}
@@ -260,6 +262,10 @@ class Interpreter:
             changed = False
             for name in modified:
                 verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt)
+                if verdict == "opaque" and hypothesis[name] != "opaque":
+                    came = arrived.registers.values.get(name)
+                    if came is not None and came.why is not None and came.why.data:
+                        self._blame[head, name] = came.why
                 if verdict != hypothesis[name] or name in zeros and zeros[name][1]:
                     changed = True
                     hypothesis[name] = verdict
@@ -310,6 +316,8 @@ class Interpreter:
             if kind == "step":
                 k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
                 values[name] = affine.add(old, affine.multiply(steps[name], k))
+            elif kind == "modulo":
+                values[name] = modulo(old, zeros[name][0], Lost(f"{name} changes in a loop by other amounts in each lane", self.graph.starts[head]))
             elif kind == "shift":
                 if old.base.dtype == bool:
                     u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", ("shift", head, name, self.fresh))
@@ -318,7 +326,8 @@ class Interpreter:
                     u = Uniform(f"{name}'", old.bits, zeros[name][0], None, None, "loop", ("shift", head, name, self.fresh))
                     values[name] = affine.add(old, unknown(u))
             else:
-                values[name] = opaque(old.bits, Lost(f"{name} changes in a loop in a way that is not followed", self.graph.starts[head]))
+                values[name] = opaque(old.bits, self._blame.get((head, name)) or
+                                      Lost(f"{name} changes in a loop in a way that is not followed", self.graph.starts[head]))
         return state
 
     def _verify(self, name, kind, entry, start, arrived, steps, zeros, attempt) -> str:
@@ -344,17 +353,21 @@ class Interpreter:
             return "opaque"
         if before.base.dtype == bool:
             uniform = squeeze(before).uniform and squeeze(came).uniform
-            return "shift" if uniform else "opaque"
+            return "shift" if uniform and kind != "modulo" else "opaque"
         moved = affine.subtract(came, before)
-        if moved.valid is not None or not lane_uniform(moved.base) or not all(lane_uniform(c) for _, c in moved.terms):
+        if moved.poison is not None:
             return "opaque"
-        low = min(term_zeros(moved), affine.array_zeros(moved.base) if moved.base.any() else moved.bits)
-        known_zeros = zeros.get(name)
-        if known_zeros is None:
+        low = _common_zeros(moved)
+        together = moved.valid is None and lane_uniform(moved.base) and all(lane_uniform(c) for _, c in moved.terms)
+        if kind == "modulo" or not together:
+            kind = "modulo"
+            if low == 0:
+                return "opaque"
+        else:
+            kind = "shift"
+        if name not in zeros or low < zeros[name][0]:
             zeros[name] = (low, True)
-        elif low < known_zeros[0]:
-            zeros[name] = (low, True)
-        return "shift"
+        return kind
 
     def _exits_apart(self, inside: set[int]) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
@@ -383,7 +396,7 @@ class Interpreter:
                 for name in modified:
                     value = state.registers.values.get(name)
                     if value is not None and any(u.kind not in _OUTER for u, _ in value.terms):
-                        state.registers.values[name] = opaque(value.bits, why)
+                        state.registers.values[name] = _without_trips(value, why)
                 states[i] = (source, state)
 
     # --- one block ---
@@ -614,15 +627,15 @@ class Interpreter:
                 from .effects import blend
                 values[name] = blend(a, b, other.mask)
             else:
-                values[name] = self._meet(name, a, b, apart is not False, key)
+                values[name] = self._meet(name, a, b, apart is not False, key, out.doubts + other.doubts)
         out.exact = out.exact and other.exact and (exclusive or bool((out.mask == other.mask).all()))
         out.mask = out.mask | other.mask
         out.doubts = out.doubts + tuple(d for d in other.doubts if d not in out.doubts)
 
-    def _meet(self, name, a: Value, b: Value, apart: bool, key) -> Value:
+    def _meet(self, name, a: Value, b: Value, apart: bool, key, doubts: tuple[Lost, ...]) -> Value:
         """One of two values, by a choice that is not known."""
         if apart:
-            return _lanes_that_agree(name, a, b)
+            return _lanes_that_agree(name, a, b, doubts)
         if a.poison is not None or b.poison is not None:
             return opaque(a.bits, a.why or b.why or Lost(f"{name} takes one of two values"))
         self.fresh += 1
@@ -630,7 +643,7 @@ class Interpreter:
             if squeeze(a).uniform and squeeze(b).uniform:
                 u = Uniform(f"{name}?", 1, 0, 0, 1, "choice", (key, name, self.fresh))
                 return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
-            return _lanes_that_agree(name, a, b)
+            return _lanes_that_agree(name, a, b, doubts)
         difference = squeeze(affine.subtract(a, b))
         if difference.valid is not None:
             return opaque(a.bits, Lost(f"{name} takes one of two values"))
@@ -648,10 +661,32 @@ class Interpreter:
         return opaque(a.bits, Lost(f"{name} takes one of two values"))
 
 
-def _lanes_that_agree(name, a: Value, b: Value) -> Value:
+def _without_trips(value: Value, why: Lost) -> Value:
+    """A value whose trip counts differ between lanes: known up to the multiples that a trip adds."""
+    if value.base.dtype == bool:
+        return opaque(1, why)
+    kept = tuple(t for t in value.terms if t[0].kind in _OUTER)
+    gone = Value(np.zeros((1, 1), value.base.dtype), tuple(t for t in value.terms if t[0].kind not in _OUTER))
+    return modulo(Value(value.base, kept, value.valid, value.poison, value.why), term_zeros(gone), why)
+
+
+def _common_zeros(difference: Value) -> int:
+    """Low zero bits of a difference in every lane."""
+    own = affine.array_zeros(difference.base) if difference.base.any() else difference.bits
+    return min(term_zeros(difference), own)
+
+
+def _lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
     """a where it equals b lane by lane, opaque elsewhere."""
+    cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
+    why = a.why or b.why or Lost(f"{name} takes one of two values, by lane" + (f": {cause.reason}" if cause else ""),
+                                 data=cause is not None and cause.data)
+    if a.base.dtype != bool and a.poison is None and b.poison is None:
+        difference = affine.subtract(a, b)
+        if difference.poison is None and _common_zeros(difference) >= WORTH_KEEPING:
+            return modulo(a, _common_zeros(difference), why)
     if a.valid is not None or b.valid is not None:
-        return opaque(a.bits, a.why or b.why or Lost(f"{name} takes one of two values, by lane"))
+        return opaque(a.bits, why)
     if a.base.dtype == bool:
         differ = a.base ^ b.base
         if a.terms or b.terms:
@@ -664,7 +699,6 @@ def _lanes_that_agree(name, a: Value, b: Value) -> Value:
     for v in (a, b):
         if v.poison is not None:
             differ = differ | v.poison
-    why = a.why or b.why or Lost(f"{name} takes one of two values, by lane")
     return Value(a.base, a.terms, None, differ if differ.any() else None, why)
 
 

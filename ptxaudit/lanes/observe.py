@@ -25,7 +25,7 @@ from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 SMALL_UNKNOWN = 256          # an unknown below this is tried number by number: words may meet there
-EXTRA_SYMBOLS = 2            # two-valued choices that are all tried
+EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,12 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
     if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
         why = address.why or Lost("an address that is not known")
         raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+    line = 0
     if address.valid is not None and address.valid < min(32, address.bits):
-        why = address.why or Lost("an address of which only the low bits are known")
-        raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+        line = line_of(machine, access)
+        if (1 << address.valid) % line or access.bypass:
+            why = address.why or Lost("an address of which only the low bits are known")
+            raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
     zeros, varying = 32, []
     for u, c in address.terms:
         if _varies(c, mask):
@@ -155,13 +158,13 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
     weights = np.ones(mask.shape[0], np.int64)
     trip = np.zeros(mask.shape[0], np.int64)
     if not varying:
-        record.add(base, mask, weights, trip, None, zeros)
+        record.add(base, mask, weights, trip, None, zeros, line)
         if record.lost:
             raise _Given(Lost(record.lost), Status.UNKNOWN)
         return record
     choices = [(u, c) for u, c in varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in varying if (u, c) not in choices]
-    if len(others) > 1 or len(choices) > EXTRA_SYMBOLS:
+    if len(others) > 1 or len(choices) > EXTRA_SYMBOLS or line:
         names = " and ".join(dict.fromkeys(u.name for u, _ in varying))
         raise _Given(Lost(f"{names} multiply the lane"), Status.BOUNDED)
     variants = [base]
@@ -193,7 +196,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     u, c = term
     c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
-    line = _line(machine, access)
+    line = line_of(machine, access)
     period = max(1, line // min(unit, line))
     step = 1 << min(u.zeros, 31)
     if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
@@ -223,8 +226,8 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     if u.name not in found.reasons:
         found.reasons.append(u.name)
     folded: dict[tuple, list[int]] = {}
-    for residue, found in sorted(table.items()):
-        main = [f for f in found if f[3]] or found
+    for residue, figures in sorted(table.items()):
+        main = [f for f in figures if f[3]] or figures
         key = (min(f[0] for f in main), max(f[1] for f in main), main[0][2])
         folded.setdefault(key, []).append(residue)
     for (low, high, ideal), residues in sorted(folded.items(), key=lambda kv: kv[1][0]):
@@ -236,7 +239,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
             found.cases.append(case)
 
 
-def _line(machine, access) -> int:
+def line_of(machine, access) -> int:
     """Bytes after which banks and equal words repeat: figures depend on an address modulo this."""
     rule = machine.rule(access)
     counts = [c for c in (rule.count, rule.second) if c is not None]
@@ -268,6 +271,12 @@ def _answer(index, access, machine, shape_known: bool, found: _Found) -> SiteRes
         status = worst.status
         if status == Status.UNKNOWN and high <= 2 * low:
             status = Status.BOUNDED
+        unresolved = {group for group, _ in found.given}
+        if status == Status.UNKNOWN and not shape_known and not unresolved >= set(found.ranges):
+            table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
+                          for name, r in found.ranges.items())
+            return SiteResult(index, Status.CONDITIONAL, f"depends on the block's shape, which is not told (--block); {worst.lost.reason}",
+                              per_request=(low, high), conditions=table, **base)
         per = None if status == Status.UNKNOWN else (low, high)
         return SiteResult(index, status, worst.lost.reason, per_request=per, **base)
     if found.cases:

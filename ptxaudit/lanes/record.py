@@ -74,10 +74,12 @@ class SiteRecord:
     visits: np.ndarray | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
-            sources: np.ndarray | None = None, zeros: int = 32) -> None:
+            sources: np.ndarray | None = None, zeros: int = 32, line: int = 0) -> None:
         """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
 
         zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
+        line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
+        which banks repeat: the banks are known, whether lanes share a word is not.
         """
         some = active.any(axis=1)
         self.requests += int(weights.sum())
@@ -99,12 +101,14 @@ class SiteRecord:
             if step < self.access.width:       # an access that is not aligned would fault: the base aligns it
                 step = min(self.access.width, shift)
                 relative = np.where(active, addresses - low, 0)
-        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step)
+        if line:
+            relative = relative % line
+        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step, line)
         entry = self.pending.get(key)
         if entry is None:
             if len(self.pending) >= PENDING:
                 self.flush()
-            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}, step]
+            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}, step, line]
         entry[3] += weights
         if not self.many_trips:
             by_trip = entry[4]
@@ -158,7 +162,8 @@ class SiteRecord:
         sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
         weights = np.concatenate([e[3] for e in entries])
         steps = np.concatenate([np.full(len(e[3]), e[5]) for e in entries])
-        scores = self._score(addresses, active, sources, steps)
+        lines = np.concatenate([np.full(len(e[3]), e[6]) for e in entries])
+        scores = self._score(addresses, active, sources, steps, lines)
         at = 0
         for e in entries:
             n = len(e[3])
@@ -182,16 +187,25 @@ class SiteRecord:
                 slot[3] += int(weights[i])
         self.evidence = scores.evidence
 
-    def _score(self, addresses, active, sources, steps):
-        """Scores of all requests; where the base is not known well enough, the range over its residues."""
+    def _score(self, addresses, active, sources, steps, words):
+        """Scores of all requests; where the base is not known well enough, the range over its residues;
+        where words are known modulo a line only, from all equal to all distinct (both extremes: no
+        rule lets fewer distinct words cost more)."""
         shift = self.machine.invariant_shift(self.access)
         scores = banks.score(self.machine, self.access, addresses, active, sources)
         loose = steps < shift
-        if not loose.any():
+        if not loose.any() and not words.any():
             return scores
         low, high, ideal, ways = (np.array(x) for x in (scores.low, scores.high, scores.ideal, scores.ways))
         lines = None if scores.lines is None else np.array(scores.lines)
         lines_ideal = None if scores.lines_ideal is None else np.array(scores.lines_ideal)
+        if words.any():
+            rows = np.flatnonzero(words)
+            apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
+            s = banks.score(self.machine, self.access, apart, active[rows], None if sources is None else sources[rows])
+            if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
+                self.loose = self.loose or "which lanes share a word is not known"
+            high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
         for step in np.unique(steps[loose]):
             rows = np.flatnonzero(steps == step)
             for residue in range(int(step), shift, int(step)):

@@ -28,6 +28,7 @@ from ..ir import Control, Guard, Instruction, Reg
 from . import affine
 from .effects import Registers, View, execute, guard_mask, pack, take, unpack
 from .env import DIMENSIONS, LANES, Environment
+from .observe import line_of
 from .record import SiteRecord
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed
 
@@ -367,21 +368,25 @@ class Simulation:
             address = _shared_window(address)
             if address is None:      # global memory: no shared access
                 return
-        known = self._addresses(address, active)
+        known = self._addresses(address, active, record)
         if isinstance(known, Lost):
             record.add_lost(active, weights, known.reason, known.index, known.data)
             return
         sources = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
-        record.add(known[0], active, weights, trip, sources, known[1])
+        record.add(known[0], active, weights, trip, sources, known[1], known[2])
 
-    def _addresses(self, address: Value, active: np.ndarray) -> tuple[np.ndarray, int] | Lost:
-        """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift), or why not known."""
+    def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord) -> tuple[np.ndarray, int, int] | Lost:
+        """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
+        up to a multiple of which each lane is known), or why they are not known."""
         if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
             return address.why or Lost("an address that is not known")
+        line = 0
         if address.valid is not None and address.valid < min(address.bits, 32):
-            return address.why or Lost("an address of which only the low bits are known")
+            line = line_of(record.machine, record.access)
+            if (1 << address.valid) % line or record.access.bypass:
+                return address.why or Lost("an address of which only the low bits are known")
         zeros = 32
         for u, c in address.terms:
             if c.shape[1] > 1:
@@ -393,7 +398,7 @@ class Simulation:
                     return Lost(f"{u.name} multiplies the lane")
             zeros = min(zeros, u.zeros + array_zeros(c))
         base = affine.fit(address, 32).base
-        return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros
+        return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros, line
 
     def _sources(self, site, view: View, active: np.ndarray) -> np.ndarray | None:
         """cp.async's global addresses up to a shift of whole 128-byte lines; None where not known."""

@@ -230,6 +230,14 @@ def same(a: Value, b: Value) -> bool:
     return all(u in other and np.array_equal(*np.broadcast_arrays(c, other[u])) for u, c in a.terms)
 
 
+def modulo(value: Value, zeros: int, why: Lost) -> Value:
+    """What remains known of a value to which a multiple of 2**zeros is added, another one in each lane."""
+    if value.poison is not None or zeros <= 0 or value.base.dtype == bool:
+        return opaque(value.bits, value.why or why)
+    valid = min(zeros, value.bits if value.valid is None else value.valid)
+    return value if valid >= value.bits else Value(value.base, value.terms, valid, None, why)
+
+
 def lane_uniform(array: np.ndarray) -> bool:
     """True when all columns are equal."""
     return array.shape[1] == 1 or bool((array == array[:, :1]).all())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
@@ -64,8 +65,7 @@ class Builder:
         self.context, self.place, self.guard = context, place, guard
         self.cluster_slots = cluster_slots
         self.opcode, self.operands = opcode, operands
-        self.root, *marks = opcode.split(".")
-        self.marks = tuple(marks)
+        self.root, self.marks, self._marks = _parts(opcode)
         self.ops: list[ir.Op] = []
         self.site: ir.Site | None = None
         self.control: ir.Control | None = None
@@ -73,7 +73,7 @@ class Builder:
 
     def has(self, *marks: str) -> bool:
         """True when the opcode carries one of the marks."""
-        return any(mark in self.marks for mark in marks)
+        return not self._marks.isdisjoint(marks)
 
     def operand(self, position: int) -> Operand:
         if not -len(self.operands) <= position < len(self.operands):
@@ -84,7 +84,7 @@ class Builder:
 
     def temporary(self, bits: int) -> ir.Reg:
         self._temporaries += 1
-        return ir.Reg(f"t{self._temporaries - 1}.{bits}", bits)
+        return _temporary(self._temporaries - 1, bits)
 
     def emit(self, name: str, dst: tuple, src: tuple, bits: int = WORD_BITS, attrs: tuple = (), **memory) -> None:
         """An operation that writes registers of the program, under the guard."""
@@ -285,9 +285,26 @@ class Builder:
         return self._load(f"const:{bank}", ir.Const(offset), 0, 1, bits, signed)[0]
 
 
+@lru_cache(maxsize=None)
+def _parts(opcode: str) -> tuple[str, tuple[str, ...], frozenset[str]]:
+    root, *marks = opcode.split(".")
+    return root, tuple(marks), frozenset(marks)
+
+
+@lru_cache(maxsize=None)
+def machine_register(kind: str, number: int) -> ir.Reg:
+    """The IR register of "R", "UR", "P" or "UP" and a number."""
+    return ir.Reg(f"{kind}{number}", 1 if kind in ("P", "UP") else WORD_BITS, kind in ("UR", "UP"))
+
+
 def register(operand: Register, plus: int = 0) -> ir.Reg:
     """The IR register of a syntax register that is not RZ or PT; `plus` counts on from it."""
-    return ir.Reg(f"{operand.kind}{operand.number + plus}", 1 if operand.is_predicate else WORD_BITS, operand.is_uniform)
+    return machine_register(operand.kind, operand.number + plus)
+
+
+@lru_cache(maxsize=None)
+def _temporary(number: int, bits: int) -> ir.Reg:
+    return ir.Reg(f"t{number}.{bits}", bits)
 
 
 def float_bits(number: Number, bits: int) -> int:

@@ -42,7 +42,8 @@ class Line:
 
     @property
     def text(self) -> str:
-        return " ".join(part for part in (self.guard, self.opcode, self.operands) if part)
+        text = f"{self.opcode} {self.operands}" if self.operands else self.opcode
+        return f"{self.guard} {text}" if self.guard else text
 
 
 @dataclass(frozen=True, slots=True)

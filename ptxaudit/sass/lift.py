@@ -12,8 +12,11 @@ opcode as its name that writes every register the instruction may write (`clobbe
 
 from __future__ import annotations
 
+import gc
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from .. import ir
@@ -29,7 +32,10 @@ from .lower import lower
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)     # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3                     # __constant__ variables
+_OTHER_BANK = re.compile(r"c\[0x[1-9a-f]")        # banks whose contents are the function's own
 
+# (line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
+Memo = dict[tuple[Line, int], tuple]
 Sources = Callable[[str, int], ir.Source | None]     # (section, byte offset) -> position in the source
 
 
@@ -50,13 +56,27 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], s
         raise next(error for error in lines.values() if isinstance(error, InputError))
     called: set[str] = set()
     functions = {}
-    for entry_turn in (True, False):
-        for function in good.values():
-            if function.entry == entry_turn and function.name not in called:
-                sections = _sections(function, good, lines)
-                called |= {section.name for section in sections[1:]}
-                functions[function.name] = lift_function(cubin, sections, lines, sources)
+    memo: Memo = {}
+    with _without_collector():
+        for entry_turn in (True, False):
+            for function in good.values():
+                if function.entry == entry_turn and function.name not in called:
+                    sections = _sections(function, good, lines)
+                    called |= {section.name for section in sections[1:]}
+                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of small objects are made that all stay: the collector would walk them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines) -> list[CodeSection]:
@@ -70,8 +90,13 @@ def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: L
     return out
 
 
-def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sources: Sources | None = None) -> ir.Function:
-    """One function, its own section first, then those of the functions it calls."""
+def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sources: Sources | None = None,
+                  memo: Memo | None = None) -> ir.Function:
+    """One function, its own section first, then those of the functions it calls.
+
+    memo: what lines were lowered to, kept between the functions of one architecture.
+    """
+    memo = {} if memo is None else memo
     starts, end = {}, 0
     for section in sections:
         starts[section.name] = end
@@ -79,7 +104,7 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
     instructions: list[ir.Instruction] = []
     for section in sections:
         context = _context(cubin, section, sections, lines, starts)
-        instructions += _instructions(context, lines[section.name], sources)
+        instructions += _instructions(context, lines[section.name], sources, memo)
     function = sections[0]
     info, threads = function.info, function.info.max_threads
     return ir.Function(
@@ -129,19 +154,18 @@ def _variables(sections: list[CodeSection]) -> Iterator[ir.Variable]:
         yield ir.Variable(symbol.name, "shared", symbol.size)
 
 
-def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | None) -> Iterator[ir.Instruction]:
-    memo: dict[Line, tuple] = {}      # what depends on nothing but the line
+def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | None, memo: Memo) -> Iterator[ir.Instruction]:
     slots: frozenset[str] = frozenset()
     shift = context.first * INSTRUCTION_BYTES
     for position, line in enumerate(lines):
         place = position * INSTRUCTION_BYTES
-        elsewhere = place in context.relocated or bool(slots) or line.opcode.startswith("CALL")
-        lowered = None if elsewhere else memo.get(line)
+        here = place in context.relocated or bool(slots) or line.opcode.startswith("CALL") or _OTHER_BANK.search(line.operands)
+        lowered = None if here else memo.get((line, context.param_base))
         if lowered is None:
             b = lower(context, line, place, slots)
             lowered = (b.guard, tuple(b.ops), b.control, b.site) if b else (None, (), None, None)
-            if not elsewhere and lowered[2] is None:
-                memo[line] = lowered
+            if not here and lowered[2] is None:
+                memo[line, context.param_base] = lowered
         slots = _cluster_slots(slots, line)
         guard, ops, control, site = lowered
         source = sources(context.function.name, place) if sources is not None else None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES
-from .builder import NEVER, WORD_BITS, Builder, NoMeaning
+from .builder import NEVER, WORD_BITS, Builder, NoMeaning, machine_register
 from .clobber import LAST_REGISTER
 from .syntax import Jump, Number, Register, Word
 
@@ -94,8 +94,7 @@ def trap(b: Builder) -> None:
         b.control = ir.Control("exit", guard=b.guard)
 
 
-_ALL_REGISTERS = tuple(ir.Reg(f"{kind}{k}", 1 if kind in ("P", "UP") else WORD_BITS, kind.startswith("U"))
-                       for kind, last in LAST_REGISTER.items() for k in range(last + 1))
+_ALL_REGISTERS = tuple(machine_register(kind, k) for kind, last in LAST_REGISTER.items() for k in range(last + 1))
 
 
 # --- calls ----------------------------------------------------------------------------------

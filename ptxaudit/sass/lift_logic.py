@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import ir
 from . import places
-from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning, register
+from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning, machine_register, register
 from .syntax import Number, Operand, Register, Word
 
 PREDICATES = 7             # P0 to P6; P7 is PT
@@ -227,7 +227,7 @@ def predicates_to_register(b: Builder) -> None:
             continue
         bit: ir.Operand = ir.Const(1 << (k + shift))
         if k < PREDICATES:
-            wide = b.compute("zext", ir.Reg(f"{kind}{k}", 1, kind == "UP"))
+            wide = b.compute("zext", machine_register(kind, k))
             bit = b.compute("shl", wide, ir.Const(k + shift)) if k + shift else wide
         value = bit if value == ZERO32 else b.compute("or", value, bit)
     b.write(destination, "mov", value)
@@ -245,7 +245,7 @@ def register_to_predicates(b: Builder) -> None:
         if mask.value >> k & 1:
             bit = b.compute("and", value, ir.Const(1 << (k + shift)))
             yes = b.compute("setp.ne", bit, ZERO32, result=1)
-            b.emit("mov", (ir.Reg(f"{kind}{k}", 1, kind == "UP"),), (yes,), 1)
+            b.emit("mov", (machine_register(kind, k),), (yes,), 1)
 
 
 LOWERINGS = {

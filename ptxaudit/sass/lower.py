@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import ir
 from ..errors import InputError
 from . import lift_control, lift_float, lift_integer, lift_logic, lift_memory, lift_warp
-from .builder import Builder, Context, NoMeaning
+from .builder import Builder, Context, NoMeaning, machine_register
 from .clobber import clobber
 from .disassemble import Line
 from .parse import parse_operands
@@ -20,7 +20,7 @@ LOWERINGS = {
 }
 
 _GUARDS: dict[str, ir.Guard] = {
-    f"@{sign}{kind}{number}": ir.Guard(ir.Reg(f"{kind}{number}", 1, kind == "UP"), bool(sign))
+    f"@{sign}{kind}{number}": ir.Guard(machine_register(kind, number), bool(sign))
     for kind in ("P", "UP") for number in range(7) for sign in ("", "!")
 }
 _ALWAYS, _NEVER = ("", "@PT", "@UPT"), ("@!PT", "@!UPT")

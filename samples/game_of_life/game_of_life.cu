@@ -5,7 +5,7 @@ constexpr int kHalo = 4;
 constexpr int kSize = kTile + 2 * kHalo;   // 72 bytes a row: 18 words
 
 extern "C" __global__ void __launch_bounds__(256) life(const unsigned char* in, unsigned char* out, int n) {
-    __shared__ unsigned char cells[2][kSize][kSize];
+    __shared__ alignas(16) unsigned char cells[2][kSize][kSize];
     int tid = threadIdx.x;
     int x0 = blockIdx.x * kTile - kHalo;
     int y0 = blockIdx.y * kTile - kHalo;

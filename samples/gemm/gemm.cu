@@ -24,8 +24,8 @@ struct Loader {
             int vector = thread + i * kThreads;
             int row = vector / kVectorsARow;
             int col = vector % kVectorsARow * 4;
-            *reinterpret_cast<int4*>(tile + row * kPitch + col) =        // site: copy
-                *reinterpret_cast<const int4*>(global + row * pitch + col);
+            const int4* from = reinterpret_cast<const int4*>(global + row * pitch + col);
+            *reinterpret_cast<int4*>(tile + row * kPitch + col) = *from;   // site: copy
         }
     }
 

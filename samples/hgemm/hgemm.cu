@@ -113,10 +113,10 @@ __device__ void single_stage(const __half* a, const __half* b, float* c, int n, 
         for (int i = 0; i < kTile * kK / 8 / kThreads; ++i) {
             int row = (tid + i * kThreads) / 8;
             int chunk = (tid + i * kThreads) % 8;
-            *reinterpret_cast<int4*>(&tiles.a[Layout::template chunk<kK>(row, chunk)]) =              // site: store-a
-                *reinterpret_cast<const int4*>(a + row * k + k0 + chunk * 8);
-            *reinterpret_cast<int4*>(&tiles.b[Layout::template chunk<kTile>(row, chunk)]) =           // site: store-b
-                *reinterpret_cast<const int4*>(b + (k0 + row) * n + chunk * 8);
+            const int4* from_a = reinterpret_cast<const int4*>(a + row * k + k0 + chunk * 8);
+            const int4* from_b = reinterpret_cast<const int4*>(b + (k0 + row) * n + chunk * 8);
+            *reinterpret_cast<int4*>(&tiles.a[Layout::template chunk<kK>(row, chunk)]) = *from_a;      // site: store-a
+            *reinterpret_cast<int4*>(&tiles.b[Layout::template chunk<kTile>(row, chunk)]) = *from_b;   // site: store-b
         }
         __syncthreads();
         multiply<Layout, kK>(tiles, sum);

@@ -15,9 +15,9 @@ extern "C" __global__ void __launch_bounds__(256) persistent_transpose(const flo
         if (t >= tiles_x * tiles_y) break;
         int x = t % tiles_x * 32;
         int y = t / tiles_x * 32;
-        for (int j = ty; j < 32; j += 8) tile[j][tx] = in[(y + j) * width + x + tx];     // site: tile-store
+        for (int j = 0; j < 32; j += 8) tile[ty + j][tx] = in[(y + ty + j) * width + x + tx];     // site: tile-store
         __syncthreads();
-        for (int j = ty; j < 32; j += 8) out[(x + j) * height + y + tx] = tile[tx][j];   // site: tile-load
+        for (int j = 0; j < 32; j += 8) out[(x + ty + j) * height + y + tx] = tile[tx][ty + j];   // site: tile-load
     }
 }
 
@@ -31,9 +31,9 @@ extern "C" __global__ void __launch_bounds__(256) strided_transpose(const float*
     for (int t = blockIdx.x; t < tiles_x * tiles_y; t += gridDim.x) {
         int x = t % tiles_x * 32;
         int y = t / tiles_x * 32;
-        for (int j = ty; j < 32; j += 8) tile[j][tx] = in[(y + j) * width + x + tx];     // site: strided-store
+        for (int j = 0; j < 32; j += 8) tile[ty + j][tx] = in[(y + ty + j) * width + x + tx];     // site: strided-store
         __syncthreads();
-        for (int j = ty; j < 32; j += 8) out[(x + j) * height + y + tx] = tile[tx][j];   // site: strided-load
+        for (int j = 0; j < 32; j += 8) out[(x + ty + j) * height + y + tx] = tile[tx][ty + j];   // site: strided-load
         __syncthreads();
     }
 }

@@ -3,7 +3,7 @@
 
 template <typename T, int Pitch>
 __device__ void transpose32(const T* in, T* out, int n) {
-    __shared__ T tile[32][Pitch];
+    __shared__ alignas(16) T tile[32][Pitch];
     int tx = threadIdx.x;
     int ty = threadIdx.y;
     tile[ty][tx] = in[(blockIdx.y * 32 + ty) * n + blockIdx.x * 32 + tx];       // site: store

@@ -24,14 +24,14 @@ extern "C" __global__ void v2_pairs(const uint2* in, uint2* out) {
 extern "C" __global__ void v4_lanes_15_16(const uint4* in, uint4* out) {
     __shared__ uint4 s[kWarp];
     fill(s, in);
-    if (threadIdx.x == 15 || threadIdx.x == 16)
+    if (1u << threadIdx.x & (1u << 15 | 1u << 16))
         out[threadIdx.x] = s[threadIdx.x];               // site: v4-lanes-15-16
 }
 
 extern "C" __global__ void v4_lanes_0_15(const uint4* in, uint4* out) {
     __shared__ uint4 s[kWarp];
     fill(s, in);
-    if (threadIdx.x == 0 || threadIdx.x == 15)
+    if (1u << threadIdx.x & (1u << 0 | 1u << 15))
         out[threadIdx.x] = s[threadIdx.x];               // site: v4-lanes-0-15
 }
 

@@ -22,10 +22,10 @@ extern "C" __global__ void __launch_bounds__(128) wmma_gemm(const __half* a, con
         for (int j = 0; j < 2; ++j) wmma::fill_fragment(sum[i][j], 0.0f);
     for (int k0 = 0; k0 < k; k0 += kK) {
         for (int v = tid; v < kTile * kK / 8; v += 128) {
-            *reinterpret_cast<int4*>(&as[v / 4 * kPitchA + v % 4 * 8]) =                          // site: store-a
-                *reinterpret_cast<const int4*>(a + (blockIdx.y * kTile + v / 4) * k + k0 + v % 4 * 8);
-            *reinterpret_cast<int4*>(&bs[v / 8 * kPitchB + v % 8 * 8]) =                          // site: store-b
-                *reinterpret_cast<const int4*>(b + (k0 + v / 8) * n + blockIdx.x * kTile + v % 8 * 8);
+            const int4* from_a = reinterpret_cast<const int4*>(a + (blockIdx.y * kTile + v / 4) * k + k0 + v % 4 * 8);
+            const int4* from_b = reinterpret_cast<const int4*>(b + (k0 + v / 8) * n + blockIdx.x * kTile + v % 8 * 8);
+            *reinterpret_cast<int4*>(&as[v / 4 * kPitchA + v % 4 * 8]) = *from_a;                 // site: store-a
+            *reinterpret_cast<int4*>(&bs[v / 8 * kPitchB + v % 8 * 8]) = *from_b;                 // site: store-b
         }
         __syncthreads();
         for (int kk = 0; kk < kK; kk += 16) {

@@ -91,10 +91,10 @@ def unary(operator: str, value: s.Operand) -> s.Operand:
 
 def memory(operands: Sequence[s.Operand]) -> s.Memory:
     """`[base+constant, rest…]`: constants that are added go into the offset."""
-    base, offset = operands[0], 0
+    base, offset = operands[0], None
     while (isinstance(base, s.Binary) and base.operator in "+-" and isinstance(base.right, s.Int)
            and not base.right.unsigned):
-        offset += base.right.value if base.operator == "+" else -base.right.value
+        offset = (offset or 0) + (base.right.value if base.operator == "+" else -base.right.value)
         base = base.left
     return s.Memory(base, offset, tuple(operands[1:]))
 

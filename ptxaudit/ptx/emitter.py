@@ -153,7 +153,7 @@ class Emitter:
         value = self.value(base, bits)
         if isinstance(value, ir.Address) and not space:
             return ir.Unknown("a variable's address without its state space", bits), 0
-        return value, operand.offset
+        return value, operand.offset or 0
 
     def everything(self, operand: s.Operand) -> Iterator[ir.Operand]:
         """Every register or constant in an operand, for operations without a meaning."""

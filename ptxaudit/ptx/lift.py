@@ -23,6 +23,7 @@ from .debug import Debug
 from .emitter import Emitter
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
+from .quiet import no_collection
 from .scope import Callee, Data, Place, Scope, dimensions, shape_of
 from .types import BYTE
 
@@ -44,7 +45,8 @@ def meaning(opcode: str) -> Plain | Lower | None:
 def lift_module(module: s.Module) -> ir.Module:
     """The IR of a module. InputError (with the line) for names that are not declared and the like."""
     try:
-        return _Lifter(module).run()
+        with no_collection():
+            return _Lifter(module).run()
     except InputError as error:
         raise error.in_file(module.file) from None
 

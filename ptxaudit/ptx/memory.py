@@ -70,7 +70,7 @@ def load(o: Opcode) -> Lower | None:
         pieces = pieces_of(e, operands[1]) if space == "param" else None
         if pieces is not None:
             for i, target in enumerate(targets):
-                load_piece(e, pieces, operands[1].offset + i * element.bits // BYTE, element, target)
+                load_piece(e, pieces, (operands[1].offset or 0) + i * element.bits // BYTE, element, target)
             return
         address, offset = e.address(operands[1], "" if space == "generic" else space)
         bits = max((t.bits for t in targets if t is not None), default=element.bits)
@@ -93,7 +93,7 @@ def store(o: Opcode) -> Lower | None:
         pieces = pieces_of(e, operands[0]) if space == "param" else None
         if pieces is not None:
             for i, value in enumerate(values):
-                store_piece(e, pieces, operands[0].offset + i * element.bits // BYTE, element, value)
+                store_piece(e, pieces, (operands[0].offset or 0) + i * element.bits // BYTE, element, value)
             return
         address, offset = e.address(operands[0], "" if space == "generic" else space)
         e.emit("store", (), (address, *values), element.bits, (element.bits,), space, offset)

@@ -30,6 +30,7 @@ from ..errors import InputError
 from . import expected
 from . import syntax as s
 from .build import build
+from .quiet import no_collection
 from .shapes import Shapes
 
 STARTS = ("module", "items", "statements", "data", "operand")
@@ -40,11 +41,12 @@ NEWEST_VERSION = (9, 5)
 def parse_module(text: str, file: str = "<ptx>") -> s.Module:
     """The syntax tree of a PTX file. InputError (with line and column) when it is not PTX."""
     _check(text, file)
-    try:
-        tree = _parse_by_lines(_without_block_comments(text))
-    except UnexpectedInput:
-        return parse_plain(text, file)
-    return _named(build(tree), text, file)
+    with no_collection():
+        try:
+            tree = _parse_by_lines(_without_block_comments(text))
+        except UnexpectedInput:
+            return parse_plain(text, file)
+        return _named(build(tree), text, file)
 
 
 def parse_plain(text: str, file: str = "<ptx>") -> s.Module:

@@ -31,8 +31,8 @@ def _commas(operands: Iterable[s.Operand]) -> str:
 
 def _memory(m: s.Memory) -> str:
     base = operand_text(m.base)
-    if m.offset:
-        base += f"+{m.offset}" if m.offset > 0 else f"+-{-m.offset}"
+    if m.offset is not None:
+        base += f"+{m.offset}"
     return f"[{base}, {_commas(m.rest)}]" if m.rest else f"[{base}]"
 
 

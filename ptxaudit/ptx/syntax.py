@@ -123,10 +123,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """`[base+offset]`, offset in bytes; `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
+    """`[base+offset]`, offset in bytes or None where none is written (unoptimised code adds a
+    written 0); `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
 
     base: Operand
-    offset: int = 0
+    offset: int | None = None
     rest: tuple[Operand, ...] = ()
 
 

@@ -1,0 +1,66 @@
+"""The PTX parser and printer on what compilers really emit: the samples and tests/cuda, through NVRTC.
+
+Of every module: the printed text, and the printed text with every register and label renamed and
+every constant respelled, assemble with ptxas to the machine code of the original (`ptx_oracle`);
+reading by lines gives the tree that Lark gives of the whole file; and the lifter takes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import ptx_oracle
+from ptxaudit import nvrtc
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module, parse_plain
+
+ROOT = Path(__file__).parent.parent
+AT_LEAST = 50
+
+
+@dataclass(frozen=True)
+class Case:
+    source: Path
+    arch: str
+    options: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((self.source.stem, self.arch, *self.options, *self.defines))
+
+
+# (architecture, options): old and new instruction sets, fast mathematics, debug code, relocatable code.
+WAYS = (
+    ("compute_75", ()),
+    ("compute_90", ("-fmad=false",)),
+    ("compute_100a", ("-use_fast_math",)),
+    ("compute_80", ("-G",)),
+)
+WIDE = ("-device-int128",)
+UNABLE = {("numbers", "compute_75"), ("numbers", "compute_80"),     # bf16 operators; 128 bits with -G
+          ("copies", "compute_80"), ("algorithms", "compute_80")}     # unoptimised: minutes of ptxas
+ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5))
+
+
+def cases() -> list[Case]:
+    found = [Case(path, "compute_90a") for path in sorted(ROOT.glob("samples/*/*.cu"))]
+    for path in sorted(ROOT.glob("tests/cuda/*.cu")):
+        found += [Case(path, arch, options + WIDE) for arch, options in WAYS if (path.stem, arch) not in UNABLE]
+    found += [Case(ROOT / "tests/cuda/algorithms.cu", "compute_90", (), (f"TYPE={kind}", f"THREADS={threads}", f"ITEMS={items}"))
+              for kind, threads, items in ALGORITHMS]
+    return found
+
+
+def test_there_are_enough_modules():
+    assert len(cases()) >= AT_LEAST
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_printed_text_is_the_same_program(case: Case):
+    text = nvrtc.compile_source(case.source, case.arch, defines=case.defines, options=case.options).ptx
+    module = parse_module(text, case.source.name)
+    assert module == parse_plain(text)
+    assert lift_module(module).kernels()
+    ptx_oracle.check(text)

@@ -53,7 +53,7 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         all_sites += [Explained(examined, site, result) for site, result in pairs]
     found = [replace(one, formula=_formula(one)) for one in all_sites if names(wanted, one)]
-    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, part.names)])
+    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, [part])])
     if not found and not problems:
         raise _no_site(wanted, all_sites, part)
     return found, problems

@@ -12,18 +12,29 @@ from ptxaudit.assemble import SourceLines
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
 from ptxaudit.options import DEFAULT_ARCH, Options
+from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
 
 
 @dataclass(frozen=True)
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
-    notes: sentences for every kernel; lines: reads source lines for display."""
+    notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
+    source, for the names of parameters, which PTX does not keep; "" where there is none."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
     notes: tuple[str, ...] = ()
     lines: SourceLines = field(default_factory=SourceLines)
+    source: str = ""
+
+    def parameter_positions(self, function: ir.Function) -> dict[str, int]:
+        """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
+        count = len(function.parameters)
+        names = [(str(at), at) for at in range(count)]
+        names += [(parameter.name, at) for at, parameter in enumerate(function.parameters)]
+        names += [(name, at) for at, name in enumerate(parameter_names(self.source, function.name, count))]
+        return dict(names)
 
 
 def load(content: Content, options: Options) -> Loaded:
@@ -69,7 +80,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
         modules.append(_sass_module(compiled.cubin, content.path))
-    return Loaded(tuple(modules), compiled.compiler, compiled.notes, SourceLines({compiled.file: compiled.source}))
+    return Loaded(tuple(modules), compiled.compiler, compiled.notes, SourceLines({compiled.file: text}), text)
 
 
 def _with_line_break(text: str) -> str:
@@ -81,7 +92,18 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
     if options.isa in ("sass", "both"):
         raise InputError("this is PTX: there is no machine code in it", "leave out --isa, or audit the cubin", content.path)
     module = _ptx_module(decode(content.data, content.path), content.path)
-    return Loaded((module,), module.producer or None)
+    return Loaded((module,), module.producer or None, _newer(module))
+
+
+def _newer(module: ir.Module) -> tuple[str, ...]:
+    """What to say of PTX that parsed although its version is newer than the grammar."""
+    from ptxaudit.ptx.parse import NEWEST_VERSION
+
+    version = tuple(int(part) for part in module.version.split(".") if part.isdecimal())
+    if version <= NEWEST_VERSION:
+        return ()
+    newest = ".".join(map(str, NEWEST_VERSION))
+    return (f"the file is PTX {module.version}; this version of ptxaudit was held against PTX up to {newest}",)
 
 
 def _from_cubin(content: Content, options: Options) -> Loaded:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
@@ -57,10 +57,9 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     if options.machine or options.arch:
         machines.get(options.machine or options.arch or "")       # one error, not one a kernel
     parts = list(_parts(inputs, options, progress))
-    names = [name for part in parts for name in part.names]
     problems = [problem for part in parts for problem in part.problems]
     if not any(part.failed for part in parts):
-        problems += [Problem.of(error) for error in unmatched(options, names)]
+        problems += [Problem.of(error) for error in unmatched(options, parts)]
     return Report(
         tool=Tool("ptxaudit", __version__),
         inputs=tuple(entry for part in parts for entry in part.inputs),
@@ -91,11 +90,12 @@ class Listed:
 
 @dataclass
 class Part:
-    """What became of one INPUT. names: all kernels in it, also those not asked for;
-    failed: some of it could not be read, so that it may hold kernels that are not in `names`."""
+    """What became of one INPUT. names: all kernels in it, also those not asked for; parameters:
+    what their parameters are called; failed: some of it could not be read, so that it may hold more."""
 
     inputs: list[Input] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    parameters: set[str] = field(default_factory=set)
     kernels: list[Kernel] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     failed: bool = False
@@ -149,10 +149,14 @@ def examine(given: Any, options: Options, part: Part, progress: Progress = silen
             with part.collecting(content.path, function.name):
                 machine = machine_for(function, options)
                 flow = graph.build(function)
-                for launch in match(options.launches, function.name) or [None]:
+                positions = loaded.parameter_positions(function)
+                part.parameters.update(positions)
+                aligned = _aligned(function, options.assume, positions)
+                launches = [_by_position(launch, positions) for launch in match(options.launches, function.name)]
+                for launch in launches or [None]:
                     progress(f"{content.path}: {function.name}")
                     with part.collecting(content.path, function.name):
-                        result = _evaluate(function, flow, machine, launch, options)
+                        result = _evaluate(function, flow, machine, launch, aligned, options)
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes,
@@ -171,13 +175,12 @@ def read_all(given: Any, options: Options, part: Part, progress: Progress) -> It
             yield content, loaded
 
 
-def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine,
-              launch: Launch | None, options: Options) -> KernelResult:
+def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
+              aligned: dict[str, int], options: Options) -> KernelResult:
     """The lane engine's answer."""
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    facts = Facts(_aligned(function, options))
-    return lanes.evaluate(function, flow, launch=launch, machine=machine, facts=facts, budget=options.budget)
+    return lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
 
 
 def machine_for(function: ir.Function, options: Options) -> machines.Machine:
@@ -186,11 +189,15 @@ def machine_for(function: ir.Function, options: Options) -> machines.Machine:
     return machines.get(options.machine or ptx_arch or function.arch)
 
 
-def _aligned(function: ir.Function, options: Options) -> dict[str, int]:
-    """`assume` with positions as names; what names no parameter of this kernel is left to others."""
-    names = [parameter.name for parameter in function.parameters]
-    by_position = {str(at): name for at, name in enumerate(names)}
-    return {by_position.get(key, key): value for key, value in options.assume.items()}
+def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:
+    """A launch whose single values are named by position, however the user named them."""
+    return replace(launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()})
+
+
+def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str, int]) -> dict[str, int]:
+    """`assume` by the parameters' own names; what names no parameter of this kernel is left to others."""
+    stated = {function.parameters[positions[name]].name: value for name, value in assume.items() if name in positions}
+    return stated | {name: value for name, value in assume.items() if name == "*"}
 
 
 def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[ir.Function]:
@@ -202,10 +209,18 @@ def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[ir.Funct
                 yield link(module, function)
 
 
-def unmatched(options: Options, names: list[str]) -> list[InputError]:
-    """An error for each --kernel and launch that is of none of the kernels `names`."""
+def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
+    """An error for each --kernel, launch and --assume that is of nothing in these inputs."""
+    parts = tuple(parts)
+    names = [name for part in parts for name in part.names]
+    known = {"*"}.union(*(part.parameters for part in parts))
     globs = [Launch(kernel=name) for name in options.kernels]
-    return [*without_kernel(globs, names), *without_kernel(options.launches, names)]
+    unknown = [name for name in options.assume if name not in known]
+    return [
+        *without_kernel(globs, names),
+        *without_kernel(options.launches, names),
+        *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
+    ]
 
 
 def _name_of(item: Any) -> str | None:

@@ -1,0 +1,359 @@
+"""The command line: options, exit statuses, what goes to which stream. A few runs are real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from kernels import COLUMN, HOST, PITCH, PTX
+from reports import validate
+
+from ptxaudit import commands
+from ptxaudit.cli import main
+
+LAUNCH = ["--grid", "1", "--block", "32"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working folder with the small kernels in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "column.cu").write_text(COLUMN)
+    (tmp_path / "pitch.cu").write_text(PITCH)
+    (tmp_path / "k.ptx").write_text(PTX)
+    return tmp_path
+
+
+def run(*arguments, status=0, stdin=None):
+    result = CliRunner().invoke(main, [str(a) for a in arguments], input=stdin)
+    assert result.exit_code == status, result.output + str(result.exception)
+    assert "Traceback" not in result.output
+    return result
+
+
+def report(*arguments, status=0):
+    return validate(json.loads(run("audit", *arguments, "--format", "json", status=status).stdout))
+
+
+def sites(data):
+    return [site for kernel in data["kernels"] for site in kernel["sites"]]
+
+
+# --- audit ----------------------------------------------------------------------------------
+
+def test_audit_writes_text(here):
+    result = run("audit", "column.cu", *LAUNCH)
+    assert re.search(r"column\.cu:4 +st\.shared\.f32 +exact +1 +32 +1 +31 +32\n +4 │ s\[tid \* 32\] = in\[tid\];\n", result.stdout)
+    assert result.stdout.endswith("2 sites in 1 kernel: 2 exact\n") and result.stderr == ""
+
+
+def test_audit_writes_json_to_a_file(here):
+    assert run("audit", "k.ptx", "--format", "json", "-o", "out.json").stdout == ""
+    validate(json.loads((here / "out.json").read_text()))
+
+
+def test_text_is_the_same_every_time(here):
+    assert run("audit", "column.cu", "k.ptx", *LAUNCH).stdout == run("audit", "column.cu", "k.ptx", *LAUNCH).stdout
+
+
+def test_audit_reads_standard_input(here):
+    assert "<stdin>:15" in run("audit", "-", stdin=PTX).stdout
+
+
+def test_list_names_kernels_without_auditing_them(here):
+    text = run("audit", "column.cu", "k.ptx", "--list").stdout
+    assert "column\n" in text and "2 shared-memory sites" in text and text.endswith("2 kernels\n")
+    listed = json.loads(run("audit", "k.ptx", "--list", "--format", "json").stdout)
+    assert [(k["name"], k["sites"], len(k["parameters"])) for k in listed] == [("stride", 2, 2)]
+    assert run("audit", "k.ptx", "--list", "--kernel", "no*").stdout == "0 kernels\n"
+
+
+def test_a_launch_from_options(here):
+    launch = [*LAUNCH, "--param", "n=3", "--param", "2=0x2", "--dynamic-shared", "4096"]
+    data = report("pitch.cu", *launch)
+    assert data["kernels"][0]["launch"] == {
+        "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": None, "dynamic_shared": 4096, "params": [None, 3, 2], "param_bytes": None,
+    }
+    stores = [site for site in sites(data) if site["access"] == "store"]      # the loop is unrolled, with a rest
+    assert {site["status"] for site in stores} <= {"exact", "unreached"}
+    assert sum(site["requests"] for site in stores) == sum(site["wavefronts"] for site in stores) == 2
+
+
+def test_a_launch_from_a_file(here):
+    (here / "l.toml").write_text('[[launch]]\nkernel = "column"\ngrid = [2]\nblock = [32]\nparams = ["?", "?"]\n')
+    assert [site["requests"] for site in sites(report("column.cu", "--launch", "l.toml"))] == [2, 2]
+
+
+def test_the_compiler_options_arrive(here):
+    (here / "inc").mkdir()
+    (here / "inc/pad.h").write_text("#define COLUMNS 32\n")
+    (here / "t.cu").write_text(
+        '#include "pad.h"\ntemplate <int N> __global__ void t(float* a) {\n'
+        "  __shared__ float s[32 * (COLUMNS + PAD)];\n  s[threadIdx.x * N + PAD * threadIdx.x] = a[0];\n"
+        "  __syncthreads();\n  auto f = [](auto x) { return x; };\n  a[threadIdx.x] = f(s[threadIdx.x]);\n}\n"
+    )
+    data = report("t.cu", "-I", "inc", "-D", "PAD=1", "--std", "c++20", "--instantiate", "t<32>", "--arch", "sm_80", *LAUNCH)
+    assert data["kernels"][0]["arch"] == "sm_80" and data["kernels"][0]["demangled"] == "void t<32>(float*)"
+    assert sites(data)[0]["wavefronts"] == 1
+
+
+def test_machine_code(here):
+    data = report("column.cu", "--isa", "both", *LAUNCH)
+    assert [(k["isa"], [s["access"] for s in k["sites"]]) for k in data["kernels"]] == [("ptx", ["store", "load"]), ("sass", ["store", "load"])]
+
+
+def test_assume_and_budget_are_taken(here):
+    report("pitch.cu", "--assume", "0%16", "--assume", "*%4", "--budget", "60")
+
+
+# --- fail-on --------------------------------------------------------------------------------
+
+def test_fail_on_denies_with_exit_1_and_says_where(here):
+    result = run("audit", "column.cu", *LAUNCH, "--fail-on", "excess=1", "--fail-on", "ways=33", status=1)
+    assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31  (column)" in result.stderr
+    assert "gate: 1 denial; all of 2 sites could be judged" in result.stderr
+    assert "2 sites in 1 kernel" in result.stdout
+
+
+def test_fail_on_passes_with_exit_0(here):
+    assert "gate: nothing denied" in run("audit", "column.cu", *LAUNCH, "--fail-on", "total-excess=32").stderr
+
+
+def test_what_cannot_be_judged_is_counted_and_strict_denies_it(here):
+    plain = run("audit", "pitch.cu", "--fail-on", "ways=1000")
+    assert "could not be judged; --strict denies them" in plain.stderr
+    assert "were denied (--strict)" in run("audit", "pitch.cu", "--fail-on", "ways=1000", "--strict", status=1).stderr
+
+
+def test_a_problem_outweighs_a_denial(here):
+    run("audit", "column.cu", "gone.cu", *LAUNCH, "--fail-on", "excess=1", status=2)
+
+
+# --- bad input, one by one ------------------------------------------------------------------
+
+BAD_OPTIONS = [
+    (["--arch", "sm_3000"], "sm_3000"),
+    (["--arch", "hopper"], "hopper"),
+    (["--machine", "abacus"], "abacus"),
+    (["--kernel", "nothing"], "there is no kernel 'nothing'"),
+    (["--block", "1025"], "block.x is 1025"),
+    (["--block", "32,64"], "2048 threads"),
+    (["--block", "32,8,x"], "--block 32,8,x is not 1 to 3 numbers"),
+    (["--grid", "0"], "grid.x is 0"),
+    (["--grid", "1", "--cluster", "2"], "cluster"),
+    (["--dynamic-shared", "-4"], "-4"),
+    (["--param", "n"], "--param n is not NAME=VALUE"),
+    (["--param", "nothing=3"], "no parameter 'nothing'"),
+    (["--param", "1=abc"], "abc"),
+    (["--param", f"1={2**40}"], "4 bytes"),
+    (["--assume", "p%3"], "--assume p%3"),
+    (["--assume", "p"], "--assume p"),
+    (["--launch", "gone.toml"], "gone.toml"),
+    (["--launch", "k.ptx"], "not TOML"),
+    (["--launch", "wrong.toml"], "there is no kernel 'other'"),
+    (["--launch", "few.toml"], "too few parameters"),
+    (["--launch", "few.toml", "--block", "32"], "exclude each other"),
+    (["--fail-on", "noise=3"], "--fail-on noise=3 is no rule"),
+    (["--strict"], "no --fail-on"),
+    (["--budget", "-1"], "budget"),
+    (["-o", "no/such/folder/r.json"], "cannot write it"),
+    (["--colour"], "No such option"),
+    (["--format", "pdf"], "pdf"),
+    (["--isa", "sass"], "no machine code in it"),
+]
+
+
+@pytest.mark.parametrize("options, what", BAD_OPTIONS, ids=[" ".join(options) for options, _ in BAD_OPTIONS])
+def test_a_bad_option_is_named_with_exit_2(here, options, what):
+    (here / "wrong.toml").write_text('[[launch]]\nkernel = "other"\ngrid = [1]\nblock = [1]\n')
+    (here / "few.toml").write_text('[[launch]]\nkernel = "stride"\ngrid = [1]\nblock = [32]\nparams = ["?"]\n')
+    result = run("audit", "k.ptx", *options, status=2)
+    assert what in result.stderr
+
+
+BODY = PTX.partition("{")[2]
+BAD_FILES = {
+    "truncated.ptx": (PTX[:-30], "truncated.ptx:"),
+    "cut-in-a-word.ptx": (PTX[: PTX.index("mad.lo") + 4], "cut-in-a-word.ptx:"),
+    "binary.ptx": (b"\x00\x01\x02" * 100, "binary"),
+    "binary.cu": (bytes(range(256)), "binary"),
+    "empty.ptx": ("", "empty"),
+    "blank.cu": (" \n\n", "empty"),
+    "latin.cu": (COLUMN.replace("tid", "t\u00efd").encode("latin-1"), "not UTF-8"),
+    "utf16.ptx": (PTX.encode("utf-16"), "UTF-16"),
+    "newer.ptx": (PTX.replace("8.0", "99.0").replace("ret;", "later => %r1;"), "99.0"),
+    "syntax.cu": (COLUMN.replace("__syncthreads();", "__syncthreads()"), "syntax.cu:6"),
+    "unknown-name.cu": (COLUMN.replace("31 - tid", "missing"), 'identifier "missing" is undefined'),
+    "missing-header.cu": ('#include "gone.h"\n' + COLUMN, "gone.h"),
+    "no-kernel.cu": ("int f() { return 3; }\n", "kernel"),
+    "template.cu": ("template <int N> __global__ void t(int* a) { a[0] = N; }\n", "--instantiate"),
+    "host.cu": (HOST, "host"),
+    "notes.txt": ("some words\n", "neither CUDA source nor PTX"),
+    "junk.cubin": (b"junk" * 10, "junk.cubin"),
+    "cut.cubin": (b"\x7fELF" + bytes(14) + b"\xbe\x00" + bytes(8), "cut.cubin"),
+    "a.out": (b"\x7fELF" + bytes(14) + b"\x3e\x00" + bytes(80), "a.out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
+    content, what = BAD_FILES[name]
+    (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("audit", name, "k.ptx", status=2)
+    assert what in result.stderr
+    assert f"  --> {name}" in result.stderr and result.stderr.startswith("error: ")
+    assert "k.ptx:15" in result.stdout
+    data = report(name, "k.ptx", status=2)
+    assert [problem["file"] for problem in data["problems"]] == [name] and len(data["kernels"]) == 1
+
+
+def test_newer_ptx_that_can_be_read_is_audited_and_noted(here):
+    (here / "newer.ptx").write_text(PTX.replace("8.0", "99.0"))
+    assert "note: the file is PTX 99.0; this version of ptxaudit was held against PTX up to" in run("audit", "newer.ptx").stdout
+
+
+def test_the_compilers_log_is_shown_as_it_is(here):
+    (here / "bad.cu").write_text(COLUMN.replace("31 - tid", "missing"))
+    lines = run("audit", "bad.cu", status=2).stderr.splitlines()
+    assert '   | bad.cu(6): error: identifier "missing" is undefined' in lines
+    assert "  --> bad.cu:6:18" in lines
+
+
+@pytest.mark.parametrize("path, what", [("gone.cu", "no such file or folder"), ("void", "nothing in this folder")])
+def test_paths_with_nothing_behind_them(here, path, what):
+    (here / "void").mkdir()
+    result = run("audit", path, "k.ptx", status=2)
+    assert what in result.stderr and "k.ptx" in result.stdout
+
+
+def test_no_input_at_all():
+    assert "Missing argument" in run("audit", status=2).stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read(here):
+    (here / "k.ptx").chmod(0)
+    assert "Permission denied" in run("audit", "k.ptx", status=2).stderr
+
+
+def test_a_fault_is_told_as_such_and_raised_only_for_debugging(here, monkeypatch):
+    from ptxaudit import pipeline
+
+    def broken(*arguments):
+        raise ZeroDivisionError("inside")
+
+    monkeypatch.setattr(pipeline, "run", broken)
+    result = run("audit", "k.ptx", status=2)
+    assert "ZeroDivisionError: inside" in result.stderr and "PTXAUDIT_DEBUG=1" in result.stderr
+    monkeypatch.setenv("PTXAUDIT_DEBUG", "1")
+    assert isinstance(CliRunner().invoke(main, ["audit", "k.ptx"]).exception, ZeroDivisionError)
+
+
+# --- diff -----------------------------------------------------------------------------------
+
+def test_diff_of_two_reports(here):
+    run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "old.json")
+    (here / "column.cu").write_text("// a line above\n" + COLUMN.replace("31 - tid", "tid * 2"))
+    run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "new.json")
+    text = run("diff", "old.json", "new.json", status=1).stdout
+    assert "worse   column.cu:6 → column.cu:7  ld.shared.f32  exact   1 → 2       0 → 1   1 → 2" in text
+    assert text.endswith("2 sites: 1 worse, 1 same\n")
+    assert "1 better" in run("diff", "new.json", "old.json").stdout
+    assert "2 same" in run("diff", "old.json", "old.json", "--all").stdout
+    assert json.loads(run("diff", "old.json", "new.json", "--format", "json", status=1).stdout)["got_worse"]
+    run("diff", "old.json", "new.json", "--format", "markdown", "-o", "d.md", status=1)
+    assert (here / "d.md").read_text().startswith("### ptxaudit: got worse")
+
+
+def test_diff_of_a_report_and_an_input_that_is_audited(here):
+    run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "old.json")
+    (here / "padded.cu").write_text(COLUMN.replace("tid * 32", "tid * 31"))
+    assert "better  column.cu:4 → padded.cu:4" in run("diff", "old.json", "padded.cu", *LAUNCH).stdout
+
+
+@pytest.mark.parametrize("text, what", [
+    ('{"schema": "ptxaudit/report/1", "tool": {', "it was cut"), ('{"schema": "other/3"}', 'has schema "other/3"'), ("{}", "not a ptxaudit report"),
+])
+def test_diff_with_what_is_no_report(here, text, what):
+    (here / "bad.json").write_text(text)
+    result = run("diff", "bad.json", "k.ptx", status=2)
+    assert what in result.stderr and "--> bad.json" in result.stderr
+
+
+def test_diff_with_a_bad_input_still_compares_the_rest(here):
+    result = run("diff", "k.ptx", "gone.ptx", status=2)
+    assert "no such file" in result.stderr and "gone" in result.stdout
+
+
+# --- the command itself ---------------------------------------------------------------------
+
+def test_every_command_has_help_and_a_name():
+    text = run("--help").stdout
+    for name in ("audit", "diff", "explain"):
+        assert re.search(rf"^  {name} +\S", text, re.MULTILINE)
+        assert "Usage:" in run(name, "--help").stdout
+    assert "No such command" in run("sell", status=2).stderr
+
+
+def test_every_command_module_exports_a_command():
+    import importlib
+    import pkgutil
+
+    import click
+
+    for module in pkgutil.iter_modules(commands.__path__):
+        if not module.name.startswith("_"):
+            command = importlib.import_module(f"ptxaudit.commands.{module.name}").command
+            assert isinstance(command, click.Command) and command.help
+
+
+def process(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "ptxaudit", *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def test_the_version_is_quick_and_imports_nothing_heavy():
+    code = "import sys; from ptxaudit.cli import main\ntry: main(['--version'])\nfinally: print([m for m in ('numpy', 'networkx', 'lark', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"ptxaudit, version [\d.]+\n\[\]\n", done.stdout)
+
+
+def test_a_pipe_gets_plain_text_and_no_progress(here):
+    done = process("audit", "column.cu", *LAUNCH, cwd=here)
+    assert done.returncode == 0 and "\x1b" not in done.stdout + done.stderr and done.stderr == ""
+
+
+def test_a_closed_pipe_is_no_traceback(here):
+    done = subprocess.run(f"{sys.executable} -m ptxaudit audit k.ptx | true", shell=True, cwd=here, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+
+
+def test_an_ascii_pipe_is_written_too(here):
+    done = process("audit", "column.cu", cwd=here, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and "column.cu:4" in done.stdout
+
+
+def test_a_terminal_gets_colour(here):
+    leader, follower = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "ptxaudit", "audit", "k.ptx"], cwd=here, stdout=follower, stderr=follower, stdin=follower,
+                          env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}) as child:
+        os.close(follower)
+        written = b""
+        try:
+            while chunk := os.read(leader, 65536):
+                written += chunk
+        except OSError:             # the other end is closed
+            pass
+    os.close(leader)
+    assert child.returncode == 0 and b"\x1b[" in written and b"k.ptx:15" in written
+
+
+def test_bad_input_leaves_a_process_with_exit_2_and_no_traceback(here):
+    (here / "bad.cu").write_text("__global__ void k( {")
+    done = process("audit", "bad.cu", "k.ptx", cwd=here)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "bad.cu:1" in done.stderr and "k.ptx:15" in done.stdout

@@ -1,0 +1,176 @@
+"""`ptxaudit explain`: naming a site, and every section of what is said about it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+from kernels import COLUMN, PITCH, PTX
+
+from ptxaudit.cli import main
+from ptxaudit.errors import InputError
+from ptxaudit.explain import explain
+from ptxaudit.launch import Launch
+from ptxaudit.options import Options
+from ptxaudit.render.explanation import explanation_text
+
+LAUNCH = Launch("*", grid=1, block=32)
+
+LOOP = """\
+__device__ void put(float* s, int at, float value) {
+    s[at] = value;
+}
+extern "C" __global__ void loop(float* in) {
+    __shared__ float tile[1024];
+    #pragma unroll 1
+    for (int step = 1; step <= 16; step *= 2)
+        put(tile, threadIdx.x * step, in[step]);
+    #pragma unroll 1
+    for (int i = 0; i < 4; ++i)
+        put(tile, threadIdx.x + 32 * i, in[i]);
+    __syncthreads();
+    in[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("column.cu", COLUMN), ("pitch.cu", PITCH), ("loop.cu", LOOP), ("k.ptx", PTX)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def found(path, wanted, **options):
+    sites, problems = explain(path, wanted, Options(**{"launches": [LAUNCH]} | options))
+    assert problems == []
+    return sites
+
+
+def ids(path, wanted, **options):
+    return [one.site.id for one in found(path, wanted, **options)]
+
+
+# --- naming a site --------------------------------------------------------------------------
+
+def test_a_site_by_its_id(here):
+    assert ids("column.cu", "column@column.cu:4:ptx.store") == ["column@column.cu:4:ptx.store"]
+
+
+@pytest.mark.parametrize("wanted", ["column.cu:4", "./column.cu:4"])
+def test_a_site_by_file_and_line(here, wanted):
+    assert ids("column.cu", wanted) == ["column@column.cu:4:ptx.store"]
+
+
+def test_a_line_where_it_was_inlined(here):
+    assert ids("loop.cu", "loop.cu:8") == ["loop@loop.cu:2@loop.cu:8:ptx.store"]
+    assert len(ids("loop.cu", "loop.cu:2")) == 2
+
+
+def test_a_line_of_the_ptx(here):
+    assert ids("k.ptx", "15") == ids("k.ptx", "k.ptx:15") == ["stride:ptx.store"]
+
+
+def test_an_offset_in_machine_code(here):
+    store = next(one for one in found("column.cu", "column.cu:4", isa="both") if one.site.offset is None)
+    assert store.site.access == "store"
+    offset = next(site.offset for site in sass_sites("column.cu") if site.access == "store")
+    assert [one.site.offset for one in found("column.cu", f"column+{offset:#x}", isa="sass")] == [offset]
+    assert [one.site.offset for one in found("column.cu", f"col*+{offset}", isa="both")] == [offset]
+
+
+def sass_sites(path):
+    import ptxaudit
+
+    return ptxaudit.audit(path, isa="sass").sites
+
+
+def test_every_launch_is_explained(here):
+    assert len(found("column.cu", "column.cu:4", launches=[LAUNCH, Launch("*", grid=2, block=64)])) == 2
+
+
+@pytest.mark.parametrize("wanted, suggestion", [("column.cu:5", "column.cu:4"), ("nonsense", "column.cu:"), ("column+0x10", "column.cu:"), ("999", "column.cu:")])
+def test_no_such_site_names_those_there_are(here, wanted, suggestion):
+    with pytest.raises(InputError) as caught:
+        found("column.cu", wanted)
+    assert wanted in caught.value.what and suggestion in caught.value.hint and caught.value.file == "column.cu"
+
+
+def test_a_kernel_without_sites(here):
+    (here / "none.cu").write_text("__global__ void none(int* a) { a[0] = 1; }\n")
+    with pytest.raises(InputError, match="no kernel here has one"):
+        found("none.cu", "none.cu:1")
+
+
+# --- what is said ---------------------------------------------------------------------------
+
+def text(path, wanted, **options):
+    (one,) = found(path, wanted, **options)
+    return explanation_text(one)
+
+
+def test_a_conflict_is_explained_from_the_formula_to_the_rule(here):
+    said = text("column.cu", "column.cu:4")
+    assert said.startswith("column@column.cu:4:ptx.store\n  column\n")
+    assert "       4 │ s[tid * 32] = in[tid];" in said
+    assert "= instruction: st.shared.f32 [" in said
+    assert "  s + 128*lane\n" in said                                   # the formula
+    assert re.search(r"lanes 0–7 +0 +128 +256 +384 +512 +640 +768 +896\n", said)
+    assert re.search(r"lanes 24–31 .* 3968\n", said)                     # the 32 addresses
+    assert re.search(r"\n +32 +31!\n", said)                             # the map: lane 31 is the 32nd in bank 0
+    assert "! collides" in said
+    assert "lanes 0-31 take 32 wavefronts: bank 0 has 32 words" in said  # why
+    assert "the rule of sm_90: " in said and "evidence for this instruction: measured" in said
+
+
+def test_inactive_lanes_are_dots(here):
+    (here / "part.cu").write_text(COLUMN.replace("s[tid * 32] = in[tid];", "if (tid % 2) s[tid * 32] = in[tid];"))
+    assert re.search(r"lanes 0–7 +· +0 +· +256 +· +512", text("part.cu", "part.cu:4"))
+
+
+def test_the_formula_has_the_unknowns_in_it(here):
+    said = explanation_text(found("pitch.cu", "pitch.cu:5", launches=[Launch("*", block=32)])[0])
+    assert "address of its first request, in bytes; lane = 0, 1, …:\n  s + 4*lane\n" in said
+    first = found("pitch.cu", "pitch.cu:3", launches=[Launch("*", grid=1, block=32, named={"n": 3, "m": 8}, dynamic_shared=4096)])
+    assert any("pitch_param_1" in one.formula for one in first)          # though the launch tells n
+
+
+def test_a_loop_is_told_trip_by_trip(here):
+    said = text("loop.cu", "loop.cu:8")
+    rows = re.findall(r"^ +(\d) +1 +(\d+) +1 +(\d+)$", said, re.MULTILINE)
+    assert rows == [("1", "1", "0"), ("2", "2", "1"), ("3", "4", "3"), ("4", "8", "7"), ("5", "16", "15")]
+    assert "4 trips, each 1 request, 1 wavefronts, ideal 1" in text("loop.cu", "loop.cu:11")
+
+
+def test_conditions_are_told_in_full(here):
+    said = explanation_text(found("k.ptx", "15", launches=[])[0])
+    assert "it depends:\n" in said and "32 consecutive tid.x a warp" in said.partition("it depends:")[2]
+
+
+# --- the command ----------------------------------------------------------------------------
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(main, ["explain", *arguments])
+    assert result.exit_code == status, result.output + str(result.exception)
+    return result
+
+
+def test_the_graph_is_printed_and_written(here):
+    result = run("loop.cu", "loop.cu:8", "--block", "32", "--show", "graph", "--dot", "g.dot")
+    assert "the slice that decides it:" in result.stdout and "φ(" in result.stdout and "tid.x" in result.stdout
+    dot = (here / "g.dot").read_text()
+    assert dot.startswith("digraph slice {") and dot.rstrip().endswith("}") and "->" in dot
+
+
+def test_several_matches_are_all_shown(here):
+    assert run("loop.cu", "loop.cu:2", "--grid", "1", "--block", "32").stdout.count("the rule of sm_90") == 2
+
+
+@pytest.mark.parametrize("arguments, what", [
+    (["gone.cu", "gone.cu:1"], "no such file"), (["column.cu", "column.cu:5"], "no shared-memory site at column.cu:5"),
+    (["k.ptx", "15", "--kernel", "other"], "there is no kernel 'other'"),
+])
+def test_bad_input_is_named_with_exit_2(here, arguments, what):
+    assert what in run(*arguments, status=2).stderr

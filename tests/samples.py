@@ -132,8 +132,12 @@ def _mutation(table: dict[str, Any]) -> Mutation:
 
 # --- reports ------------------------------------------------------------------------------------
 
-@lru_cache(maxsize=None)
 def report_of(name: str, isa: str = "ptx", machine: str | None = None, launched: bool = True) -> Report:
+    return _report(name, isa, machine, launched)
+
+
+@lru_cache(maxsize=None)
+def _report(name: str, isa: str, machine: str | None, launched: bool) -> Report:
     sample = load(name)
     return audit(sample, sample.source, isa, machine, launched)
 

@@ -43,7 +43,7 @@ def find_calls(context: Context, sections: list[CodeSection], lines: Lines, star
         callee = by_name.get(target[0]) if target else None
         if callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
             continue
-        returns = _return_registers(callee, target[1], lines[callee.name])
+        returns = _return_registers(context, callee, target[1], lines[callee.name])
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if not returns:
             out[place] = ("branch", index)
@@ -63,25 +63,48 @@ def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | N
     return None
 
 
-def _return_registers(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
+def _return_registers(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
     """The registers in which the function at an offset expects its return address."""
     begin = next((s for s in section.symbols if s.offset == offset), None)
     if begin is None:
         return set()
-    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code))
-    inside = lines[offset // INSTRUCTION_BYTES:end // INSTRUCTION_BYTES]
-    return {line.operands.split()[0] for line in inside if line.opcode.startswith("RET")}
+    first = offset // INSTRUCTION_BYTES
+    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code)) // INSTRUCTION_BYTES
+    return {_at_entry(context, lines, first, position, lines[position].operands.split()[0])
+            for position in range(first, min(end, len(lines))) if lines[position].opcode.startswith("RET")}
+
+
+def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
+    """The register that holds at a function's entry what another holds at a place in it.
+
+    Copies are followed back; a register that comes back from the stack is its own.
+    """
+    for earlier in range(position - 1, first - 1, -1):
+        line = lines[earlier]
+        if _writes(line, register) and line.opcode != "LDL":
+            ops = _operations(context, line, earlier)
+            if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
+                register = ops[0].src[0].name
+            else:
+                return ""          # computed: no caller's constant will match
+    return register
 
 
 def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
     """The constant that the last write of a register before a call put there, None when it is none."""
     for earlier in range(position - 1, max(-1, position - 1 - _LOOK_BACK), -1):
         line = lines[earlier]
-        if line.operands.split(",")[0] != register or line.opcode.startswith(("ST", "RED", "CALL")):
-            continue
-        builder = lower(context, line, earlier * INSTRUCTION_BYTES)
-        if builder is None or line.guard not in ("", lines[position].guard) or len(builder.ops) != 1:
-            return None
-        op = builder.ops[0]
-        return op.src[0].value if op.name == "mov" and isinstance(op.src[0], ir.Const) else None
+        if _writes(line, register):
+            ops = _operations(context, line, earlier) if line.guard in ("", lines[position].guard) else ()
+            constant = len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Const)
+            return ops[0].src[0].value if constant else None
     return None
+
+
+def _writes(line: Line, register: str) -> bool:
+    return line.operands.split(",")[0] == register and not line.opcode.startswith(("ST", "RED", "CALL"))
+
+
+def _operations(context: Context, line: Line, position: int) -> list[ir.Op]:
+    builder = lower(context, line, position * INSTRUCTION_BYTES)
+    return builder.ops if builder else []

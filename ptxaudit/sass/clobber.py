@@ -50,7 +50,7 @@ def clobber(b: Builder) -> None:
 def written_registers(b: Builder) -> list[ir.Reg]:
     """All registers that the instruction may write, by the form of its operands."""
     out: list[ir.Reg] = []
-    seen_register = False
+    seen_register = b.root in _PREDICATES
     for position, operand in enumerate(b.operands):
         if isinstance(operand, Memory) or not isinstance(operand, Register):
             if isinstance(operand, Memory) and b.root in _WARPGROUP:
@@ -60,7 +60,7 @@ def written_registers(b: Builder) -> list[ir.Reg]:
             if not operand.is_zero:
                 out.append(register(operand))
             continue
-        if b.root in _PREDICATES or seen_register and b.root not in _TEXTURE and not _loads_twice(b, position):
+        if seen_register and b.root not in _TEXTURE and not _loads_twice(b, position):
             break
         seen_register = True
         out += _group(operand, _width(b, operand))

@@ -236,12 +236,27 @@ def _choice(b: Builder, operand: Operand) -> str | None:
 
 def minimum(b: Builder) -> None:
     """IMNMX, VIMNMX, VIMNMX3, UIMNMX, UVIMNMX: the least where the last predicate holds, else the greatest."""
-    if b.has("S64", "U64") or any("16x2" in mark or mark == "RELU" for mark in b.marks):
+    if any("16x2" in mark or mark == "RELU" for mark in b.marks):
         raise NoMeaning
+    if b.has("S64", "U64"):
+        return _wide_minimum(b)
     destination, carries, sources = _split(b)
     _no_predicates(b, carries)
     selector = sources.pop()
     _extreme(b, destination, sources, selector)
+
+
+def _wide_minimum(b: Builder) -> None:
+    """IMNMX.S64 PT, PT, R2, R4, R6, PT, !PT."""
+    first, second, destination, x, y, selector, last = b.operands if len(b.operands) == 7 else [Number("0x0")] * 7
+    if not all(isinstance(o, Register) and o.is_zero for o in (first, second, last)):
+        raise NoMeaning
+    sign = "u" if b.has("U64") else "s"
+    choice = _choice(b, selector)
+    values = [b.compute(f"{kind}.{sign}", b.pair(x), b.pair(y), bits=PAIR_BITS) for kind in ((choice,) if choice else ("min", "max"))]
+    if not choice:
+        values = [b.compute("select", *values, b.predicate(selector), bits=PAIR_BITS)]
+    b.write_pair(destination, values[0])
 
 
 def _extreme(b: Builder, destination, sources, selector) -> None:

@@ -165,7 +165,7 @@ def move(b: Builder) -> None:
         raise NoMeaning
     if b.has("64"):
         source = b.operand(1)
-        return b.write_pair(b.operand(0), b.pair(source))
+        return b.write_pair(b.operand(0), b.literal(source, PAIR_BITS) if isinstance(source, Number) else b.pair(source))
     if isinstance(b.operand(0), Register) and b.operand(0).is_predicate:
         raise NoMeaning
     b.write(b.operand(0), "mov", b.integer(b.operand(1)))

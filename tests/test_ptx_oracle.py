@@ -64,3 +64,13 @@ def test_printed_text_is_the_same_program(case: Case):
     assert module == parse_plain(text)
     assert lift_module(module).kernels()
     ptx_oracle.check(text)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("tests/ptx/*.ptx")), ids=lambda p: p.stem)
+def test_corners_of_the_language(path: Path):
+    """PTX written by hand, a corner of the language a file."""
+    text = path.read_text()
+    module = parse_module(text, path.name)
+    assert module == parse_plain(text)
+    assert lift_module(module).kernels()
+    ptx_oracle.check(text)

@@ -63,7 +63,7 @@ def binary(children: Sequence[Any]) -> s.Operand:
     """A flat `a op b op c` by precedence, left to right; `p|q` of names is a Pair."""
     if len(children) == 3 and children[1] == "|" and isinstance(children[0], s.Name | s.Vector):
         return s.Pair(children[0], children[2])
-    values, operators = [children[0]], []
+    values, operators = [_bare(children[0])], []
 
     def reduce_one() -> None:
         right, left = values.pop(), values.pop()
@@ -74,14 +74,20 @@ def binary(children: Sequence[Any]) -> s.Operand:
         while operators and PRECEDENCE[operators[-1]] >= PRECEDENCE[operator]:
             reduce_one()
         operators.append(operator)
-        values.append(value)
+        values.append(_bare(value))
     while operators:
         reduce_one()
     return values[0]
 
 
+def _bare(value: s.Operand) -> s.Operand:
+    """An operand of an operator without its parentheses."""
+    return value.items[0] if isinstance(value, s.Group) and len(value.items) == 1 else value
+
+
 def unary(operator: str, value: s.Operand) -> s.Operand:
     """Signs of constants become part of the constant."""
+    value = _bare(value)
     if operator == "-" and isinstance(value, s.Int) and not value.unsigned:
         return s.Int(-value.value)
     if operator == "-" and isinstance(value, s.Float):
@@ -173,8 +179,8 @@ def _declarator(c: Sequence[Any]) -> s.Declarator:
 
 
 def _instruction(c: Sequence[Any]) -> s.Instruction:
-    guard, opcode, operands = c
-    return s.Instruction(str(opcode), operands or (), guard, opcode.line)
+    guard, opcode, *modifiers, operands = c
+    return s.Instruction("".join((opcode, *modifiers)), operands or (), guard, opcode.line)
 
 
 def _location(c: Sequence[Any]) -> s.Location:
@@ -219,10 +225,10 @@ RULES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "instruction": _instruction,
     "guard": lambda c: s.Guard(str(c[1]), c[0] is not None),
     "operands": tuple,
-    "ternary": lambda c: s.Ternary(*c),
+    "ternary": lambda c: s.Ternary(*map(_bare, c)),
     "binary": binary,
     "unary": lambda c: unary(*c),
-    "cast": lambda c: s.Cast(str(c[0]), c[1]),
+    "cast": lambda c: s.Cast(str(c[0]), _bare(c[1])),
     "integer": lambda c: integer(c[0]),
     "real": lambda c: real(c[0]),
     "name": lambda c: s.Name(str(c[0])),

@@ -69,6 +69,44 @@ class Graph:
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
+    def meeting(self) -> dict[int, int]:
+        """block -> where lanes that part at its end meet again (END: nowhere).
+
+        The post-dominator when ways that only lead to the kernel's end are left out: lanes that
+        return early leave the barrier, the others meet. ptxas places its BSYNC so.
+        """
+        kept = self.cfg.copy()
+        exits = {b for b in self.cfg.nodes if b != END and self._only_exits(b)}
+        idom = self.dominators
+        for u in list(self.cfg.nodes):
+            successors = list(self.cfg.successors(u))
+            if u == END or len(successors) < 2 or u not in idom:
+                continue
+            ending = [v for v in successors if v == END or v in exits or self._tail(v, u, exits)]
+            if len(ending) < len(successors):
+                kept.remove_edges_from((u, v) for v in ending)
+        ipdom = nx.immediate_dominators(kept.reverse(copy=True), END)
+        return {b: d for b, d in ipdom.items() if b != END and d is not None}
+
+    def _only_exits(self, block: int) -> bool:
+        """A block that does nothing but end."""
+        return all(i.site is None and not i.ops for i in self.function.instructions[self.starts[block]:self.ends[block]]) \
+            and list(self.cfg.successors(block)) == [END]
+
+    def _tail(self, block: int, source: int, exits: set[int]) -> bool:
+        """All ways from the block end without meeting others: it alone leads to everything behind it."""
+        if any(p != source for p in self.cfg.predecessors(block)):
+            return False
+        seen, stack = {block}, [block]
+        while stack:
+            for s in self.cfg.successors(stack.pop()):
+                if s == END or s in exits or s in seen:
+                    continue
+                seen.add(s)
+                stack.append(s)
+        return all(p in seen for b in seen - {block} for p in self.cfg.predecessors(b)) and source not in seen
+
+    @cached_property
     def dominators(self) -> dict[int, int]:
         return {b: d for b, d in nx.immediate_dominators(self.cfg, 0).items() if d is not None}
 
@@ -231,7 +269,7 @@ class Graph:
             if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):
                 local_done = True
                 work.extend(i.index for i in instructions
-                            if any(op.name == "store" and op.space in ("local", "generic") for op in i.ops))
+                            if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
         return Slice(frozenset(wanted), frozenset(branches))
 
     def _controlled(self, block, done, branches, pending):
@@ -254,8 +292,6 @@ def build(function: Function) -> Graph:
     instructions = function.instructions
     count = len(instructions)
     leaders = {0}
-    returns: list[int] = []
-    call_returns: dict[int, list[int]] = defaultdict(list)
     for i in instructions:
         c = i.control
         if c is None or c.kind in ("barrier", "open", "leave", "warpsync"):
@@ -266,10 +302,6 @@ def build(function: Function) -> Graph:
             continue
         leaders.update(t for t in c.targets if 0 <= t < count)
         leaders.add(i.index + 1)
-        if c.kind == "ret":
-            returns.append(i.index)
-        if c.kind == "call" and c.targets:
-            call_returns[c.targets[0]].append(i.index + 1)
     starts = sorted(x for x in leaders if x < count)
     ends = starts[1:] + [count]
     block_of = [0] * count
@@ -279,16 +311,43 @@ def build(function: Function) -> Graph:
     cfg = nx.DiGraph()
     cfg.add_nodes_from(range(len(starts)))
     cfg.add_node(END)
-    all_returns = sorted({r for rs in call_returns.values() for r in rs if r < count})
+    returns = _returns(instructions)
     problems: list[str] = []
     for b, e in enumerate(ends):
         last = instructions[e - 1]
-        for t in _successors(last, count, all_returns, problems):
+        for t in _successors(last, count, returns.get(last.index, []), problems):
             cfg.add_edge(b, END if t == END else block_of[t])
     if not count:
         cfg.add_edge(0, END)
     _join_to_end(cfg)
     return Graph(function, starts, ends, block_of, cfg, problems)
+
+
+def _returns(instructions) -> dict[int, list[int]]:
+    """ret -> where it may return to: behind the calls of the routine that it ends."""
+    count = len(instructions)
+    calls: dict[int, list[int]] = defaultdict(list)
+    for i in instructions:
+        if i.control is not None and i.control.kind == "call" and i.control.targets:
+            calls[i.control.targets[0]].append(i.index + 1)
+    out: dict[int, list[int]] = defaultdict(list)
+    for start, behind in calls.items():
+        seen, stack = set(), [start]
+        while stack:
+            k = stack.pop()
+            if k in seen or k >= count:
+                continue
+            seen.add(k)
+            c = instructions[k].control
+            if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync"):
+                stack.append(k + 1)
+            elif c.kind == "ret":
+                out[k] = sorted({*out[k], *(b for b in behind if b < count)})
+                if c.guard:
+                    stack.append(k + 1)
+            else:
+                stack += [*c.targets, *((k + 1,) if c.guard else ())]
+    return out
 
 
 def _successors(last: Instruction, count: int, call_returns: list[int], problems: list[str]) -> list[int]:

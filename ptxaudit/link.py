@@ -1,12 +1,13 @@
-"""Joins a kernel with the device functions that it calls into one function, before graphs are built.
+"""Puts the device functions that a kernel calls in their places, before graphs are built.
 
-    call (r1), f, (r2)        ->   f/arg0 = r2;  call to f's first instruction
-                                   (the next instruction)  r1 = f/result0
-    …                              f's instructions follow the kernel's, their registers renamed f/…
+    call (r1), f, (r2)        ->   f#3/arg0 = r2;  call to this call's own copy of f
+    (the next instruction)         r1 = f#3/result0
+    …                              the copies follow the kernel's instructions, registers renamed f#3/…
 
-A function is appended once however often it is called; the engine keeps the return addresses. Calls
-that cannot be followed (function pointers, functions that are elsewhere, recursion) keep their
-opaque results, and a note says so.
+Each call has a copy of its own, so that what one call passes does not mix with another's; when the
+copies would grow past COPIED instructions, further calls share one. Calls that cannot be followed
+(function pointers, functions that are elsewhere, recursion) keep their opaque results, and a note
+says so.
 """
 
 from __future__ import annotations
@@ -15,23 +16,25 @@ from dataclasses import replace
 
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg
 
+COPIED = 50_000        # instructions of callees that are copied a call each
+
 
 def link(module: Module, kernel: Function) -> Function:
-    """The kernel with its callees appended; the kernel itself when it calls nothing."""
+    """The kernel with its callees behind it; the kernel itself when it calls nothing."""
     if not any(i.control and i.control.kind == "call" and not i.control.targets for i in kernel.instructions):
         return kernel
-    order, recursive = _callees(module, kernel)
-    notes = list(kernel.notes)
-    notes += [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
+    recursive = _recursive(module, kernel)
+    notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
     out: list[Instruction] = []
-    starts: dict[str, int] = {}
-    waiting: list[tuple[int, str]] = []          # calls to resolve once every start is known
+    shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
-    for function in [kernel, *order]:
-        prefix = "" if function is kernel else f"{function.name}/"
+    work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]      # function, prefix, index of its call
+    while work:
+        function, prefix, call_at = work.pop()
+        if call_at is not None:
+            out[call_at] = replace(out[call_at], control=replace(out[call_at].control, targets=(len(out),)))
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
-        starts[function.name] = len(out)
         new_index = _numbering(function, module, recursive, len(out))
         for instruction in function.instructions:
             callee = _followed(instruction, module, recursive)
@@ -39,17 +42,26 @@ def link(module: Module, kernel: Function) -> Function:
             ops = tuple(_renamed_op(op, prefix) for op in instruction.ops)
             landing = ()
             if callee is not None:
-                call = next((op for op in ops if op.name == "call"), None)
-                ops, landing = _passing(call, callee)
-                waiting.append((len(out), callee.name))
+                if len(out) < COPIED or callee.name not in shared:
+                    inner = f"{callee.name}#{len(out)}/"
+                    work.append((callee, inner, len(out)))
+                    if len(out) >= COPIED:
+                        shared[callee.name] = (len(out), inner)
+                else:
+                    call_at, inner = shared[callee.name]
+                    work.append((replace(callee, instructions=()), inner, None))
+                    control = replace(control, callee=f"={call_at}")
+                ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
             out.append(replace(
                 instruction, index=len(out), ops=ops, control=control, guard=_renamed_guard(instruction.guard, prefix),
                 site=_renamed_site(instruction.site, prefix)))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
-    for at, name in waiting:
-        out[at] = replace(out[at], control=replace(out[at].control, targets=(starts[name],)))
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=tuple(notes))
+    for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
+        c = instruction.control
+        if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
+            out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes))
 
 
 def _followed(instruction: Instruction, module: Module, recursive: set[str]) -> Function | None:
@@ -70,31 +82,29 @@ def _numbering(function: Function, module: Module, recursive: set[str], start: i
     return out + [at]
 
 
-def _callees(module: Module, kernel: Function) -> tuple[list[Function], set[str]]:
-    """(functions reached by calls, in order of first call; names on a cycle of calls)."""
-    order: list[Function] = []
-    recursive: set[str] = set()
+def _recursive(module: Module, kernel: Function) -> set[str]:
+    """The functions that a chain of calls from the kernel enters again."""
+    found: set[str] = set()
+    done: set[str] = set()
 
     def visit(function: Function, path: tuple[str, ...]) -> None:
         for i in function.instructions:
-            callee = _followed(i, module, recursive)
+            callee = _followed(i, module, found)
             if callee is None:
                 continue
             if callee.name in path:
-                recursive.add(callee.name)
-                continue
-            if callee not in order:
-                order.append(callee)
+                found.add(callee.name)
+            elif callee.name not in done:
                 visit(callee, path + (callee.name,))
+        done.add(function.name)
     visit(kernel, (kernel.name,))
-    return [f for f in order if f.name not in recursive], recursive
+    return found
 
 
-def _passing(call: Op | None, callee: Function) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
+def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
     """Moves into the callee's arguments, and out of its results."""
     if call is None:
         return (), ()
-    prefix = f"{callee.name}/"
     into = tuple(Op("mov", (_renamed(reg, prefix),), (source,), reg.bits, guard=call.guard)
                  for reg, source in zip(callee.arguments, call.src))
     back = tuple(Op("mov", (reg,), (_renamed(result, prefix),), reg.bits, guard=call.guard)

@@ -106,7 +106,7 @@ def _derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (),
     if any(v.valid is not None for v in values):
         return None
     text = f"{name}({', '.join(map(short, values))})"
-    symbol = Uniform(text, bits, zeros, key=(name, attrs, tuple(fingerprint(v) for v in values)))
+    symbol = Uniform(text, bits, zeros, key=(name, attrs, tuple(fingerprint(v) for v in values)), data=_from_data(*values))
     if bits == 1:
         return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
     return unknown(symbol)
@@ -135,7 +135,11 @@ def _lost(values, bits: int, reason: str, index: int = -1) -> Value:
     for v in values:
         if v.why is not None:
             return opaque(bits, v.why)
-    return opaque(bits, Lost(reason, index))
+    return opaque(bits, Lost(reason, index, _from_data(*values)))
+
+
+def _from_data(*values: Value) -> bool:
+    return any(u.data for v in values for u, _ in v.terms)
 
 
 def _known(name: str, bits: int, attrs: tuple, values: tuple[Value, ...]):
@@ -180,7 +184,7 @@ def product_symbol(u: Uniform, v: Uniform) -> Uniform:
     if None not in (u.low, u.high, v.low, v.high):
         ends = [x * y for x in (u.low, u.high) for y in (v.low, v.high)]
         low, high = min(ends), max(ends)
-    return Uniform(f"{u.name}*{v.name}", max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", u, v))
+    return Uniform(f"{u.name}*{v.name}", max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", u, v), data=u.data or v.data)
 
 
 def multiply(a: Value, b: Value) -> Value:
@@ -239,7 +243,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
             rest = n - have
             low = None if u.low is None else u.low >> rest
             high = None if u.high is None else u.high >> rest
-            part = Uniform(f"{u.name}/{1 << rest}", u.bits, u.zeros - rest, low, high, u.kind, ("/", rest, u))
+            part = Uniform(f"{u.name}/{1 << rest}", u.bits, u.zeros - rest, low, high, u.kind, ("/", rest, u), u.data)
             odd = (signed(c) >> have).view(c.dtype)
             if u.bits < a.bits and (low is None or high is None):
                 return None
@@ -267,7 +271,7 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
     if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
         return None
     low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
-    quotient = unknown(Uniform(f"({short(flat)})/{1 << n}", a.bits, 0, low, high, "derived", ("quotient", n, fingerprint(flat))))
+    quotient = unknown(Uniform(f"({short(flat)})/{1 << n}", a.bits, 0, low, high, "derived", ("quotient", n, fingerprint(flat)), _from_data(flat)))
     def at(k: int) -> np.ndarray:
         moved = signed(a.base) + np.array(k << zeros, a.base.dtype).astype(signed(a.base).dtype)
         return (moved >> n).view(a.base.dtype)
@@ -336,7 +340,7 @@ def bit_of(value: Value, bit: int) -> Uniform | None:
     flat = squeeze(value)
     if not flat.uniform or flat.poison is not None or flat.valid is not None and flat.valid <= bit:
         return None
-    return Uniform(f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)))
+    return Uniform(f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)), _from_data(flat))
 
 
 def _by_bits(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
@@ -367,7 +371,7 @@ def _bounded_by_mask(value: Value, mask: int) -> Value:
     """A masked unknown lies in 0…mask and has the mask's low zeros."""
     if len(value.terms) == 1 and mask < 1 << (value.bits - 1):
         u, c = value.terms[0]
-        bounded = Uniform(u.name, u.bits, max(u.zeros, low_zeros(mask)), 0, mask, u.kind, u.key)
+        bounded = Uniform(u.name, u.bits, max(u.zeros, low_zeros(mask)), 0, mask, u.kind, u.key, u.data)
         return Value(value.base, ((bounded, c),))
     return value
 
@@ -619,7 +623,7 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     if difference.terms or difference.valid is not None:
         return None
     u = p.terms[0][0]
-    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u))
+    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u), u.data)
     return add(b, scale(unknown(as_number), difference.base))
 
 
@@ -681,7 +685,7 @@ def _extract(value: Value, offset: int, bits: int) -> Value | None:
     # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
     flat = squeeze(value)
     if offset == 32 and bits == 32 and flat.poison is None and flat.valid is None and flat.uniform:
-        symbol = Uniform(f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)))
+        symbol = Uniform(f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), data=_from_data(flat))
         return unknown(symbol)
     return None
 

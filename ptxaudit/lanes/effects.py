@@ -73,11 +73,13 @@ class Registers:
 class View:
     """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact")
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data")
 
-    def __init__(self, registers: Registers, env: Environment, rows, mask: np.ndarray, full: bool, exact: bool = True):
+    def __init__(self, registers: Registers, env: Environment, rows, mask: np.ndarray, full: bool, exact: bool = True,
+                 data: bool = False):
+        """exact: the mask is certain; data: if it is not, then because of data that was not given."""
         self.registers, self.env = registers, env
-        self.rows, self.mask, self.full, self.exact = rows, mask, full, exact
+        self.rows, self.mask, self.full, self.exact, self.data = rows, mask, full, exact, data
 
     def read(self, source: Operand) -> Value:
         if isinstance(source, Reg):
@@ -118,6 +120,8 @@ class View:
                 values[name] = value
             else:
                 old = values.get(name)
+                if old is None and isinstance(name, tuple):      # memory: other lanes may have been written
+                    old = opaque(value.bits, Lost("read from local memory at a place that is not followed"))
                 values[name] = value if old is None else blend(old, value, mask)
             return
         rows = self.registers.rows
@@ -174,6 +178,9 @@ def execute(op: Op, view: View, index: int) -> None:
     guard, doubt = guard_mask(view, op.guard) if op.guard is not None else (None, None)
     if guard is not None and not guard.any():
         return
+    if doubt is not None and op.name in ("store", "call"):
+        forget_local(view.registers)
+        return
     results = _results(op, view, index, guard)
     if results is None:
         return
@@ -206,6 +213,8 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
         return _ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
         return (_generic(op, view.read(op.src[0]), index),)
+    if name == "call":
+        forget_local(view.registers)
     whys = Lost(f"no meaning for {name}", index)
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
@@ -221,6 +230,8 @@ def _memory(op: Op, view: View, index: int, guard):
     if op.space == "local":
         return _local(op, view, address, index, guard)
     if op.name == "store":
+        if op.space == "generic" and not _surely_elsewhere(address):
+            forget_local(view.registers)
         return None
     bits = op.attrs[0] if op.attrs else op.bits
     is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
@@ -229,6 +240,20 @@ def _memory(op: Op, view: View, index: int, guard):
         at = affine.add(address, constant(k * bits // 8, address.bits)) if k else address
         out.append(_widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
     return tuple(out)
+
+
+def forget_local(registers: Registers) -> None:
+    """Nothing is known of local memory any more."""
+    for key in [k for k in registers.values if isinstance(k, tuple) and k[0] == "local"]:
+        del registers.values[key]
+
+
+def _surely_elsewhere(address: Value) -> bool:
+    """A generic address that is certainly not one of local memory."""
+    if address.poison is not None:
+        return False
+    kinds = {(u.kind, u.key if u.kind == "window" else None) for u, _ in address.terms}
+    return ("window", "shared") in kinds or any(kind in ("pointer", "variable") for kind, _ in kinds)
 
 
 def _widen(value: Value, bits: int, is_signed: bool) -> Value:
@@ -252,7 +277,7 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
             return value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None and space != "shared":
-        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial())))
+        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial()), data=True))
     return opaque(bits, Lost("loaded from memory", index, True))
 
 
@@ -276,8 +301,7 @@ def _local(op: Op, view: View, address: Value, index: int, guard):
     cells = view.registers.values
     if op.name == "store":
         if place is None:
-            for key in [k for k in cells if isinstance(k, tuple) and k[0] == "local"]:
-                del cells[key]
+            forget_local(view.registers)
             return None
         for k, source in enumerate(op.src[1:]):
             size = bits // 8
@@ -419,14 +443,14 @@ def _vote(op: Op, kind: str, view: View, index: int, guard):
     return (known(out),)
 
 
-def _unknown_bit(name: str, key) -> Value:
-    return Value(np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("bit", key)), np.ones((1, 1), bool)),))
+def _unknown_bit(name: str, key, data: bool = True) -> Value:
+    return Value(np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("vote", key), data=data), np.ones((1, 1), bool)),))
 
 
 def _one_for_all(op: Op, serial, bits: int, index: int):
     """A result that all lanes share though it is not known."""
     name = f"{op.name}@{index}"
-    return (_unknown_bit(name, (index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial))),)
+    return (_unknown_bit(name, (index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard):
@@ -449,7 +473,7 @@ def _match(op: Op, kind: str, view: View, index: int, guard):
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard):
     if not view.exact:
-        return (unknown(Uniform(f"activemask@{index}", 32, key=("activemask", index))),)
+        return (unknown(Uniform(f"activemask@{index}", 32, key=("activemask", index), data=view.data)),)
     return (known(pack(_active(view, guard))),)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
         if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
             results[i] = simulated[i]
         elif i in simulated:
-            results[i] = _merge(simulated[i], inferred.sites[i])
+            results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
         else:
             results[i] = inferred.sites[i]
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed)
@@ -182,6 +183,9 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             reason += f"; {record.loose}"
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
                           lines_ideal=t.lines_ideal, **common)
+    if record.residues:
+        return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=t.ideal, per_request=per,
+                          ideal_per_request=ideal_per, conditions=record.base_cases(), **common)
     if t.low != t.high or record.loose:
         reason = record.loose or access_reason(record.machine, record.access) or "the rule gives a range for this request"
         return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
@@ -190,9 +194,11 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
                       bounds=(t.low, t.high), per_request=per, ideal_per_request=ideal_per, **common)
 
 
-def _merge(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
-    """A site that the run could not count: the run's reason and requests with the per-request answer."""
-    from dataclasses import replace
+def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int]) -> SiteResult:
+    """A site that the run could not count: the run's reason and requests with the per-request answer.
+
+    widest: what a request of this access can cost at all.
+    """
     if simulated.requests is not None:
         if inferred.per_request is not None and simulated.active_requests is not None and inferred.status != Status.UNKNOWN:
             low = inferred.per_request[0] * simulated.active_requests
@@ -202,6 +208,8 @@ def _merge(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
             return replace(simulated, bounds=(low, high), per_request=inferred.per_request, formula=inferred.formula)
         return replace(simulated, formula=inferred.formula)
     if inferred.status == Status.UNKNOWN:
+        if simulated.status == Status.DATA_DEPENDENT:
+            return replace(simulated, reason=f"{simulated.reason}; {inferred.reason}", per_request=widest, formula=inferred.formula)
         return inferred
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))

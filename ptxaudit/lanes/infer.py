@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 
 from ..graph import END, Graph, Slice
-from ..ir import Function, Special
+from ..ir import Function, Reg, Special
 from . import affine
 from .effects import Registers, View, execute, guard_mask
 from .env import LANES
@@ -106,13 +106,13 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             break
         for index, observations in interpreter.seen.items():
             seen[index] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
-    known = batches[0].shape_known
+    shaped = frozenset() if batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     sites = {}
     for index, access in accesses.items():
         if failure:
             sites[index] = SiteResult(index, Status.UNKNOWN, failure)
         else:
-            sites[index] = conclude(index, access, seen.get(index, []), machine, known)
+            sites[index] = conclude(index, access, seen.get(index, []), machine, index in shaped)
     return Inference(sites, batches[0].assumed)
 
 
@@ -120,6 +120,38 @@ def _two_dimensional(function: Function, part: Slice) -> bool:
     """The slice reads a thread index other than x."""
     return any(isinstance(s, Special) and s.name in ("tid.y", "tid.z")
                for k in part.instructions for op in function.instructions[k].ops for s in op.src)
+
+
+_SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")
+
+
+def _depend_on_shape(function: Function, graph: Graph, part: Slice, accesses) -> frozenset[int]:
+    """The sites whose address, or whose way there, is made of something that the block's shape decides."""
+    tainted: set[str] = set()
+    reads = lambda op: any(isinstance(s, Special) and s.name.startswith(_SHAPE) or isinstance(s, Reg) and s.name in tainted
+                           for s in op.src) or op.guard is not None and op.guard.reg.name in tainted
+    changed = True
+    while changed:
+        changed = False
+        for k in part.instructions:
+            for op in function.instructions[k].ops:
+                if any(d is not None and d.name not in tainted for d in op.dst) and reads(op):
+                    tainted.update(d.name for d in op.dst if d is not None)
+                    changed = True
+    deciding = {graph.block_of[b] for b in part.branches
+                if any(r.name in tainted for r in graph.control_reads(function.instructions[b]))}
+    out = set()
+    for k in accesses:
+        address = [r.name for r in graph.site_reads(function.instructions[k])]
+        ways, stack = set(), [graph.block_of[k]]
+        while stack:
+            for c in graph.controllers.get(stack.pop(), ()):
+                if c not in ways:
+                    ways.add(c)
+                    stack.append(c)
+        if tainted.intersection(address) or ways & deciding:
+            out.add(k)
+    return frozenset(out)
 
 
 class Interpreter:
@@ -136,6 +168,7 @@ class Interpreter:
         self.steps = 0
         self.unrolling = 0
         self.failure = ""
+        self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
         self.reduced = self._reduced_cfg()
         self.order = _weak_order(self.reduced, 0)
@@ -323,7 +356,8 @@ class Interpreter:
                     u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", ("shift", head, name, self.fresh))
                     values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
                 else:
-                    u = Uniform(f"{name}'", old.bits, zeros[name][0], None, None, "loop", ("shift", head, name, self.fresh))
+                    u = Uniform(f"{name}'", old.bits, zeros[name][0], None, None, "loop", ("shift", head, name, self.fresh),
+                                any(u.data for u, _ in old.terms))
                     values[name] = affine.add(old, unknown(u))
             else:
                 values[name] = opaque(old.bits, self._blame.get((head, name)) or
@@ -385,7 +419,9 @@ class Interpreter:
 
     def _forget_trips(self, inside: set[int], head: int, modified) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
-        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[head] - 1)
+        causes = [self.causes[b] for b in inside if b in self.causes]
+        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[head] - 1,
+                   any(c.data for c in causes))
         for b, states in self.incoming.items():
             if b in inside:
                 continue
@@ -406,7 +442,7 @@ class Interpreter:
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
         state = state.copy()
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
         wanted = self.part.instructions
         last = None
         for k in range(self.graph.starts[block], self.graph.ends[block]):
@@ -488,6 +524,7 @@ class Interpreter:
         why = _doubt(guard, self.graph.ends[block] - 1)
         uniform = _is_uniform(guard)
         self.branches.put(block, "uniform" if uniform else "varying")
+        self.causes[block] = why
         for s, value in ((target, True), (fall, False)):
             if s == END:
                 continue
@@ -710,7 +747,7 @@ def _doubt(value: Value, index: int) -> Lost:
     if value.why is not None:
         return Lost(value.why.reason, index, value.why.data)
     names = ", ".join(u.name for u, _ in value.terms)
-    return Lost(names or "a predicate that is not known", index)
+    return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in value.terms))
 
 
 def _note_loops(elements, heads: frozenset, out: dict) -> None:

@@ -19,7 +19,7 @@ from .. import banks
 from . import affine
 from .env import LANES
 from .formula import formula
-from .record import SiteRecord
+from .record import SiteRecord, ranges
 from .result import Case, SiteResult, Status
 from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
 
@@ -90,8 +90,11 @@ class _Given(Exception):
         self.lost, self.status = lost, status
 
 
-def conclude(index: int, access, seen: list[Seen], machine, shape_known: bool) -> SiteResult:
-    """One answer for a site out of all its abstract requests; the assumed group's come first."""
+def conclude(index: int, access, seen: list[Seen], machine, shaped: bool) -> SiteResult:
+    """One answer for a site out of all its abstract requests; the assumed group's come first.
+
+    shaped: the block's shape is not told, and the site's address or mask is made of it.
+    """
     seen = [s for s in seen if not _global_only(s.observation)]
     if not seen:
         return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence="by rule")
@@ -119,7 +122,9 @@ def conclude(index: int, access, seen: list[Seen], machine, shape_known: bool) -
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *lines)
         if record.loose and record.loose not in found.reasons:
             found.reasons.append(record.loose)
-    return _answer(index, access, machine, shape_known, found)
+        if record.residues and s.group == seen[0].group:
+            found.cases += [c for c in record.base_cases() if c not in found.cases]
+    return _answer(index, access, machine, shaped, found)
 
 
 def _global_only(o: Observation) -> bool:
@@ -231,7 +236,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
         key = (min(f[0] for f in main), max(f[1] for f in main), main[0][2])
         folded.setdefault(key, []).append(residue)
     for (low, high, ideal), residues in sorted(folded.items(), key=lambda kv: kv[1][0]):
-        numbers_text = _ranges(residues)
+        numbers_text = ranges(residues)
         when = f"{u.name} mod {period} in {numbers_text}" if generic else f"{u.name} in {numbers_text}"
         prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
         case = Case(prefix + when, low, high, ideal)
@@ -246,14 +251,7 @@ def line_of(machine, access) -> int:
     return max(max(c.row, c.unit * c.slots) for c in counts)
 
 
-def _ranges(numbers: list[int]) -> str:
-    """1, 3, 5, 7 -> "{1, 3, 5, 7}"; long lists by their rule."""
-    if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
-        return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
-    return "{" + ", ".join(map(str, numbers)) + "}"
-
-
-def _answer(index, access, machine, shape_known: bool, found: _Found) -> SiteResult:
+def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
@@ -272,7 +270,7 @@ def _answer(index, access, machine, shape_known: bool, found: _Found) -> SiteRes
         if status == Status.UNKNOWN and high <= 2 * low:
             status = Status.BOUNDED
         unresolved = {group for group, _ in found.given}
-        if status == Status.UNKNOWN and not shape_known and not unresolved >= set(found.ranges):
+        if status == Status.UNKNOWN and shaped and not unresolved >= set(found.ranges):
             table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                           for name, r in found.ranges.items())
             return SiteResult(index, Status.CONDITIONAL, f"depends on the block's shape, which is not told (--block); {worst.lost.reason}",
@@ -282,7 +280,7 @@ def _answer(index, access, machine, shape_known: bool, found: _Found) -> SiteRes
     if found.cases:
         return SiteResult(index, Status.CONDITIONAL, "depends on " + ", ".join(found.reasons), per_request=(low, high),
                           conditions=tuple(found.cases), **base)
-    if not shape_known and any(p != found.patterns[first] for p in found.patterns.values()):
+    if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
         reason = "depends on the block's shape, which is not told (--block)"
         if found.inexact:

@@ -11,10 +11,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import banks
-from .result import Pattern
+from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
+
+
+def ranges(numbers: list[int]) -> str:
+    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; short lists whole."""
+    if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
+        return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
+    return "{" + ", ".join(map(str, numbers)) + "}"
 
 
 @dataclass
@@ -67,6 +74,7 @@ class SiteRecord:
     lost_high: int = 0
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)      # (addresses, active, sources) bytes -> [Pattern fields, weight]
+    residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
     loose: str = ""               # why a range remains although the addresses are known up to a shift
     evidence: str = "measured"
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
@@ -206,11 +214,17 @@ class SiteRecord:
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
                 self.loose = self.loose or "which lanes share a word is not known"
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
+        residues: dict[int, list[int]] = {}
+        def put(residue, lo, hi, best):
+            old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
+            residues[residue] = [min(old[0], int(lo.min())), max(old[1], int(hi.max())), min(old[2], int(best.min()))]
         for step in np.unique(steps[loose]):
             rows = np.flatnonzero(steps == step)
+            put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
             for residue in range(int(step), shift, int(step)):
                 s = banks.score(self.machine, self.access, addresses[rows] + residue, active[rows],
                                 None if sources is None else sources[rows])
+                put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
                 ideal[rows] = np.minimum(ideal[rows], s.ideal)
@@ -220,9 +234,20 @@ class SiteRecord:
                         self.loose = f"the place of the array modulo {shift} bytes is not known"
                     lines[rows] = np.maximum(lines[rows], s.lines)
                     lines_ideal[rows] = np.minimum(lines_ideal[rows], s.lines_ideal)
-        if (low < high).any() and not self.loose:
-            self.loose = f"the place of the array modulo {shift} bytes is not known"
+        if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
+            self.loose = self.loose or f"the place of the array modulo {shift} bytes is not known"
+            for residue, (lo, hi, best) in residues.items():
+                old = self.residues.get(residue, [lo, hi, best])
+                self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+
+    def base_cases(self) -> tuple[Case, ...]:
+        """The figure of a request by the place of the array, where it decides."""
+        shift = self.machine.invariant_shift(self.access)
+        folded: dict[tuple, list[int]] = {}
+        for residue, figure in sorted(self.residues.items()):
+            folded.setdefault(tuple(figure), []).append(residue)
+        return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
 
     def totals(self) -> Totals:
         """Sums over everything recorded with addresses."""

@@ -1,9 +1,10 @@
 """The warps that inference looks at: those of the launch, of the stated block, or of the shapes a
 block may have when nothing is told.
 
-When no shape is told, the *assumed* rows are warps of 32 consecutive `tid.x`; further groups of
-rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp spans several `tid.y`. A site
-whose requests look alike in all groups does not depend on the shape; another one is told case by case.
+When no shape is told, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read
+`tid.y`, further groups of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp
+spans several `tid.y`. A site whose requests look alike in all groups does not depend on the
+shape; another one is told case by case.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..ir import Function
 from .env import LANES, Environment, Facts, thread_rows
-from .value import Uniform, Value
+from .value import Uniform, Value, constant, unknown
 
 WIDE = 0                  # a width that is a multiple of a warp, not told which
 NARROW = (16, 12, 8)      # block widths, in threads, that show what a narrow block would change
@@ -37,8 +38,8 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
     """The batches of rows to look at; the groups of the first batch come first.
 
     launch: with a shape, or None; told: a launch whose parameters count, or None.
-    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at one width
-    a batch (rows of several widths have fewer low zero bits in common); otherwise all are one batch.
+    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
+    a batch (rows of several widths have fewer low zero bits in common).
     """
     from .evaluate import _three, environment
     if launch is not None:
@@ -55,42 +56,34 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
     where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
     assumed = (f"block: {where}; a warp is taken as 32 consecutive tid.x",)
     shapes = [(WIDE, "32 consecutive tid.x a warp", max(1, -(-limit // LANES)))]
-    shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
-    batches = [[shape] for shape in shapes] if two_dimensional else [shapes]
-    return [_batch(function, batch, stated, assumed) for batch in batches]
+    if two_dimensional:
+        shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
+    return [_batch(function, shape, stated, assumed) for shape in shapes]
 
 
-def _batch(function: Function, shapes: list[tuple[int, str, int]], stated: dict, assumed) -> Rows:
-    """Rows of blocks of the given (width, name, warps); width WIDE: whole warps along x."""
-    xs, ys, warps, widths, steps, groups = [], [], [], [], [], []
-    at = 0
-    for width, name, rows in shapes:
-        linear = np.arange(rows * LANES, dtype=np.uint32).reshape(rows, LANES)
-        across = np.uint32(width) if width else np.uint32(rows * LANES)
-        xs.append(linear % across)
-        ys.append(linear // across)
-        warps.append(np.arange(rows, dtype=np.uint32)[:, None])
-        widths.append(np.full((rows, 1), width, np.uint32))
-        steps.append(np.full((rows, 1), rows * LANES // width if width else 1, np.uint32))
-        groups.append((name, slice(at, at + rows)))
-        at += rows
-    y = np.concatenate(ys)
-    tid_y = Value(y if y.any() else np.zeros((1, 1), np.uint32),
-                  ((Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y"), np.concatenate(steps)),))
+def _batch(function: Function, shape: tuple[int, str, int], stated: dict, assumed) -> Rows:
+    """Rows of a block of the given (width, name, warps); width WIDE: whole warps along x."""
+    width, name, rows = shape
+    linear = np.arange(rows * LANES, dtype=np.uint32).reshape(rows, LANES)
+    across = np.uint32(width or rows * LANES)
+    step = np.full((1, 1), rows * LANES // width if width else 1, np.uint32)
+    y = linear // across
+    tid_y = Value(y if y.any() else np.zeros((1, 1), np.uint32), ((Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y"), step),))
     tid_z = Value(np.zeros((1, 1), np.uint32), ((Uniform("tid.z", 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),))
-    env = _ShapedEnvironment(function, np.ones((at, LANES), bool), (np.concatenate(xs), tid_y, tid_z), np.concatenate(warps), **stated)
-    env.widths = np.concatenate(widths)
-    return Rows(env, tuple(groups), assumed, shape_known=False)
+    env = _ShapedEnvironment(function, np.ones((rows, LANES), bool), (linear % across, tid_y, tid_z),
+                             np.arange(rows, dtype=np.uint32)[:, None], **stated)
+    env.width = width
+    return Rows(env, ((name, slice(None)),), assumed, shape_known=False)
 
 
 class _ShapedEnvironment(Environment):
-    """Rows of blocks of several widths: ntid.x is known where the group fixes it."""
+    """Rows of a block whose width is stated, or a multiple of a warp."""
 
-    widths: np.ndarray
+    width: int
 
     def _extent(self, name, told, d, limit):
-        value = super()._extent(name, told, d, limit)
         if name != "ntid" or d != 0 or told is not None:
-            return value
-        width = Uniform("ntid.x", 32, 5, LANES, limit, "block shape", ("ntid", 0))
-        return Value(self.widths, ((width, (self.widths == 0).astype(np.uint32)),))
+            return super()._extent(name, told, d, limit)
+        if self.width:
+            return constant(self.width, 32)
+        return unknown(Uniform("ntid.x", 32, 5, LANES, limit, "block shape", ("ntid", 0)))

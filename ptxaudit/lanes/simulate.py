@@ -3,7 +3,9 @@
 Rows are warps. A *cohort* is a set of rows, with a mask of lanes each, that stand at the same
 instruction with the same call stack. A branch on which the lanes of a warp disagree splits
 it into two cohorts; they go on together at the convergence barrier that the code names (SASS:
-BSSY/BSYNC) or at the branch's post-dominator (PTX). The cohort that is furthest behind runs first,
+BSSY/BSYNC). PTX names none: there they meet where ptxas would let them, at the branch's
+post-dominator (`Graph.meeting`), or before it where they happen to stand at the same instruction, as
+the two ways into the body of `if (a || b)` do. The cohort that is furthest behind runs first,
 so that warps that took different ways meet again.
 
 Blocks that cannot differ are one class of rows with a weight. `%ctaid` starts as an unknown with a
@@ -26,7 +28,7 @@ import numpy as np
 from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Control, Guard, Instruction, Reg
 from . import affine
-from .effects import Registers, View, execute, guard_mask, pack, take, unpack
+from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
 from .record import SiteRecord
@@ -110,16 +112,30 @@ class Simulation:
         while self.heap and self.heap[0][0] == cohort.pc:
             item = heapq.heappop(self.heap)
             other = item[2]
-            if other.calls == cohort.calls and other.doubt == cohort.doubt and not np.intersect1d(other.rows, cohort.rows).size:
+            if other.calls != cohort.calls or other.doubt != cohort.doubt:
+                kept.append(item)
+            elif np.intersect1d(other.rows, cohort.rows).size:
+                if self.explicit:
+                    kept.append(item)
+                else:
+                    cohort = self._merged(cohort, other)
+            else:
                 rows = np.concatenate([cohort.rows, other.rows])
                 order = np.argsort(rows, kind="stable")
                 cohort = Cohort(cohort.pc, rows[order], np.concatenate([cohort.mask, other.mask])[order],
                                 cohort.calls, cohort.doubt, cohort.doubt_data)
-            else:
-                kept.append(item)
         for item in kept:
             heapq.heappush(self.heap, item)
         return cohort
+
+    @staticmethod
+    def _merged(a: Cohort, b: Cohort) -> Cohort:
+        """Two cohorts at one place, with warps that have lanes in both."""
+        rows = np.union1d(a.rows, b.rows)
+        mask = np.zeros((len(rows), LANES), bool)
+        mask[np.searchsorted(rows, a.rows)] |= a.mask
+        mask[np.searchsorted(rows, b.rows)] |= b.mask
+        return Cohort(a.pc, rows, mask, a.calls, a.doubt, a.doubt_data)
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
@@ -504,7 +520,7 @@ class Simulation:
 
     def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
         """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
-        meeting = self.graph.postdominators.get(self.graph.block_of[instruction.index], END)
+        meeting = self.graph.meeting.get(self.graph.block_of[instruction.index], END)
         if meeting == END:
             return
         name = ("at", meeting)
@@ -670,7 +686,8 @@ class Simulation:
     # --- what is not known ---
 
     def _region(self, block: int):
-        """(meeting block, sites inside, registers written inside) of the branch that ends a block."""
+        """(meeting block, sites inside, registers written inside, None among them where local memory is) of
+        the branch that ends a block."""
         if block not in self._regions:
             inside = self.graph.region(block)
             sites, written = [], {}
@@ -683,6 +700,8 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
+                            if op.name in ("store", "call"):
+                                written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]
 
@@ -697,7 +716,10 @@ class Simulation:
                 record.doubt_data = record.doubt_data or why.data
             view = self._view(cohort)
             for reg in written:
-                view.write(reg, opaque(reg.bits, why), None)
+                if reg is None:
+                    forget_local(self.registers)
+                else:
+                    view.write(reg, opaque(reg.bits, why), None)
         if meeting == END:
             if cohort.calls:
                 return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], cohort.doubt, cohort.doubt_data)

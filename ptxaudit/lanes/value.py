@@ -40,6 +40,7 @@ class Uniform:
     low, high: its range as a signed integer, inclusive; None = not known.
     kind: "parameter" | "pointer" | "block" | "shared" | "loop" | "loaded" | "derived" | "special".
     key: what tells two unknowns of one name apart (a definition, an execution).
+    data: it comes from data that was not given (as against something a launch tells).
     """
 
     name: str
@@ -49,6 +50,7 @@ class Uniform:
     high: int | None = None
     kind: str = "derived"
     key: object = None
+    data: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -235,7 +237,7 @@ def modulo(value: Value, zeros: int, why: Lost) -> Value:
     if value.poison is not None or zeros <= 0 or value.base.dtype == bool:
         return opaque(value.bits, value.why or why)
     valid = min(zeros, value.bits if value.valid is None else value.valid)
-    return value if valid >= value.bits else Value(value.base, value.terms, valid, None, why)
+    return value if valid >= value.bits else Value(value.base, value.terms, valid, None, value.why or why)
 
 
 def lane_uniform(array: np.ndarray) -> bool:

@@ -12,6 +12,7 @@ refuses, becomes an operation of its own name, which makes the registers it writ
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from .. import ir
@@ -30,8 +31,9 @@ from .types import BYTE
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS
 """Every base name with a meaning. What is not here is opaque."""
 
-WRITES_NOTHING = {"sust", "sured", "multimem", "mbarrier", "st", "red"}
-"""Base names of opaque instructions whose first operand, if it is a register, is still only read."""
+FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul") for ftz in ("", ".ftz")
+           for kind in ("f16", "f32", "f64")}
+"""Float instructions that leave their rounding to ptxas."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -97,6 +99,9 @@ class FunctionLifter:
         self.pending: list[tuple[int, tuple[str, ...], Scope, int]] = []     # branches to resolve
         self.position: ir.Source | None = None
         self.label_at_end = False
+        self.blank: list[ir.Reg] = []           # pieces that the next instruction sets to zero
+        self.products: set[str] = set()
+        self.sums: list[int] = []
 
     def run(self) -> ir.Function:
         function = self.function
@@ -151,7 +156,9 @@ class FunctionLifter:
         if variable.space in (".reg", ".sreg"):
             scope.declare_registers(variable)
         elif variable.space.startswith(".param"):
-            scope.declare_pieces(variable)
+            pieces = scope.declare_pieces(variable)
+            if any(d.dimensions for d in variable.declarators):
+                self.blank += pieces
         else:
             suffix = scope.suffix
             if not suffix and any(self.lifter.globals.find(d.name) for d in variable.declarators):
@@ -167,11 +174,16 @@ class FunctionLifter:
                 raise InputError(f"the guard {instruction.guard.name} is not a register", line=instruction.line)
             guard = ir.Guard(register, instruction.guard.negated)
         emitter.begin(scope, guard, opcode, instruction.line)
+        if self.blank:          # a parameter that is written in parts: its padding does not matter
+            emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]
+            self.blank = []
         row, operands = meaning(opcode), instruction.operands
         if type(row) is Plain and len(operands) == len(row.widths) + 1:
             value, floating = emitter.value, row.floating
             sources = tuple([value(o, w, floating) for o, w in zip(operands[1:], row.widths)])
             emitter.ops.append(ir.Op(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs, guard))
+            if opcode in FUSIBLE:
+                self._fusible(emitter.ops[-1])
         elif row is None or type(row) is Plain:
             opaque(emitter, operands)
         else:
@@ -188,6 +200,22 @@ class FunctionLifter:
             emitter.control, emitter.site, self.position))
         self.label_at_end = False
 
+    def _fusible(self, op: ir.Op) -> None:
+        if op.name == "fmul":
+            self.products.add(op.dst[0].name if op.dst[0] else "")
+        else:
+            self.sums.append(len(self.instructions))
+
+    def _fuse(self) -> None:
+        """ptxas may round a product and a sum once, as one fma, where neither states its rounding
+        ("Floating Point Instructions", add and mul): the value is then not known to the last bit."""
+        for index in self.sums:
+            old = self.instructions[index]
+            op = old.ops[-1]
+            if any(isinstance(source, ir.Reg) and source.name in self.products for source in op.src):
+                fused = ir.Op(f"{old.opcode} of a product, perhaps fused", op.dst, op.src, op.bits, (), op.guard)
+                self.instructions[index] = dataclasses.replace(old, ops=(*old.ops[:-1], fused))
+
     def _finish(self) -> None:
         """The return at the closing brace, where it can be reached, and the targets of branches."""
         last = self.instructions[-1] if self.instructions else None
@@ -197,6 +225,7 @@ class FunctionLifter:
             place = last.place if last else self.function.line
             self.instructions.append(ir.Instruction(
                 len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position))
+        self._fuse()
         for index, names, scope, line in self.pending:
             targets = []
             for name in names:
@@ -205,25 +234,21 @@ class FunctionLifter:
                     raise InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=line)
                 targets.append(target)
             old = self.instructions[index]
-            c = old.control
-            self.instructions[index] = ir.Instruction(
-                old.index, old.place, old.opcode, old.text, old.guard, old.ops,
-                ir.Control(c.kind, tuple(targets), c.guard, c.barrier, c.selector, c.callee, c.uniform),
-                old.site, old.source)
+            self.instructions[index] = dataclasses.replace(
+                old, control=dataclasses.replace(old.control, targets=tuple(targets)))
 
 
 def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-    """An operation of the opcode's own name: its results are unknown, for that reason."""
-    base = e.opcode.partition(".")[0]
-    first = operands[0] if operands else None
-    targets: tuple = ()
-    if isinstance(first, s.Name | s.Vector | s.Pair) and not (base in WRITES_NOTHING and isinstance(first, s.Name) and base != "mbarrier"):
-        targets = tuple(t for t in written(e, first) if t is not None)
+    """An operation of the opcode's own name: its results are unknown, for that reason.
+
+    PTX writes to its first operand, if to any register; one that is only read there is lost, too.
+    """
+    targets = written(e, operands[0]) if operands else ()
     sources = tuple(v for operand in operands[1 if targets else 0:] for v in e.everything(operand))
     e.emit(e.opcode, targets, sources)
 
 
-def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
+def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
     """The registers of a first operand; none where it is a label, a variable or a number."""
     match operand:
         case s.Vector(items=items):
@@ -298,7 +323,4 @@ def _with_shared_size(function: ir.Function, functions: dict[str, ir.Function]) 
     size = 0
     for v in sorted(names.values(), key=lambda v: -v.align):
         size = -(-size // v.align) * v.align + v.size
-    return ir.Function(
-        function.name, function.isa, function.arch, function.instructions, function.entry, function.parameters,
-        function.arguments, function.results, function.variables, size, function.block, function.max_threads,
-        function.cluster, function.notes)
+    return dataclasses.replace(function, shared_static=size)

@@ -119,6 +119,7 @@ class Machine:
     machine_code: str = ""
     measured: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    line_cycles: tuple[tuple[int, int, float, float], ...] = ()
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""
@@ -155,3 +156,9 @@ class Machine:
     def evidence(self, access: Access) -> str:
         """"measured" when exactly this machine instruction was measured here, else "by rule"."""
         return "measured" if access.sass in self.measured else "by rule"
+
+    def cycles_of(self, k: int) -> tuple[float, float] | None:
+        """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None beyond."""
+        below = [row for row in self.line_cycles if row[0] <= k]
+        above = [row for row in self.line_cycles if row[1] >= k]
+        return (below[-1][2], above[0][3]) if below and above else None

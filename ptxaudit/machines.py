@@ -103,10 +103,10 @@ MODERN_RULES = (
          "not measured", Doubt.COUNT, _modern(LANES, _SINGLE, 16, factor=2), why=_CAST_WHY),
     Rule("loop", (2, 4), _modern(WORDS, WARP, 4), 4,
          "a loop of LDS and compare-and-swap: from one load to as many passes as lanes meet on one word, "
-         "if no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, WARP, 4, factor=2), why=_CAST_WHY),
+         "if each pass lets one lane of each word through and no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, WARP, 4, factor=2), why=_CAST_WHY),
     Rule("loop", (8,), _modern(WORDS, HALF, 8, paired=WARP), 8,
          "a loop of LDS.64 and compare-and-swap: from one load to as many passes as lanes meet on one address, "
-         "if no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, HALF, 8, factor=2), why=_CAST_WHY),
+         "if each pass lets one lane of each word through and no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, HALF, 8, factor=2), why=_CAST_WHY),
 )
 
 _MATRIX = _modern(WORDS, MATRIX_ROWS, MATRIX_ROW_BYTES)
@@ -144,6 +144,7 @@ _TOO_EARLY = {
 _PTX_ONLY = "the disassembler reads nothing older than sm_75: audit the PTX"
 _BY_RULE = "The rules were measured on sm_90 only; here they hold by rule."
 
+_VOLTA = tuple(rule for rule in MODERN_RULES if rule.operation not in ("count", "cast"))     # these are machine code only
 _TURING = MODERN_RULES + _LDMATRIX
 _AMPERE = _TURING + _CP_ASYNC
 _HOPPER = _AMPERE + _STMATRIX
@@ -151,9 +152,9 @@ _BLACKWELL = _HOPPER + _OTHER_MATRIX
 
 # generation, architecture numbers with their suffixes, table, why its machine code cannot be scored
 GENERATIONS = (
-    ("Maxwell", "50 52 53", MODERN_RULES, _PTX_ONLY),
-    ("Pascal", "60 61 62", MODERN_RULES, _PTX_ONLY),
-    ("Volta", "70 72", MODERN_RULES, _PTX_ONLY),
+    ("Maxwell", "50 52 53", _VOLTA, _PTX_ONLY),
+    ("Pascal", "60 61 62", _VOLTA, _PTX_ONLY),
+    ("Volta", "70 72", _VOLTA, _PTX_ONLY),
     ("Turing", "75", _TURING, ""),
     ("Ampere", "80 86 87 88", _AMPERE, ""),
     ("Ada", "89", _AMPERE, ""),
@@ -171,6 +172,11 @@ MEASURED = {
     "STSM.16.M88": 83, "STSM.16.M88.2": 95, "STSM.16.M88.4": 84,
     "LDGSTS.E": 133, "LDGSTS.E.64": 121, "LDGSTS.E.128": 111, "LDGSTS.E.BYPASS.128": 108,
 }
+# cycles per request of cp.async.cg by k, 8 warps a block, sources resident: k low, k high, cycles low, cycles high
+LINE_CYCLES = (
+    (1, 1, 7.0, 7.4), (2, 2, 9.6, 10.6), (3, 3, 12.0, 13.1), (4, 4, 14.0, 15.4),
+    (5, 5, 44.9, 46.5), (6, 8, 46.6, 56.2), (9, 13, 56.6, 73.1), (16, 16, 73.0, 73.9), (32, 32, 103.1, 105.2),
+)
 
 
 def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], machine_code: str) -> Machine:
@@ -179,7 +185,7 @@ def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], machi
     return Machine(
         name=name, title=f"{generation}, {name}", banks=BANKS, word=WORD, lanes=WARP, archs=(name,), rules=rules,
         sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code,
-        measured=MEASURED if measured else {}, notes=() if measured else (_BY_RULE,))
+        measured=MEASURED if measured else {}, notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else ())
 
 
 # --- before Maxwell -------------------------------------------------------------------------
@@ -246,7 +252,7 @@ KEPLER_SEGMENT = 64 * 4    # bytes: words i and i+32 of one aligned 64-word segm
 KEPLER_4 = _kepler(
     "kepler-4byte", "four-byte", 4, KEPLER_SEGMENT, KEPLER_SEGMENT,
     "whole warp: the most aligned 64-word segments that lanes touch in one bank (of word mod 32)",
-    "whole warp: 1 when the 64 words are one aligned segment, 2 when they straddle two")
+    "whole warp: the most aligned 64-word segments in one pair of banks; 1 when all words lie in one segment, 2 when they straddle two")
 KEPLER_8 = _kepler(
     "kepler-8byte", "eight-byte", 8, BANKS * 8, 8,
     "whole warp: the most distinct 64-bit words in one bank; parts of one 64-bit word never conflict",

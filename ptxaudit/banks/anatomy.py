@@ -115,7 +115,7 @@ def reasons(machine: Machine, access: Access, addresses, active, sources=None, z
     if not any(part.active for part in parts):
         return ("no lane is active: the request costs nothing",)
     if rule.count.what is Counted.LINES:
-        return _why_lines(rule.count, parts)
+        return _why_lines(machine, rule.count, parts)
     said = [_why_groups(rule.count, parts, addresses, active), *_why_worst(machine, rule, parts)]
     if rule.split > 1:
         said.append(f"the access is {rule.split} requests of {rule.count.unit} bytes a lane, each of which costs this")
@@ -166,11 +166,18 @@ def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[s
 _SHOWN = 4
 
 
-def _why_lines(count: Count, parts: tuple[Group, ...]) -> tuple[str, ...]:
+def _why_lines(machine: Machine, count: Count, parts: tuple[Group, ...]) -> tuple[str, ...]:
     classes = [sum(len(part.slots.get(c, ())) for part in parts) for c in range(count.slots)]
     pairs = ", ".join(f"class {c}: {n}" for c, n in enumerate(classes))
+    cycles = machine.cycles_of(max(classes))
+    took = () if cycles is None else (
+        f"such requests took {_span(cycles)} cycles on {machine.name}, those of k = 1 {_span(machine.cycles_of(1))}: timing, not a counter",)
     return (f"pairs of (group of {count.lanes} lanes, {count.row}-byte destination line) by line mod {count.slots}: {pairs}; k is the largest",
-            "no hardware counter sees the wavefronts of cp.async.cg, and profilers report 0 conflicts for it whatever the pattern")
+            "no hardware counter sees the wavefronts of cp.async.cg, and profilers report 0 conflicts for it whatever the pattern", *took)
+
+
+def _span(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:g} to {interval[1]:g}"
 
 
 def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, sources, zero_filled) -> list[str]:

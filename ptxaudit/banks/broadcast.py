@@ -11,7 +11,7 @@ steps suffice exactly if the smallest such k_b sum to at most T over the banks.
 Most. While other banks have lanes left, the broadcasts can be spent on them: bank b then loses
 one lane a step, best from words with several. Once it is alone each step takes one whole word. If
 the others can last f steps it lasts min(n_b, m_b + f). Taking the banks by ascending n_b gives the
-most: f = 0; f = min(n_b, m_b + f) for each. (tests/banks/test_broadcast.py plays every game.)
+most: f = 0; f = min(n_b, m_b + f) for each. (tests/test_broadcast_steps.py plays every game.)
 """
 
 from __future__ import annotations

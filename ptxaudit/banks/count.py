@@ -24,6 +24,9 @@ CHUNK = 1 << 18                     # lanes (or bins) of one chunk: 2 MB an int6
 _NOTHING = np.iinfo(np.int64).max   # sorts after every word: an inactive lane
 UNKNOWN = -1
 
+# the ufuncs themselves: an array's methods take a microsecond longer, and requests often come one by one
+_any, _most, _sum = np.logical_or.reduce, np.maximum.reduce, np.add.reduce
+
 
 @dataclass(slots=True, eq=False)
 class Scores:
@@ -143,7 +146,7 @@ def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) 
     if align == 1:
         return
     off = addresses & (align - 1)
-    if off.any() and (off := np.where(active, off, 0)).any():
+    if _any(off, None) and (off := np.where(active, off, 0)).any():
         row, lane = (int(i) for i in np.argwhere(off)[0])
         raise InputError(
             f"{access.opcode}: lane {lane}'s address {int(addresses[row, lane])} is not a multiple of {align}",
@@ -169,12 +172,12 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
     else:
         found = (bins + np.arange(len(bins))[:, None] * total)[active]
     n = len(addresses)
-    each = np.bincount(found, minlength=n * total).reshape(n, -1, count.slots).max(2)      # (n, groups)
+    each = _most(np.bincount(found, minlength=n * total).reshape(n, total // count.slots, count.slots), 2)      # (n, groups)
     if each.shape[1] == 1:
         ways = each[:, 0]
         sums, groups = ways, np.minimum(ways, 1)
     else:
-        ways, sums, groups = each.max(1), each.sum(1), (each > 0).sum(1)
+        ways, sums, groups = _most(each, 1), _sum(each, 1), _sum(each > 0, 1)
     if count.extra:
         ways, sums = ways + count.extra * (ways > 0), sums + count.extra * groups
     if count.factor > 1:
@@ -203,13 +206,15 @@ def group_of_lane(size: int, lanes: int) -> np.ndarray:
 def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,) bool: every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
     n, lanes = addresses.shape
-    result = False
+    differ = True
     for distance in (1, 2):
         a = addresses.reshape(n, lanes // (2 * distance), 2, distance)
         b = active.reshape(a.shape)
-        differ = (a[:, :, 0] != a[:, :, 1]) & b[:, :, 0] & b[:, :, 1]
-        result |= ~differ.reshape(n, -1).any(1)
-    return result
+        apart = a[:, :, 0] != a[:, :, 1]
+        apart &= b[:, :, 0]
+        apart &= b[:, :, 1]
+        differ = _any(apart.reshape(n, lanes // 2), 1) & differ
+    return ~differ
 
 
 def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
@@ -242,7 +247,7 @@ def _over_sectors(count: Count, low: np.ndarray, addresses, active, sources) -> 
     if sources is None:
         return active.sum(1)                 # every lane in a sector of its own
     n, lanes = addresses.shape
-    line = (sources // SOURCE_LINE).reshape(n, -1, count.lanes)
+    line = (sources // SOURCE_LINE).reshape(n, lanes // count.lanes, count.lanes)
     on = active.reshape(line.shape)
     top = np.where(on, line, -_NOTHING).max(2)
     bottom = np.where(on, line, _NOTHING).min(2)

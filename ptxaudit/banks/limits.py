@@ -61,7 +61,8 @@ def _fewest(count: Count, lanes: int) -> int:
 def _most(rule: Rule, lanes: int, of: int) -> int:
     """Every lane with a word of its own in the one bank; `of` lanes could be active."""
     if rule.doubt is Doubt.PASSES:
-        return lanes * (lanes * rule.count.factor + lanes * rule.second.factor)
+        # with all lanes on one word: a pass a lane, each one load and a compare-and-swap of every lane
+        return lanes * (rule.count.factor + lanes * rule.second.factor)
     count = rule.second or rule.count
     groups = min(lanes, -(-of // count.lanes))
     return lanes * count.factor + groups * count.extra

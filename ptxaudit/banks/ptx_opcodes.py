@@ -122,7 +122,7 @@ def _load_store(opcode: str, head: str, modifiers: list[str]) -> Access:
 # --- atomics --------------------------------------------------------------------------------
 
 # (operation, type) -> (row, bytes a lane, machine instruction); `loop` rows have no single one.
-# Read off ptxas 13.5; tests/banks/test_opcodes.py compiles each and compares.
+# Read off ptxas 13.5; tests/test_opcodes.py compiles each and compares.
 _NATIVE_32 = {"add": "ADD", "min": "MIN", "max": "MAX", "and": "AND", "or": "OR", "xor": "XOR"}
 ATOMICS: dict[tuple[str, str], tuple[str, int, str]] = {
     **{(op, "u32"): ("atomic", 4, f"ATOMS.{_NATIVE_32[op]}") for op in ("add", "min", "max")},

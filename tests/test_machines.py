@@ -1,0 +1,76 @@
+"""The machine records: complete, sourced, and the same object each time."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxaudit import machines
+from ptxaudit.banks import classify
+from ptxaudit.machine_model import Counted, Doubt
+
+ALL = [machines.get(name) for name in machines.names()] + [machines.get("banks=12,word=4,threads=32,broadcast=one")]
+
+
+@pytest.mark.parametrize("machine", ALL, ids=lambda m: m.name)
+def test_a_record_is_complete(machine):
+    assert machine.banks > 0 and machine.word > 0 and machine.lanes > 0 and machine.title
+    seen = set()
+    for rule in machine.rules:
+        assert machine.sources[rule.source].text and rule.says
+        assert rule.shift % max(rule.widths[-1], 1) == 0
+        assert (rule.doubt in (Doubt.COUNT, Doubt.WAYS, Doubt.PASSES)) == (rule.second is not None)
+        assert bool(rule.why) == (rule.doubt is not Doubt.NONE or rule.count.what is Counted.STEPS)
+        for width in rule.widths:
+            assert (rule.operation, width) not in seen, "two rows for one access"
+            seen.add((rule.operation, width))
+        count = rule.count
+        if count.what is not Counted.LINES:
+            assert count.unit * count.slots in (machine.banks * machine.word, count.row)
+    for operation, reason in machine.refused.items():
+        assert reason
+        assert operation in {"load", "store", "atomic", "count", "cas", "cast", "loop", "ldmatrix", "stmatrix", "matrix", "cp.async", "cp.async.bypass"}
+
+
+def test_architectures_have_what_they_have():
+    def scored(arch, opcode):
+        return not machines.get(arch).refusal(classify(opcode))
+
+    copy, load, store = "cp.async.cg.shared.global 16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "stmatrix.sync.aligned.m8n8.x4.shared.b16"
+    table = {"sm_50": "---", "sm_70": "---", "sm_75": "-l-", "sm_80": "cl-", "sm_89": "cl-", "sm_90": "cls", "sm_121a": "cls"}
+    for arch, has in table.items():
+        assert "".join(letter if scored(arch, opcode) else "-" for letter, opcode in (("c", copy), ("l", load), ("s", store))) == has, arch
+    assert scored("sm_75", "LDS") and not scored("sm_72", "LDS") and scored("sm_72", "ld.shared.u32")
+    assert scored("sm_100a", "LDSM.8.MT1616") and not scored("sm_90a", "LDSM.8.MT1616")
+
+
+def test_only_what_was_measured_is_called_so():
+    assert {m.name for m in ALL if m.measured} == {"sm_90", "sm_90a"}
+    assert machines.get("sm_90").evidence(classify("ld.shared.f32")) == "measured"
+    assert machines.get("sm_90").evidence(classify("ld.shared.s8")) == "by rule"
+    assert machines.get("sm_90").evidence(classify("ld.f32")) == "by rule"
+    assert machines.get("sm_90").evidence(classify("atom.shared.min.u32")) == "by rule"
+    for opcode in machines.get("sm_90").measured:
+        assert machines.get("sm_90").rule(classify(opcode)) is not None
+
+
+def test_names():
+    assert machines.get("sm_90") is machines.get("SM_90 ") is machines.get("compute_90")
+    assert machines.get("sm_20").name == "fermi" and machines.get("sm_13").name == "tesla"
+    assert machines.get("banks=4,threads=8").name == "banks=4,word=4,threads=8,broadcast=any"
+    assert machines.get("banks=4,threads=8") is machines.get("threads=8, broadcast=any, banks=4")
+    for machine in ALL:
+        assert machines.get(machine.name) is machine
+    with pytest.raises(LookupError):
+        machines.get("tesla").invariant_shift(classify("atom.shared.add.u32"))
+
+
+def test_stated_shifts():
+    def shift(name, opcode):
+        return machines.get(name).invariant_shift(classify(opcode))
+
+    assert [shift("sm_90", o) for o in ("LDS.U8", "LDS", "LDS.64", "LDS.128", "LDSM.16.M88", "LDGSTS.E.64")] == [4, 4, 8, 16, 16, 8]
+    assert shift("kepler-4byte", "ld.shared.f32") == 256 and shift("kepler-8byte", "ld.shared.f32") == 8
+    # a line further is the next class for every lane: the largest class stays as large
+    assert shift("sm_90", "LDGSTS.E.BYPASS.128") == 128
+    assert machines.get("sm_90").source_shift(classify("LDGSTS.E")) == 128
+    assert machines.get("sm_90").source_shift(classify("LDGSTS.E.BYPASS.128")) == machines.get("sm_90").source_shift(classify("LDS")) == 1

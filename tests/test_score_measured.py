@@ -1,0 +1,126 @@
+"""The rules against the measured requests: every exact figure is the counter's, every range holds it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxaudit import machines, score_request, score_requests
+
+DATA = Path(__file__).parent / "data"
+REQUESTS = json.loads(gzip.decompress((DATA / "requests_sm90.json.gz").read_bytes()))["requests"]
+CYCLES = [json.loads(line) for line in (DATA / "cp_async_cycles_sm90.jsonl").read_text().splitlines()]
+BYPASS = "LDGSTS.E.BYPASS.128"
+SOURCE_LINE = 128
+
+
+def by(key: str) -> dict[str, list[dict]]:
+    found = defaultdict(list)
+    for request in REQUESTS:
+        if request.get(key):
+            found[request[key]].append(request)
+    return found
+
+
+def scores_of(opcode: str, requests: list[dict]):
+    sources = [r["sources"] for r in requests] if "sources" in requests[0] else None
+    return score_requests(opcode, [r["addresses"] for r in requests], [r["active"] for r in requests], "sm_90", sources)
+
+
+def reads_one_line_a_group(request: dict, width: int) -> bool:
+    group = SOURCE_LINE // width
+    return all(
+        len({request["sources"][lane] // SOURCE_LINE for lane in range(start, start + group) if request["active"] >> lane & 1}) <= 1
+        for start in range(0, len(request["sources"]), group))
+
+
+def test_the_file_is_the_one_that_the_records_count():
+    counted = {opcode: len(requests) for opcode, requests in by("sass").items() if opcode != BYPASS}
+    assert len(REQUESTS) == 2590
+    assert counted | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
+
+
+@pytest.mark.parametrize("key", ["sass", "ptx"])
+def test_every_measured_request(key):
+    exact = ranged = 0
+    for opcode, requests in by(key).items():
+        if "BYPASS" in requests[0]["sass"]:
+            continue
+        scores = scores_of(opcode, requests)
+        counter = np.array([r["wavefronts"] for r in requests])
+        assert (scores.low <= counter).all() and (counter <= scores.high).all(), opcode
+        assert scores.evidence == "measured"
+        known = scores.low == scores.high
+        exact, ranged = exact + int(known.sum()), ranged + int((~known).sum())
+        if not requests[0]["sass"].startswith("LDGSTS"):
+            assert known.all(), opcode
+            continue
+        width = {"LDGSTS.E": 4, "LDGSTS.E.64": 8, "LDGSTS.E.128": 16}[requests[0]["sass"]]
+        for request, is_known in zip(requests, known, strict=True):
+            assert is_known or not reads_one_line_a_group(request, width)
+    assert exact + ranged == len([r for r in REQUESTS if r.get(key) and "BYPASS" not in r["sass"]])
+    assert ranged == 156      # 365 cp.async.ca, of which 203 read one line a group; 6 ranges more close by themselves
+
+
+def test_one_at_a_time_is_the_same():
+    for requests in by("sass").values():
+        for request in requests[::7]:
+            one = score_request(request["sass"], request["addresses"], request["active"], "sm_90", request.get("sources"))
+            if request["wavefronts"] is None:
+                assert one.wavefronts is None and one.bounds is None and one.line_class_max >= one.lines_ideal
+            else:
+                assert one.bounds[0] <= request["wavefronts"] <= one.bounds[1]
+                assert one.wavefronts in (None, request["wavefronts"])
+
+
+def test_without_sources_the_range_still_holds():
+    for opcode in ("LDGSTS.E", "LDGSTS.E.64", "LDGSTS.E.128"):
+        requests = by("sass")[opcode]
+        scores = score_requests(opcode, [r["addresses"] for r in requests], [r["active"] for r in requests])
+        counter = np.array([r["wavefronts"] for r in requests])
+        assert (scores.low <= counter).all() and (counter <= scores.high).all()
+
+
+# --- cp.async.cg: cycles step with k --------------------------------------------------------
+
+def test_every_cg_pattern_lies_in_the_cycles_of_its_k():
+    machine = machines.get("sm_90")
+    seen = set()
+    for row in CYCLES:
+        k = score_request(BYPASS, row["off"]).line_class_max
+        low, high = machine.cycles_of(k)
+        assert low <= row["cg"] <= high, row["pattern"]
+        seen.add(k)
+    assert len(CYCLES) == 108
+    assert seen == {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 32}
+
+
+def test_cycles_tell_small_k_apart_and_jump_after_four():
+    rows = machines.get("sm_90").line_cycles
+    assert all(a[3] < b[2] for a, b in zip(rows[:5], rows[1:6], strict=True))
+    assert machines.get("sm_90").cycles_of(5)[0] > 2.5 * machines.get("sm_90").cycles_of(4)[1]
+    assert machines.get("sm_90").cycles_of(14) == (56.6, 73.9)      # not measured: between its neighbours
+    assert machines.get("sm_90").cycles_of(33) is None
+    assert machines.get("sm_80").cycles_of(1) is None
+
+
+def test_ca_takes_its_wavefronts_in_time_too():
+    """About 1.08 cycles a wavefront and 1.2, for every pattern: the counters' rule holds in time."""
+    for row in CYCLES:
+        wavefronts = score_request("LDGSTS.E.128", row["off"], sources=range(0, 512, 16)).wavefronts
+        assert abs(row["ca"] - (1.08 * wavefronts + 1.2)) < 1.5
+
+
+def test_pitch_144_is_free_of_bank_conflicts_and_slow_with_cg():
+    addresses = [144 * lane for lane in range(32)]
+    assert score_request("LDGSTS.E.128", addresses, sources=range(0, 512, 16)).excess == 0
+    assert score_request(BYPASS, addresses).line_class_max == 8
+    rows = [128 * (lane // 8) + 16 * (lane % 8) for lane in range(32)]
+    padded = [144 * (lane // 8) + 16 * (lane % 8) for lane in range(32)]
+    swizzled = [128 * (lane // 8) + 16 * ((lane % 8) ^ (lane // 8)) for lane in range(32)]
+    assert [score_request(BYPASS, a).line_class_max for a in (rows, swizzled, padded)] == [1, 1, 2]

@@ -1,6 +1,6 @@
 """How fast requests are scored: one at a time, a handful, and 100,000 in one call; process time, best of several runs.
 
-    python -m bench.scoring
+    python bench/scoring.py
 """
 
 from __future__ import annotations

@@ -17,12 +17,13 @@ from pathlib import PurePath
 from typing import Any
 
 from ptxaudit import lanes
+from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
-from ptxaudit.pipeline import Examined, Part, Progress, examine, silent, unmatched
+from ptxaudit.pipeline import Examined, examine
 from ptxaudit.report import Problem, Site
 
 MOST_SUGGESTED = 8
@@ -49,7 +50,7 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
     """
     part = Part()
     all_sites: list[Explained] = []
-    for examined in examine(given, options, part, progress):
+    for examined in examine([given], options, part, progress):
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         all_sites += [Explained(examined, site, result) for site, result in pairs]
     found = [replace(one, formula=_formula(one)) for one in all_sites if names(wanted, one)]

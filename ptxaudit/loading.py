@@ -11,6 +11,7 @@ from ptxaudit import ir
 from ptxaudit.assemble import SourceLines
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
+from ptxaudit.machine_code import Disassembly
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
@@ -20,13 +21,15 @@ from ptxaudit.source_text import decode
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
-    source, for the names of parameters, which PTX does not keep; "" where there is none."""
+    source, for the names of parameters, which PTX does not keep; "" where there is none;
+    errors: functions that had to be left out."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
     notes: tuple[str, ...] = ()
     lines: SourceLines = field(default_factory=SourceLines)
     source: str = ""
+    errors: tuple[InputError, ...] = ()
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -37,15 +40,18 @@ class Loaded:
         return dict(names)
 
 
-def load(content: Content, options: Options) -> Loaded:
-    """The modules of an input. Raises InputError where there are none to be had."""
+def load(content: Content, options: Options, code: Disassembly | None = None) -> Loaded:
+    """The modules of an input; `code` has the cubins that were disassembled together with others.
+
+    Raises InputError where there are none to be had.
+    """
     match content.kind:
         case "cuda":
             return _from_source(content, options)
         case "ptx":
             return _from_ptx(content, options)
         case "cubin":
-            return _from_cubin(content, options)
+            return _from_cubin(content, options, code or Disassembly())
         case "fatbin" | "host":
             raise InputError(
                 "this is a container of device code, which cannot be opened yet",
@@ -72,15 +78,18 @@ def _from_source(content: Content, options: Options) -> Loaded:
         instantiate=options.instantiate,
         name=content.path,
     )
-    modules = []
+    modules: list[ir.Module] = []
+    errors: tuple[InputError, ...] = ()
     if options.isa in (None, "ptx", "both"):
         modules.append(_ptx_module(compiled.ptx, content.path))
     if options.isa in ("sass", "both"):
         if compiled.cubin is None:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
-        modules.append(_sass_module(compiled.cubin, content.path))
-    return Loaded(tuple(modules), compiled.compiler, compiled.notes, SourceLines({compiled.file: text}), text)
+        module, errors = Disassembly().module(compiled.cubin, content.path)
+        modules.append(module)
+    lines = SourceLines({compiled.file: text})
+    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors)
 
 
 def _with_line_break(text: str) -> str:
@@ -106,17 +115,11 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
     return (f"the file is PTX {module.version}; this version of ptxaudit was held against PTX up to {newest}",)
 
 
-def _from_cubin(content: Content, options: Options) -> Loaded:
+def _from_cubin(content: Content, options: Options, code: Disassembly) -> Loaded:
     if options.isa in ("ptx", "both"):
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
-    module = _sass_module(content.data, content.path)
-    return Loaded((module,), module.producer or None)
-
-
-def _sass_module(cubin: bytes, file: str) -> ir.Module:
-    from ptxaudit.sass.lift import lift_cubin
-
-    return lift_cubin(cubin, file)
+    module, errors = code.module(content.data, content.path)
+    return Loaded((module,), module.producer or None, errors=errors)
 
 
 def _ptx_module(text: str, file: str) -> ir.Module:

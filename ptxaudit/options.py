@@ -21,7 +21,7 @@ class Options:
     kernels: names or globs; () = all. launches: of any of the kernels, in order.
     assume: parameter name, position or "*" -> known alignment in bytes of its value.
     include, defines, std, instantiate, compiler: for CUDA source.
-    jobs: inputs audited at a time. budget: seconds for one kernel and launch, None = no limit.
+    jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
     """
 
     arch: str | None = None

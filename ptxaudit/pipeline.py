@@ -8,35 +8,25 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
-from ptxaudit.errors import InputError
-from ptxaudit.faults import debugging, fault
-from ptxaudit.inputs import STDIN, Content, expand, read
+from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
+from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
-from ptxaudit.launch import Launch, match, without_kernel
-from ptxaudit.link import link
-from ptxaudit.loading import Loaded, load
 from ptxaudit.options import Options
-from ptxaudit.report import Input, Kernel, Problem, Report, Tool
+from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.version import __version__
 
-Progress = Callable[[str], None]
-
-
-def silent(step: str) -> None:
-    """No progress shown."""
+PARTS_A_JOB = 4              # shares of the work that a process takes one after the other
 
 
 def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report:
@@ -68,18 +58,6 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     )
 
 
-def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:
-    """The kernels of the inputs without auditing them, and what could not be read."""
-    part = Part()
-    found = [
-        Listed(content.path, function)
-        for given in inputs
-        for content, loaded in read_all(given, options, part, progress)
-        for function in _chosen(loaded.modules, options)
-    ]
-    return found, part.problems
-
-
 @dataclass(frozen=True)
 class Listed:
     """A kernel and the path of the input it is in."""
@@ -88,43 +66,15 @@ class Listed:
     function: ir.Function
 
 
-@dataclass
-class Part:
-    """What became of one INPUT. names: all kernels in it, also those not asked for; parameters:
-    what their parameters are called; failed: some of it could not be read, so that it may hold more."""
-
-    inputs: list[Input] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    parameters: set[str] = field(default_factory=set)
-    kernels: list[Kernel] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    failed: bool = False
-
-    @contextmanager
-    def collecting(self, file: str | None = None, kernel: str | None = None) -> Iterator[None]:
-        """Turns what goes wrong inside into a problem, of a kernel where one is named."""
-        try:
-            yield
-        except InputError as error:
-            self._add(error, file, kernel)
-        except Exception as error:
-            if debugging():
-                raise
-            self._add(fault(error), file, kernel)
-
-    def _add(self, error: InputError, file: str | None, kernel: str | None) -> None:
-        error = error.in_file(file) if file else error
-        self.problems.append(Problem.of(error, kernel))
-        self.failed = self.failed or kernel is None
-
-    def files_of(self, given: Any) -> Iterator[Any]:
-        """A folder's files, or the input itself; nothing, and a problem, for an empty folder."""
-        with self.collecting(_name_of(given)):
-            yield from expand(given)
-
-    def add_input(self, content: Content, loaded: Loaded) -> None:
-        self.inputs.append(Input(content.path, content.sha256, content.kind, loaded.toolchain))
-        self.names += [function.name for module in loaded.modules for function in module.kernels()]
+def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:
+    """The kernels of the inputs without auditing them, and what could not be read."""
+    part = Part()
+    found = [
+        Listed(content.path, function)
+        for content, loaded in read_all(inputs, options, part, progress)
+        for _, function in _chosen(loaded.modules, options)
+    ]
+    return found, part.problems
 
 
 @dataclass(frozen=True)
@@ -139,14 +89,15 @@ class Examined:
     entry: Kernel
 
 
-def examine(given: Any, options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
-    """INPUT → files → modules → kernels → graph → lanes → report entry, a kernel and launch at a time.
+def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
+    """inputs → files → modules → kernels, joined with what they call → graph → lanes → report entry, a kernel and launch at a time.
 
     What goes wrong is added to the problems of `part`, and the next thing is taken.
     """
-    for content, loaded in read_all(given, options, part, progress):
-        for function in _chosen(loaded.modules, options):
-            with part.collecting(content.path, function.name):
+    for content, loaded in read_all(inputs, options, part, progress):
+        for module, kernel in _chosen(loaded.modules, options):
+            with part.collecting(content.path, kernel.name):
+                function = link(module, kernel)
                 machine = machine_for(function, options)
                 flow = graph.build(function)
                 positions = loaded.parameter_positions(function)
@@ -164,29 +115,12 @@ def examine(given: Any, options: Options, part: Part, progress: Progress = silen
                         yield Examined(function, flow, machine, launch, result, entry)
 
 
-def read_all(given: Any, options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
-    """The files of an INPUT, read and turned into modules."""
-    for item in part.files_of(given):
-        with part.collecting(_name_of(item)):
-            content = read(item)
-            progress(f"reading {content.path}")
-            loaded = load(content, options)
-            part.add_input(content, loaded)
-            yield content, loaded
-
-
 def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
               aligned: dict[str, int], options: Options) -> KernelResult:
     """The lane engine's answer."""
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
     return lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
-
-
-def machine_for(function: ir.Function, options: Options) -> machines.Machine:
-    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
-    ptx_arch = options.arch if function.isa == "ptx" else None
-    return machines.get(options.machine or ptx_arch or function.arch)
 
 
 def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:
@@ -200,52 +134,41 @@ def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str,
     return stated | {name: value for name, value in assume.items() if name == "*"}
 
 
-def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[ir.Function]:
-    """The kernels asked for, each joined with the functions that it calls."""
+def machine_for(function: ir.Function, options: Options) -> machines.Machine:
+    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
+    ptx_arch = options.arch if function.isa == "ptx" else None
+    return machines.get(options.machine or ptx_arch or function.arch)
+
+
+def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[tuple[ir.Module, ir.Function]]:
+    """The kernels asked for, each with its module."""
     globs = [Launch(kernel=name) for name in options.kernels]
     for module in modules:
         for function in module.kernels():
             if not globs or match(globs, function.name):
-                yield link(module, function)
+                yield module, function
 
 
-def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in these inputs."""
-    parts = tuple(parts)
-    names = [name for part in parts for name in part.names]
-    known = {"*"}.union(*(part.parameters for part in parts))
-    globs = [Launch(kernel=name) for name in options.kernels]
-    unknown = [name for name in options.assume if name not in known]
-    return [
-        *without_kernel(globs, names),
-        *without_kernel(options.launches, names),
-        *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
-    ]
+# --- several processes ----------------------------------------------------------------------
 
-
-def _name_of(item: Any) -> str | None:
-    """What to call an input that could not be read."""
-    if isinstance(item, (str, os.PathLike)):
-        text = os.fspath(item)
-        return "<string>" if "\n" in text else STDIN if text == "-" else text
-    return None
-
-
-# --- several inputs at a time ---------------------------------------------------------------
-
-def _parts(given: Sequence[Any], options: Options, progress: Progress) -> Iterator[Part]:
-    if options.jobs == 1 or len(given) == 1:
-        for item in given:
-            yield audit_part(item, options, progress)
+def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Iterator[Part]:
+    """The inputs in one part; with --jobs their files in several, audited at a time, in order."""
+    if options.jobs == 1:
+        yield audit_part(inputs, options, progress)
         return
-    with ProcessPoolExecutor(min(options.jobs, len(given)), get_context("spawn")) as pool:
-        for item, part in zip(given, pool.map(partial(audit_part, options=options), given), strict=True):
-            progress(f"{_name_of(item)} is done")
+    first = Part()
+    files = list(first.files_of(inputs))
+    yield first
+    size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
+    shares = [files[start : start + size] for start in range(0, len(files), size)]
+    with ProcessPoolExecutor(min(options.jobs, max(1, len(shares))), get_context("spawn")) as pool:
+        for share, part in zip(shares, pool.map(partial(audit_part, options=options), shares), strict=True):
+            progress(f"{name_of(share[-1])} is done")
             yield part
 
 
-def audit_part(given: Any, options: Options, progress: Progress = silent) -> Part:
-    """All of one INPUT."""
+def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Part:
+    """All of some inputs."""
     part = Part()
-    part.kernels += [examined.entry for examined in examine(given, options, part, progress)]
+    part.kernels += [examined.entry for examined in examine(inputs, options, part, progress)]
     return part

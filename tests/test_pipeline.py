@@ -201,11 +201,12 @@ def test_a_bad_input_does_not_stop_the_others(tmp_path):
     assert all(problem.what and problem.hint for problem in report.problems)
 
 
-def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch):
-    def broken(function, *args, **options):
+@pytest.mark.parametrize("stage", ["link", "lanes.evaluate", "graph.build", "kernel_entry"])
+def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
+    def broken(*args, **options):
         raise KeyError("r7")
 
-    monkeypatch.setattr(pipeline.lanes, "evaluate", broken)
+    monkeypatch.setattr(f"ptxaudit.pipeline.{stage}", broken)
     report = audit(PTX)
     (problem,) = report.problems
     assert problem.kernel == "stride" and "KeyError: 'r7'" in problem.what and "PTXAUDIT_DEBUG=1" in problem.hint

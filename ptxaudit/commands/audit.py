@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--fail-on", metavar="RULE=N", multiple=True,
               help="excess=N or ways=N (of a request), total-excess=N (of a kernel): exit 1 when a figure is N or more.")
 @click.option("--strict", is_flag=True, help="With --fail-on: what cannot be judged is denied too.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Inputs audited at a time.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
 @click.pass_context
 def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: str, output: str | None,
             fail_on: tuple[str, ...], strict: bool, **given: Any) -> None:

@@ -1,0 +1,113 @@
+"""Collects what becomes of the inputs: kernels, and a problem for everything that goes wrong.
+
+    files  ──read_all──▶  (Content, Loaded), …        a file that cannot be read is a problem of the Part
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptxaudit.errors import InputError
+from ptxaudit.faults import debugging, fault
+from ptxaudit.inputs import STDIN, Content, expand, read
+from ptxaudit.launch import Launch, without_kernel
+from ptxaudit.loading import Loaded, load
+from ptxaudit.machine_code import Disassembly
+from ptxaudit.options import Options
+from ptxaudit.report import Input, Kernel, Problem
+
+Progress = Callable[[str], None]
+
+
+def silent(step: str) -> None:
+    """No progress shown."""
+
+
+@dataclass
+class Part:
+    """What became of some inputs. names: all kernels in it, also those not asked for; parameters:
+    what their parameters are called; failed: some of it could not be read, so that it may hold more."""
+
+    inputs: list[Input] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    parameters: set[str] = field(default_factory=set)
+    kernels: list[Kernel] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    failed: bool = False
+
+    @contextmanager
+    def collecting(self, file: str | None = None, kernel: str | None = None) -> Iterator[None]:
+        """Turns what goes wrong inside into a problem, of a kernel where one is named."""
+        try:
+            yield
+        except InputError as error:
+            self._add(error, file, kernel)
+        except Exception as error:
+            if debugging():
+                raise
+            self._add(fault(error), file, kernel)
+
+    def _add(self, error: InputError, file: str | None, kernel: str | None) -> None:
+        error = error.in_file(file) if file else error
+        self.problems.append(Problem.of(error, kernel))
+        self.failed = self.failed or kernel is None
+
+    def files_of(self, inputs: Sequence[Any]) -> Iterator[Any]:
+        """Each input, a folder as its files; a problem, and nothing, for an empty folder."""
+        for given in inputs:
+            with self.collecting(name_of(given)):
+                yield from expand(given)
+
+    def add_input(self, content: Content, loaded: Loaded) -> None:
+        self.inputs.append(Input(content.path, content.sha256, content.kind, loaded.toolchain))
+        self.names += [function.name for module in loaded.modules for function in module.kernels()]
+        for error in loaded.errors:
+            self._add(error, content.path, None)
+
+
+def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
+    """The files of the inputs, read and turned into modules."""
+    opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs)]
+    code = Disassembly(content for _, content in opened if isinstance(content, Content))
+    for name, content in opened:
+        with part.collecting(name):
+            if isinstance(content, InputError):
+                raise content
+            progress(f"reading {content.path}")
+            loaded = load(content, options, code)
+            part.add_input(content, loaded)
+            yield content, loaded
+
+
+def _opened(item: Any) -> Content | InputError:
+    """What is in a file, or why it could not be read: an error is a value until its turn comes."""
+    try:
+        return read(item)
+    except InputError as error:
+        return error
+
+
+def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
+    """An error for each --kernel, launch and --assume that is of nothing in these inputs."""
+    parts = tuple(parts)
+    names = [name for part in parts for name in part.names]
+    known = {"*"}.union(*(part.parameters for part in parts))
+    globs = [Launch(kernel=name) for name in options.kernels]
+    unknown = [name for name in options.assume if name not in known]
+    return [
+        *without_kernel(globs, names),
+        *without_kernel(options.launches, names),
+        *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
+    ]
+
+
+def name_of(item: Any) -> str | None:
+    """What to call an input that could not be read."""
+    if isinstance(item, (str, os.PathLike)):
+        text = os.fspath(item)
+        return "<string>" if "\n" in text else STDIN if text == "-" else text
+    return None

@@ -1,0 +1,216 @@
+"""Holds the lane engine against the interpreter, site by site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ptxaudit import graph, lanes, machines
+from ptxaudit.lanes import Facts
+from ptxaudit.lanes.result import Status
+from ptxaudit.launch import Launch
+from ptxaudit.link import link
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module
+
+from . import count
+from .code import Imm, flatten
+from .run import Machine, junk
+
+MACHINE = machines.get("sm_90")
+
+
+@dataclass
+class Seen:
+    """What the twin saw of one site."""
+
+    requests: int = 0
+    active: int = 0
+    low: int = 0
+    high: int = 0
+    ideal: int = 0
+    each: set = field(default_factory=set)        # (low, high) of single requests
+    uncounted: bool = False
+
+
+def lifted(text: str, kernel: str | None = None):
+    """(syntax, linked function, graph) of a kernel."""
+    syntax = parse_module(text)
+    module = lift_module(syntax)
+    name = kernel or module.kernels()[0].name
+    function = link(module, module.functions[name])
+    return syntax, function, graph.build(function)
+
+
+def parameter_buffer(code, values, seed: int = 0) -> bytes:
+    """The raw buffer: given numbers, and pointers that are multiples of 256 for None."""
+    out = bytearray()
+    for k, ((name, size, align), value) in enumerate(zip(code.parameters, values)):
+        while len(out) % align:
+            out.append(0)
+        if value is None:
+            value = ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40) if size == 8 else junk("value", seed, k) % 64
+        if isinstance(value, (bytes, bytearray)):
+            out += bytes(value).ljust(size, b"\0")
+        else:
+            out += (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    return bytes(out)
+
+
+def watch(syntax, kernel: str, grid, block, parameters: bytes, **options) -> tuple[dict[int, Seen], Machine]:
+    """line -> Seen of every site that the twin issued."""
+    memo: dict = {}
+    seen: dict[int, Seen] = defaultdict(Seen)
+    machine = Machine(syntax, kernel, grid, block, parameters, **options)
+    steps = {s.line: s for c in machine.codes.values() for s in c.steps}
+
+    def note(request):
+        s = seen[request.line]
+        s.requests += 1
+        if not request.addresses:
+            return
+        s.active += 1
+        step = steps[request.line]
+        size = step.operands[2].value if step.opcode.startswith("cp.async") else None
+        key = (step.opcode, size, tuple(request.addresses.items()), tuple((request.sources or {}).items()))
+        if key not in memo:
+            memo[key] = count.score(step.opcode, size, request.addresses, request.sources)
+        low, high, ideal = memo[key]
+        if low is None:
+            s.uncounted = True
+            return
+        s.low, s.high, s.ideal = s.low + low, s.high + high, s.ideal + ideal
+        s.each.add((low, high))
+    machine.record = note
+    machine.run()
+    return seen, machine
+
+
+@dataclass
+class Figure:
+    """What the engine says of all copies of one site (a function that is called has one a call)."""
+
+    status: Status
+    reason: str
+    requests: int | None
+    active_requests: int | None
+    wavefronts: int | None
+    ideal: int | None
+    bounds: tuple | None
+    per_request: tuple | None
+    place: int
+    text: str
+
+
+def figures(function, result) -> list[Figure]:
+    """The engine's sites, copies of one PTX line added up."""
+    by_line = defaultdict(list)
+    for site in result.sites:
+        by_line[function.instructions[site.index].place].append(site)
+    out = []
+    for line, sites in by_line.items():
+        text = function.instructions[sites[0].index].text.strip()
+        least = next((s for s in sites if s.status not in (Status.EXACT, Status.UNREACHED)), None)
+        live = [s for s in sites if s.status != Status.UNREACHED]
+        add = lambda values: None if any(v is None for v in values) else sum(values)
+        total = lambda name: add([getattr(s, name) for s in live])
+        status = least.status if least else Status.EXACT if live else Status.UNREACHED
+        bounds = None if any(s.bounds is None for s in live) or not live else tuple(map(sum, zip(*(s.bounds for s in live))))
+        per = None if any(s.per_request is None for s in live) or not live else (
+            min(s.per_request[0] for s in live), max(s.per_request[1] for s in live))
+        if status == Status.INVARIANT and (per is None or per[0] != per[1] or any(s.status not in (Status.INVARIANT, Status.UNREACHED) for s in sites)):
+            status = Status.BOUNDED
+        out.append(Figure(status, least.reason if least else "", total("requests"), total("active_requests"), total("wavefronts"),
+                          total("ideal"), bounds, per, line, text))
+    return out
+
+
+@dataclass
+class Verdict:
+    """compared: sites with an exact answer; others: status and reason of the rest; wrong: sentences."""
+
+    compared: int = 0
+    exact: int = 0
+    sites: int = 0
+    others: list = field(default_factory=list)
+    wrong: list = field(default_factory=list)
+
+
+def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
+    """Everything told: exact answers must be the twin's."""
+    verdict = verdict or Verdict()
+    syntax, function, flow = lifted(text, kernel)
+    codes, _ = flatten(syntax)
+    seen, _ = watch(syntax, kernel, grid, block, parameter_buffer(codes[kernel], params, seed), dynamic_shared=dynamic, seed=seed, **options)
+    launch = Launch(kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster"))
+    result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE)
+    for site in figures(function, result):
+        line, text_of = site.place, site.text
+        s = seen.get(line, Seen())
+        verdict.sites += 1
+        where = f"seed {seed} line {line} {text_of}: "
+        if site.status == Status.UNREACHED:
+            verdict.exact += 1
+            if s.requests:
+                verdict.wrong.append(where + f"unreached, but {s.requests} requests")
+            continue
+        mine = (s.requests, s.active, s.low, s.high, s.ideal)
+        if site.status == Status.EXACT:
+            verdict.exact += 1
+            theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
+            if mine != theirs:
+                verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
+            continue
+        verdict.others.append((site.status.value, site.reason))
+        if site.requests is not None and (site.requests, site.active_requests) != (s.requests, s.active):
+            verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {s.requests, s.active}")
+        verdict.wrong += [where + w for w in ranges(site, s)]
+    return verdict
+
+
+def ranges(site, s: Seen) -> list[str]:
+    """Where an answer that is not exact leaves out what happened."""
+    out = []
+    if s.uncounted:
+        return out
+    if site.bounds is not None and site.requests is not None and not (site.bounds[0] <= s.low and s.high <= site.bounds[1]):
+        out.append(f"{site.status.value}: bounds {site.bounds}, twin {s.low, s.high} ({site.reason})")
+    if site.per_request is not None and s.each:
+        low, high = min(e[0] for e in s.each), max(e[1] for e in s.each)
+        if not (site.per_request[0] <= low and high <= site.per_request[1]):
+            out.append(f"{site.status.value}: per request {site.per_request}, twin {low, high} ({site.reason})")
+    return out
+
+
+def partly(text: str, kernel: str, grid, block, params, told, dynamic: int = 0, seed: int = 0, runs: int = 3, facts: Facts = Facts(),
+           with_launch: bool = True, rng=None, verdict: Verdict | None = None) -> Verdict:
+    """Some parameters not told, or no launch: ranges must contain what happens for values of the unknowns."""
+    verdict = verdict or Verdict()
+    syntax, function, flow = lifted(text, kernel)
+    codes, _ = flatten(syntax)
+    launch = Launch(kernel, grid=grid, block=block, params=[p if t else None for p, t in zip(params, told)], dynamic_shared=dynamic) if with_launch else None
+    result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts)
+    for run in range(runs):
+        values = [p if t or run == 0 or p is None else rng.choice([rng.randrange(64), rng.randrange(1 << 32), 32, 33]) for p, t in zip(params, told)]
+        its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) for _ in range(3))
+        seen, _ = watch(syntax, kernel, its_grid, block, parameter_buffer(codes[kernel], values, seed + run), dynamic_shared=dynamic, seed=seed + run)
+        for site in figures(function, result):
+            s = seen.get(site.place, Seen())
+            where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}: "
+            if run == 0:
+                verdict.sites += 1
+                verdict.exact += site.status in (Status.EXACT, Status.INVARIANT, Status.UNREACHED)
+                if site.status not in (Status.EXACT, Status.INVARIANT, Status.UNREACHED):
+                    verdict.others.append((site.status.value, site.reason))
+            if site.status == Status.UNREACHED and s.requests:
+                verdict.wrong.append(where + f"unreached, but {s.requests} requests")
+            elif site.status == Status.EXACT:
+                mine = (s.requests, s.active, s.low, s.high, s.ideal)
+                theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
+                if mine != theirs:
+                    verdict.wrong.append(where + f"exact: engine {theirs}, twin {mine}")
+            elif site.status == Status.INVARIANT and s.each and s.each != {site.per_request}:
+                verdict.wrong.append(where + f"invariant {site.per_request}, twin {s.each}")
+            else:
+                verdict.wrong += [where + w for w in ranges(site, s)]
+    return verdict

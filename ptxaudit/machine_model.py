@@ -148,6 +148,11 @@ class Machine:
             raise LookupError(self.refusal(access))
         return rule.shift
 
+    def why_range(self, access: Access) -> str:
+        """Why some requests of this access have a range and no exact figure; "" when none has for that reason."""
+        rule = self.rule(access)
+        return access.rewrite or ("" if rule is None else rule.why)
+
     def source_shift(self, access: Access) -> int:
         """The same for the source addresses of a cp.async: bytes; 1 where they do not matter."""
         rule = self.rule(access)

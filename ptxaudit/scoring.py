@@ -210,9 +210,7 @@ def _note(access: Access, figure: int) -> str:
     """What the figure of a PTX atomic supposes: that it becomes its plain ATOMS."""
     if access.isa != "ptx" or access.operation != "atomic" or figure <= 1:
         return ""
-    free = classify(access.opcode)
-    if not (free.may_count or free.may_combine) or access.may_count or access.may_combine:
+    if access.may_count or access.may_combine:
         return ""
-    return (f"as {access.sass}; lanes on one word may cost less: ptxas makes ATOMS.POPC.INC of adding the constant 1 where the result "
-            "is not used, and combines lanes whose address it can prove equal") if free.may_count else (
-            f"as {access.sass}; lanes on one word may cost less: ptxas combines lanes whose address it can prove equal")
+    rewrite = classify(access.opcode).rewrite
+    return f"as {access.sass}; it may cost less: {rewrite}" if rewrite else ""

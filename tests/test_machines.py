@@ -74,3 +74,11 @@ def test_stated_shifts():
     assert shift("sm_90", "LDGSTS.E.BYPASS.128") == 128
     assert machines.get("sm_90").source_shift(classify("LDGSTS.E")) == 128
     assert machines.get("sm_90").source_shift(classify("LDGSTS.E.BYPASS.128")) == machines.get("sm_90").source_shift(classify("LDS")) == 1
+
+
+def test_why_ranges():
+    sm_90 = machines.get("sm_90")
+    assert sm_90.why_range(classify("LDS")) == sm_90.why_range(classify("atom.shared.exch.b32")) == sm_90.why_range(classify("UTMALDG.2D")) == ""
+    assert "POPC.INC" in sm_90.why_range(classify("red.shared.add.u32")) and "one lane" in sm_90.why_range(classify("red.shared.add.u32", 0))
+    assert "0xffffffff" in sm_90.why_range(classify("red.shared.inc.u32"))
+    assert "source line" in sm_90.why_range(classify("LDGSTS.E")) and "loop" in sm_90.why_range(classify("red.shared.add.f32"))

@@ -62,6 +62,17 @@ class Access:
         """Bytes: addresses are multiples of it, or the hardware faults."""
         return self.width or 1
 
+    @property
+    def rewrite(self) -> str:
+        """Why lanes that share a word make a range of this PTX atomic; "" where they do not."""
+        if self.may_count:
+            return ("where its bound is 0xffffffff and the result is not used, ptxas makes ATOMS.POPC.INC of it, which serves lanes on one word together") if not self.may_combine else (
+                    "where the constant 1 is added and the result is not used, ptxas makes ATOMS.POPC.INC of it, and where it can prove "
+                    "the address equal in all lanes, one lane issues it: both serve lanes on one word together")
+        if self.may_combine:
+            return "where ptxas can prove the address equal in all lanes, it combines their values and one lane issues the atomic"
+        return ""
+
 
 @lru_cache(maxsize=4096)
 def classify(opcode: str, operand: int | None = None, as_written: bool = False) -> Access:
@@ -69,7 +80,7 @@ def classify(opcode: str, operand: int | None = None, as_written: bool = False) 
 
     opcode: PTX in lower case (`st.shared.v2.u32`, `cp.async.ca.shared.global 8`) or SASS in upper case.
     operand: the constant that a PTX atomic adds, where it is known (also as the opcode's second
-        word: `red.shared.add.u32 1`). as_written: a PTX atomic becomes its plain ATOMS, whatever
+        word: `red.shared.add.u32 1`); any other number, say 0, for what is no constant. as_written: a PTX atomic becomes its plain ATOMS, whatever
         ptxas could make of it.
     Raises InputError for an opcode that is unknown, or does not access shared memory.
     """

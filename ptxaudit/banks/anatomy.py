@@ -190,12 +190,8 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
     said = []
     if rule.doubt is Doubt.SOURCES and sources is None:
         said.append("a range: the source addresses are not told, and it " + rule.why)
-    elif rule.why:
-        said.append("a range: " + rule.why)
-    if access.may_count:
-        said.append("a range: where the constant 1 is added and the result not used, ptxas makes ATOMS.POPC.INC of it")
-    elif access.may_combine:
-        said.append("a range: where ptxas can prove the address equal in all lanes, it combines their values and one lane issues it")
+    elif machine.why_range(access):
+        said.append("a range: " + machine.why_range(access))
     if access.address_lanes is not None and not np.asarray(active).all():
         said.append("a range: whether the rows of inactive lanes are read is not known")
     if access.zero_fill or zero_filled is not None and np.asarray(zero_filled).any():

@@ -21,6 +21,7 @@ import numpy as np
 from ptxaudit.machine_model import Count
 
 _NOTHING = np.iinfo(np.int64).max
+UNDECIDED = -1
 
 
 def steps(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -82,6 +83,3 @@ def _fewest(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
         enough = (_per_bank(saving, bank, count) >= total - t).all(1) & (broadcasts.sum(1) <= t)
         steps[(steps == UNDECIDED) & enough] = t
     return steps
-
-
-UNDECIDED = -1

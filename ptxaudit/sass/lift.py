@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, read_cubin
+from ..artifacts.lines import source_lines
 from ..errors import InputError
 from . import places
 from .builder import PAIR_BITS, WORD_BITS, Context, symbol_address
@@ -42,7 +43,7 @@ Sources = Callable[[str, int], ir.Source | None]     # (section, byte offset) ->
 def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
     """All functions of the cubin in `data`. InputError when it cannot be read or disassembled."""
     cubin = read_cubin(data, file)
-    return lift_module(cubin, disassemble([cubin], tool)[0])
+    return lift_module(cubin, disassemble([cubin], tool)[0], source_lines(cubin).at)
 
 
 def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], sources: Sources | None = None) -> ir.Module:

@@ -73,18 +73,25 @@ class Graph:
         """block -> where lanes that part at its end meet again (END: nowhere).
 
         The post-dominator when ways that only lead to the kernel's end are left out: lanes that
-        return early leave the barrier, the others meet. ptxas places its BSYNC so.
+        return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
+        always stays, that with the most behind it: what follows a loop is not an early return.
         """
         kept = self.cfg.copy()
         exits = {b for b in self.cfg.nodes if b != END and self._only_exits(b)}
         idom = self.dominators
-        for u in list(self.cfg.nodes):
+        ways = []
+        for u in self.cfg.nodes:
             successors = list(self.cfg.successors(u))
             if u == END or len(successors) < 2 or u not in idom:
                 continue
-            ending = [v for v in successors if v == END or v in exits or self._tail(v, u, exits)]
+            behind = {v: frozenset() if v == END or v in exits else self._tail(v, u, exits) for v in successors}
+            ending = [(len(b), u, v) for v, b in behind.items() if b is not None]
             if len(ending) < len(successors):
-                kept.remove_edges_from((u, v) for v in ending)
+                ways += ending
+        for _, u, v in sorted(ways):
+            kept.remove_edge(u, v)
+            if not nx.has_path(kept, u, END):
+                kept.add_edge(u, v)
         ipdom = nx.immediate_dominators(kept.reverse(copy=True), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
@@ -93,10 +100,10 @@ class Graph:
         return all(i.site is None and not i.ops for i in self.function.instructions[self.starts[block]:self.ends[block]]) \
             and list(self.cfg.successors(block)) == [END]
 
-    def _tail(self, block: int, source: int, exits: set[int]) -> bool:
-        """All ways from the block end without meeting others: it alone leads to everything behind it."""
+    def _tail(self, block: int, source: int, exits: set[int]) -> frozenset[int] | None:
+        """The blocks from `block` to the end, where all of them are reached through it alone; else None."""
         if any(p != source for p in self.cfg.predecessors(block)):
-            return False
+            return None
         seen, stack = {block}, [block]
         while stack:
             for s in self.cfg.successors(stack.pop()):
@@ -104,7 +111,8 @@ class Graph:
                     continue
                 seen.add(s)
                 stack.append(s)
-        return all(p in seen for b in seen - {block} for p in self.cfg.predecessors(b)) and source not in seen
+        alone = all(p in seen for b in seen - {block} for p in self.cfg.predecessors(b)) and source not in seen
+        return frozenset(seen) if alone else None
 
     @cached_property
     def dominators(self) -> dict[int, int]:

@@ -102,23 +102,30 @@ def reached(start, follow, stop=lambda at: False) -> set[int]:
 
 
 def without_ends(code: Code, follow) -> dict[int, set[int]]:
-    """The graph in which branches do not take the ways that only lead to the end and that no other step leads into."""
+    """The graph in which branches do not take the ways that only lead to the end and that no other step leads into.
+
+    Of all ways to the end one stays for every step: those with the fewest steps behind them are left out first.
+    """
     coming = reverse(follow)
     is_end = lambda at: at == END or code.steps[at].guard is None and code.steps[at].opcode.split(".")[0] in ("ret", "exit", "trap")
     possible = reached({0}, follow)
-    out = {}
+    ends = []
     for u, ways in follow.items():
-        out[u] = set(ways)
         if len(ways) < 2 or u not in possible:
             continue
-        ending = set()
+        ending = []
         for v in ways:
             behind = set() if is_end(v) else reached({v}, follow, is_end)
             alone = all(p in behind or at == v and p == u for at in behind for p in coming[at])
             if u not in behind and alone:
-                ending.add(v)
+                ending.append((len(behind), u, v))
         if len(ending) < len(ways):
-            out[u] -= ending
+            ends += ending
+    out = {u: set(ways) for u, ways in follow.items()}
+    for _, u, v in sorted(ends):
+        out[u].discard(v)
+        if END not in reached({u}, out):
+            out[u].add(v)
     return out
 
 

@@ -21,12 +21,12 @@ from ptxaudit.errors import InputError
 
 STDIN = "<stdin>"
 
-ELF_MAGIC = b"\x7fELF"
+ELF_MAGIC, ARCHIVE_MAGIC = b"\x7fELF", b"!<arch>\n"
 ELF_MACHINE_OFFSET, EM_CUDA = 18, 190
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
-FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin"})       # taken from a folder
+FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
 _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
 
@@ -34,7 +34,8 @@ _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re
 @dataclass(frozen=True)
 class Content:
     """One input that was read. path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>";
-    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | "text" (neither CUDA nor PTX by its look)."""
+    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "text"
+    (neither CUDA nor PTX by its look)."""
 
     path: str
     kind: str
@@ -59,12 +60,31 @@ def expand(given: Any) -> Iterator[Any]:
         return
     files = sorted(
         path for path in Path(given).rglob("*")
-        if path.suffix in FOLDER_SUFFIXES and path.is_file() and not _hidden(path.relative_to(given))
+        if not _hidden(path.relative_to(given)) and path.is_file() and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
     )
     if not files:
         suffixes = ", ".join(sorted(FOLDER_SUFFIXES))
-        raise InputError("nothing in this folder can be audited", f"it takes files named {suffixes}", os.fspath(given))
+        raise InputError(
+            "nothing in this folder can be audited", f"it takes files named {suffixes}, and binaries with device code in them", os.fspath(given)
+        )
     yield from map(str, files)
+
+
+def _embeds_device_code(path: Path) -> bool:
+    """A binary with device code in it, by its content; also one that is damaged, for that to be said."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(ARCHIVE_MAGIC))
+    except OSError:
+        return False
+    if not head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)):
+        return False
+    from ptxaudit.artifacts.container import images
+
+    try:
+        return bool(images(str(path)))
+    except InputError as error:
+        return not error.what.startswith("no device code")
 
 
 def _hidden(path: Path) -> bool:
@@ -128,6 +148,8 @@ def kind_of(path: str, data: bytes) -> str:
     if data.startswith(ELF_MAGIC):
         machine = int.from_bytes(data[ELF_MACHINE_OFFSET : ELF_MACHINE_OFFSET + 2], "little")
         return "cubin" if machine == EM_CUDA or Path(path).suffix == ".cubin" else "host"
+    if data.startswith(ARCHIVE_MAGIC):
+        return "host"
     if data.startswith(FATBIN_MAGIC):
         return "fatbin"
     suffix = Path(path).suffix.lower()

@@ -1,11 +1,13 @@
-"""Turns one input into modules of operations: compiles source, parses PTX, disassembles, lifts.
+"""Turns one input into modules of operations: compiles source, opens containers, parses, lifts.
 
     Content("k.cu", "cuda", b"__global__ …")  ->  Loaded(modules=(ir.Module(…),), toolchain="nvrtc 13.5", …)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ptxaudit import ir
 from ptxaudit.assemble import SourceLines
@@ -15,6 +17,9 @@ from ptxaudit.machine_code import Disassembly
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
+
+if TYPE_CHECKING:
+    from ptxaudit.artifacts.container import Image
 
 
 @dataclass(frozen=True)
@@ -53,12 +58,9 @@ def load(content: Content, options: Options, code: Disassembly | None = None) ->
         case "cubin":
             return _from_cubin(content, options, code or Disassembly())
         case "fatbin" | "host":
-            raise InputError(
-                "this is a container of device code, which cannot be opened yet",
-                "take the cubin out with `cuobjdump -xelf all FILE`, or the PTX with `cuobjdump -xptx all FILE`", content.path,
-            )
+            return _from_container(content, options)
     raise InputError(
-        "this is neither CUDA source nor PTX nor a cubin",
+        "this is neither CUDA source nor PTX nor a file with device code",
         "name source .cu and PTX .ptx; PTX begins with a .version directive", content.path,
     )
 
@@ -120,6 +122,46 @@ def _from_cubin(content: Content, options: Options, code: Disassembly) -> Loaded
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     module, errors = code.module(content.data, content.path)
     return Loaded((module,), module.producer or None, errors=errors)
+
+
+def _from_container(content: Content, options: Options) -> Loaded:
+    """The images of a fat binary, object, program, library or archive: those of --arch and --isa."""
+    from ptxaudit.artifacts.container import images, read_images
+
+    found = images(content.path, content.data)
+    chosen = [image for image in found if options.arch in (None, image.arch) and image.kind in _kinds(found, options)]
+    if not chosen:
+        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found))
+        raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
+    errors: list[InputError] = []
+    pieces: list[Content] = []
+    for image, data in read_images(chosen):
+        if isinstance(data, InputError):
+            errors.append(data)
+        else:
+            pieces.append(Content(image.name, image.kind, data))
+    code = Disassembly(pieces)
+    modules: list[ir.Module] = []
+    for piece in pieces:
+        try:
+            if piece.kind == "ptx":
+                modules.append(_ptx_module(decode(piece.data, piece.path), piece.path))
+            else:
+                module, left_out = code.module(piece.data, piece.path)
+                modules.append(module)
+                errors += left_out
+        except InputError as error:
+            errors.append(error)
+    producers = dict.fromkeys(module.producer for module in modules if module.producer)
+    return Loaded(tuple(modules), ", ".join(producers) or None, errors=tuple(errors))
+
+
+def _kinds(found: Iterable[Image], options: Options) -> set[str]:
+    """Machine code where there is any, unless --isa says otherwise."""
+    if options.isa is None:
+        kinds = {image.kind for image in found if options.arch in (None, image.arch)}
+        return {"cubin"} if "cubin" in kinds else kinds
+    return {"ptx": {"ptx"}, "sass": {"cubin"}, "both": {"ptx", "cubin"}}[options.isa]
 
 
 def _ptx_module(text: str, file: str) -> ir.Module:

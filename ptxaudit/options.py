@@ -17,7 +17,7 @@ Isa = Literal["ptx", "sass", "both"]
 class Options:
     """arch: what source is compiled for (sm_90 when None), and whose rules score PTX in place of
     the file's own target. machine: a machine's rules instead of an architecture's.
-    isa: None = PTX where the input has it, else machine code.
+    isa: None = PTX of sources, machine code of compiled files where they have it.
     kernels: names or globs; () = all. launches: of any of the kernels, in order.
     assume: parameter name, position or "*" -> known alignment in bytes of its value.
     include, defines, std, instantiate, compiler: for CUDA source.

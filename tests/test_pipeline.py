@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from types import SimpleNamespace
 
 import pytest
@@ -78,6 +79,78 @@ def test_a_folder_is_read_in_order_and_hidden_folders_are_not(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(PTX)
     assert [entry.path for entry in clean(tmp_path).inputs] == [str(tmp_path / "a.ptx"), str(tmp_path / "b/two.ptx")]
+
+
+# --- compiled files -------------------------------------------------------------------------
+
+def cubin(arch="sm_90"):
+    from ptxaudit.nvrtc import compile_source
+
+    return compile_source(COLUMN, arch=arch, name="column.cu").cubin
+
+
+def fatbin(*images):
+    """A fat binary of uncompressed (kind, sm, data): 1 = PTX, 2 = cubin. Layout: `artifacts.container`."""
+    body = b""
+    for kind, sm, data in images:
+        data += bytes(-len(data) % 8)
+        header = bytearray(64)
+        struct.pack_into("<HHIQI", header, 0, kind, 0x101, len(header), len(data), 0)
+        struct.pack_into("<I", header, 28, sm)
+        body += bytes(header) + data
+    return struct.pack("<4sHHQ", bytes.fromhex("50ed55ba"), 1, 16, len(body)) + body
+
+
+COLUMN_FIGURES = [("store", "exact", 1, 32, 1, 32), ("load", "exact", 1, 1, 1, 1)]
+ONE_WARP = Launch("*", grid=1, block=32)
+
+
+def test_a_cubin(tmp_path):
+    path = tmp_path / "k.cubin"
+    path.write_bytes(cubin())
+    for given in (path, path.read_bytes()):
+        report = clean(given, launches=[ONE_WARP])
+        assert figures(report) == COLUMN_FIGURES and report.kernels[0].isa == "sass" and report.inputs[0].kind == "cubin"
+    assert "there is no PTX in it" in audit(path, isa="ptx").problems[0].what
+
+
+def test_a_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch):
+    from ptxaudit.sass import disassemble
+
+    code, runs = cubin(), []
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.cubin").write_bytes(code + name.encode())
+    (tmp_path / "broken.cubin").write_bytes(b"junk")
+    monkeypatch.setattr(disassemble, "_run", lambda *a, run=disassemble._run: runs.append(a) or run(*a))
+    report = audit(tmp_path, launches=[ONE_WARP])
+    assert figures(report) == COLUMN_FIGURES * 3
+    assert len(runs) == 1 and len(report.problems) == 1
+
+
+def test_images_of_a_fat_binary_by_arch_and_isa(tmp_path):
+    data = fatbin((2, 90, cubin()), (2, 80, cubin("sm_80")), (1, 80, PTX.encode()))
+    path = tmp_path / "k.bin"
+    path.write_bytes(data)
+    def kernels(**options):
+        return [(kernel.isa, kernel.arch) for kernel in clean(path, **options).kernels]
+    assert kernels() == [("sass", "sm_90"), ("sass", "sm_80")]
+    assert kernels(arch="sm_80") == [("sass", "sm_80")]
+    assert kernels(isa="ptx") == [("ptx", "sm_80")]
+    assert kernels(arch="sm_80", isa="both") == [("sass", "sm_80"), ("ptx", "sm_80")]
+    assert "cubin for sm_90, cubin for sm_80, ptx for sm_80" in audit(path, arch="sm_75").problems[0].hint
+    assert kernels() == [(kernel.isa, kernel.arch) for kernel in clean(tmp_path).kernels]     # found in a folder by its content
+
+
+def test_one_bad_image_leaves_the_others():
+    report = audit(fatbin((1, 80, b".version 8.0\n.nonsense"), (1, 80, PTX.encode())))
+    assert len(report.kernels) == 1 and len(report.problems) == 1
+
+
+def test_a_program_without_device_code_is_named_alone_and_passed_over_in_a_folder(tmp_path):
+    (tmp_path / "k.ptx").write_text(PTX)
+    (tmp_path / "host.o").write_bytes(b"\x7fELF" + bytes(14) + b"\x3e\0" + bytes(80))
+    assert "no device code" in audit(tmp_path / "host.o").problems[0].what
+    assert len(clean(tmp_path).kernels) == 1
 
 
 @pytest.mark.parametrize("path, data, kind", [

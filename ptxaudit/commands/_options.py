@@ -41,7 +41,7 @@ _LAUNCH_OPTIONS = (
 
 
 isa_option = click.option(
-    "--isa", type=click.Choice(["ptx", "sass", "both"]), help="Instruction sets to look at. [PTX where the input has it, else machine code]"
+    "--isa", type=click.Choice(["ptx", "sass", "both"]), help="Instruction sets to look at. [PTX of sources, machine code of compiled files]"
 )
 
 

@@ -32,7 +32,8 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: st
             fail_on: tuple[str, ...], strict: bool, **given: Any) -> None:
     """Score every shared-memory access of kernels, without a GPU.
 
-    INPUT is CUDA source (.cu), PTX, a cubin, a folder of these, or - for standard input.
+    INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, program, library or archive with
+    device code in it, a folder of these, or - for standard input.
 
     Exit status: 0 checked and nothing denied, 1 something denied by --fail-on, 2 something could not be checked.
     """

@@ -238,7 +238,7 @@ def closing_lines(report: Report) -> list[str]:
     if not report.kernels:
         return ["no kernel was checked"]
     kernels = plural(len(report.kernels), "kernel")
-    if len({(kernel.name, kernel.input, kernel.isa) for kernel in report.kernels}) < len(report.kernels):
+    if len({(kernel.name, kernel.input, kernel.isa, kernel.arch) for kernel in report.kernels}) < len(report.kernels):
         kernels = plural(len(report.kernels), "kernel launch", "kernel launches")
     if not sites:
         return [f"no shared-memory site in {kernels}"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
 import time
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from reports import LAUNCH, kernel, open_site, report, site
 from ptxaudit.diff import Verdict, diff_reports, judge
 from ptxaudit.lanes.result import Status
 from ptxaudit.render.changes import diff_markdown, diff_text
-from ptxaudit.report import Frame, Source, Span
+from ptxaudit.report import SCHEMA_FILE, Frame, Source, Span
 from ptxaudit.report_reader import parse_report
 from ptxaudit.sitematch import align, match_sites
 
@@ -249,7 +251,10 @@ def test_markdown_is_a_table_with_its_bars_escaped():
 
 
 def test_json_tells_every_change():
+    schema = json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())
     data = diff_reports(OLD, NEW).to_dict()
+    for written in (data, diff_reports(report(kernel(UNKNOWN)), report()).to_dict(), diff_reports(report(), OLD).to_dict()):
+        jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(written)))
     assert data["schema"] == "ptxaudit/diff/1" and data["got_worse"]
     assert data["counts"] == {"worse": 1, "new": 1, "gone": 1, "same": 2}
     (entry,) = data["kernels"]

@@ -19,14 +19,6 @@ from ptxaudit.render.words import listing
 
 MOST_NAMED = 4               # lanes named one by one; of more, the first three and the last
 
-# cp.async.cg on an H200: k up to this -> cycles a request as measured for 108 patterns; k between
-# two measured values has the interval that they span
-CYCLES_OF_LINES = (
-    (1, "7.1 to 7.3"), (2, "9.7 to 10.6"), (3, "12 to 13.1"), (4, "14.1 to 15.3"), (5, "45 to 46"), (8, "47 to 56"),
-    (13, "57 to 73"), (15, "57 to 74"), (16, "73 to 74"), (31, "73 to 105"), (32, "103 to 105"),
-)
-
-
 def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     """A sentence, or "" where the site costs its ideal or nothing is known of its addresses."""
     try:
@@ -37,7 +29,7 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     if rule is None:
         return ""
     if rule.count.what is Counted.LINES:
-        return _lines_sentence(result)
+        return _line_classes(machine, result)
     pattern = max(result.patterns, key=lambda p: (p.low - p.ideal, p.high - p.ideal), default=None)
     if pattern is None or pattern.high <= pattern.ideal:
         return ""
@@ -52,17 +44,24 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
 
 
-def _lines_sentence(result: SiteResult) -> str:
-    """What is known of cp.async.cg in place of wavefronts."""
-    no_counter = "no counter sees cp.async.cg: a profiler shows 0 wavefronts and 0 conflicts whatever the pattern"
+def _line_classes(machine: Machine, result: SiteResult) -> str:
+    """What is known of cp.async.cg in place of wavefronts: k of the worst request, and what it takes."""
     k = result.line_class_max
     if not k:
-        return no_counter
-    cycles = next((cycles for most, cycles in CYCLES_OF_LINES if k <= most), "over 105")
-    figures = f"what counts is k = {k}, {cycles} cycles a request on sm_90"
-    best = f", where k = 1 takes {CYCLES_OF_LINES[0][1]}" if k > 1 else ", the best there is"
-    total = "" if result.lines is None or result.lines == result.lines_ideal else f"; k sums to {result.lines:,}, ideal {result.lines_ideal:,}"
-    return f"{no_counter}; {figures}{best}{total}"
+        return ""
+    cycles = machine.cycles_of(k)
+    text = f"k = {k}, so many 128-byte destination lines share a class" if k > 1 else "k = 1, the best there is"
+    if cycles is not None:
+        text += f": {_range(cycles)} cycles a request measured"
+        text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""
+    if result.lines is not None and result.lines != result.lines_ideal:
+        text += f"; k sums to {result.lines:,} over the launch, ideal {result.lines_ideal:,}"
+    return text
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[tuple[int, ...], bool]:

@@ -148,6 +148,14 @@ def test_trips_are_told_where_they_differ():
     assert len(notes(at(6, "a", trips=(Trip(1, 1, 1), Trip(1, 1, 1))))) == 1
 
 
+def test_cp_async_cg_says_that_no_counter_sees_it():
+    cg = open_site(Status.BOUNDED, source=Source("k.cu", 6, 0, "copy"), requests=8, line_class_max=3, lines=24, lines_ideal=8,
+                   cause="k = 3", reason="no counter")
+    assert notes(cg) == ["copy", "k = 3", "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern"]
+    better = open_site(Status.BOUNDED, source=Source("k.cu", 6, 0, "copy"), requests=8, line_class_max=2, cause="k = 2", reason="no counter")
+    assert "at worst k = 3" in notes(better, cg)
+
+
 def test_worst_first_then_unknown_then_ideal():
     sites = [at(1), open_site(Status.UNKNOWN, 2), at(3, wavefronts=16), at(4, wavefronts=800), open_site(Status.UNREACHED, 5, requests=0)]
     assert [r.cells[0] for r in kernel_rows(kernel(*sites))] == ["k.cu:4", "k.cu:3", "k.cu:2", "k.cu:1", "k.cu:5"]

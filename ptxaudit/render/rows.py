@@ -27,6 +27,8 @@ ABSENT = "–"
 
 Tone = Literal["bad", "open", "good", "quiet"]
 
+NO_COUNTER = "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern"
+
 _WITH_REASON = (Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNREACHED, Status.UNKNOWN)
 RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
@@ -186,6 +188,8 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
         yield Note("note", causes[0] if len(causes) == 1 else f"at worst {causes[0]}")
     if _shows_reason(first) and first.reason not in told_above:
         yield Note("note", first.reason)
+    if first.line_class_max is not None:
+        yield Note("note", NO_COUNTER)
     yield from _cases(first.conditions)
     yield from _breakdown(group)
 
@@ -214,7 +218,10 @@ def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:
 
 
 def _excess(site: Site) -> int:
-    return site.excess or (site.excess_per_request.high if site.excess_per_request else 0)
+    """What the copies of a line are compared by."""
+    if site.excess is not None:
+        return site.excess
+    return site.excess_per_request.high if site.excess_per_request else site.line_class_max or 0
 
 
 # --- the lines above and below the tables ---------------------------------------------------
@@ -222,8 +229,8 @@ def _excess(site: Site) -> int:
 def total_row(kernel: Kernel) -> Row | None:
     """The sums of a kernel of several sites; over the settled ones when there are others."""
     totals = kernel.totals
-    settled = sum(site.settled for site in kernel.sites)
-    if len(kernel.sites) < 2 or not settled:
+    exact = any(site.status is Status.EXACT for site in kernel.sites)
+    if len(kernel.sites) < 2 or not exact:
         return None
     name = "total" if totals.complete else "exact total"
     sums = (totals.requests, totals.wavefronts, totals.ideal, totals.excess)

@@ -1,0 +1,70 @@
+"""The cause of a conflict in words, from requests whose meeting lanes are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptxaudit import banks, machines
+from ptxaudit.cause import cause_of, stride_text
+from ptxaudit.lanes.result import Pattern, SiteResult, Status
+
+LANES = np.arange(32)
+
+
+def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
+    """The sentence for a site with this one request."""
+    machine = machines.get(arch)
+    addresses, active = np.asarray(addresses, np.int64), np.ones(32, bool) if active is None else np.asarray(active)
+    scores = banks.score(machine, banks.classify(opcode), addresses[None], active[None], None)
+    low, high, ideal, ways = (int(array[0]) for array in (scores.low, scores.high, scores.ideal, scores.ways))
+    lines = None if scores.lines is None else int(scores.lines[0])
+    pattern = Pattern(addresses, active, 1, low, high, ideal, ways)
+    return cause_of(machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines))
+
+
+@pytest.mark.parametrize("addresses, opcode, said", [
+    (4 * LANES, "ld.shared.b32", ""),
+    (128 * LANES, "ld.shared.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
+    (8 * LANES, "st.shared.b32", "lanes 0 and 16 meet in one bank: stride 8 bytes"),
+    (32 * LANES, "ld.shared.b32", "8 lanes (0, 4, 8 … 28) meet in one bank: stride 32 bytes"),
+    (LANES % 16 * 64 + LANES // 16 * 4, "ld.shared.b32",
+     "8 lanes (0, 2, 4 … 14) meet in one bank: stride 64 bytes for 16 lanes, 4 bytes from these to the next 16"),
+    (LANES // 2 * 128, "ld.shared.b32", "16 lanes (0, 2, 4 … 30) meet in one bank: one address for 2 lanes, 128 bytes from these to the next 2"),
+    (LANES * LANES * 128, "ld.shared.b32", "32 lanes (0-31) meet in one bank"),
+    (LANES % 2 * 16 + LANES // 2 * 64, "st.shared.v4.b32",
+     "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these to the next 2"),
+    (LANES * 128, "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
+     "8 lanes (0-7), each with the address of a matrix row, meet in one bank: stride 128 bytes"),
+    (0 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) are on one word and take turns"),
+    (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
+])
+def test_the_lanes_that_meet_and_the_stride(addresses, opcode, said):
+    assert cause(addresses, opcode) == said
+
+
+def test_lanes_that_take_no_part_are_not_named():
+    said = cause(128 * LANES, active=LANES % 8 == 3)
+    assert said == "lanes 3, 11, 19 and 27 meet in one bank"
+
+
+@pytest.mark.parametrize("pitch, k", [(128, 1), (144, 2)])
+def test_cp_async_cg_is_told_by_its_line_classes(pitch, k):
+    said = cause(LANES % 8 * 16 + LANES // 8 * pitch, "cp.async.cg.shared.global 16")
+    assert said.startswith(f"k = {k}, ") and "cycles a request measured" in said
+
+
+def test_nothing_is_said_where_nothing_is_known():
+    machine = machines.get("sm_90")
+    assert cause_of(machine, "ld.shared.b32", SiteResult(0, Status.UNKNOWN)) == ""
+    assert cause_of(machine, "cp.async.cg.shared.global 16", SiteResult(0, Status.UNKNOWN)) == ""
+    assert cause_of(machine, "no.such.opcode", SiteResult(0, Status.UNKNOWN)) == ""
+
+
+def test_strides():
+    def stride(addresses, active=None):
+        return stride_text(Pattern(np.asarray(addresses), np.ones(32, bool) if active is None else active, 1, 1, 1, 1, 1))
+
+    assert stride(-4 * LANES) == "stride -4 bytes"
+    assert stride(LANES ** 2) == ""
+    assert stride(4 * LANES, LANES < 1) == ""

@@ -131,8 +131,9 @@ def _global_only(o: Observation) -> bool:
     """A generic access to memory that is certainly not shared."""
     if o.space != "generic" or o.address.poison is not None:
         return False
-    return any(u.kind in ("pointer", "variable") for u, _ in o.address.terms) and \
-        not any(u.kind == "window" for u, _ in o.address.terms)
+    if any(u.kind == "window" and u.key == "shared" or "shared_window" in u.name for u, _ in o.address.terms):
+        return False
+    return not o.address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.address.terms)
 
 
 def _take(value: Value, part: slice) -> Value:

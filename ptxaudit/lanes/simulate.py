@@ -381,8 +381,11 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = _shared_window(address)
-            if address is None:      # global memory: no shared access
+            address = _shared_window(address, active)
+            if address is None:      # another memory: no shared access
+                return
+            if isinstance(address, Lost):
+                record.doubt, record.doubt_data = record.doubt or address.reason, record.doubt_data or address.data
                 return
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
@@ -744,12 +747,19 @@ def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:
     return symbol.kind in ("derived",) and any(u.name in text for u in symbols)
 
 
-def _shared_window(address: Value) -> Value | None:
-    """A generic address: its place in shared memory, or None where it is global."""
+def _shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
+    """A generic address: its place in shared memory, None where it is elsewhere, or why that is not known."""
+    in_lanes = lambda c: np.broadcast_to(c, active.shape)[active]
+    if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+        return Lost("whether a generic address is one of shared memory is not known: "
+                    + (address.why.reason if address.why else "?"), data=address.why is not None and address.why.data)
     for u, c in address.terms:
-        if u.kind == "window" and u.key == "shared":
+        if u.kind == "window" and u.key == "shared" or "shared_window" in u.name:
+            if not (in_lanes(c) == 1).all():
+                return Lost("a generic address that is one of shared memory in some lanes only")
             rest = tuple(t for t in address.terms if t[0] is not u)
             return Value(address.base, rest, address.valid, address.poison, address.why)
-    if address.poison is None and address.terms and any(u.kind in ("pointer", "variable") for u, _ in address.terms):
+    if not address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in address.terms):
         return None
-    return address
+    data = any(u.data for u, _ in address.terms)
+    return Lost("whether a generic address is one of shared memory is not known", data=data)

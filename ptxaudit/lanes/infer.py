@@ -467,8 +467,6 @@ class Interpreter:
                 doubts = doubts + (reason,)
                 if doubt.poison is not None and not doubt.terms:
                     mask = state.mask & (doubt.base | doubt.poison)
-        if not mask.any():
-            return
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, affine.constant(site.offset, address.bits))

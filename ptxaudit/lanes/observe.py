@@ -98,6 +98,9 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool) -> Sit
     seen = [s for s in seen if not _global_only(s.observation)]
     if not seen:
         return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence="by rule")
+    if not any(s.observation.mask[s.rows].any() for s in seen):
+        return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
+                          ideal_per_request=(0, 0), evidence="by rule")
     found = _Found(formula(seen[0].observation.address))
     for s in seen:
         o = s.observation

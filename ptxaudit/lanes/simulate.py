@@ -497,7 +497,8 @@ class Simulation:
         if not relevant:
             return self._step_over(instruction, cohort, None)
         value = self._view(cohort).read(c.selector) if c.selector is not None else opaque(32, Lost("a branch target that is not known", instruction.index))
-        if not value.known or not c.targets:
+        unknown_here = value.poison is not None and (np.broadcast_to(value.poison, cohort.mask.shape) & cohort.mask).any()
+        if value.terms or value.valid is not None or unknown_here or not c.targets:
             return self._step_over(instruction, cohort, value)
         chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
         parts = []

@@ -172,9 +172,9 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         status = Status.DATA_DEPENDENT if record.lost_data else Status.BOUNDED
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
-        if record.lost_requests and not t.uncounted:
-            mean = (record.lost_low // record.lost_requests, -(-record.lost_high // record.lost_requests))
-            wide = (min(mean[0], per[0]) if per else mean[0], max(mean[1], per[1]) if per else mean[1])
+        if record.lost_each is not None and not t.uncounted:
+            few, many = record.lost_each
+            wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)
     if t.uncounted:

@@ -72,6 +72,7 @@ class SiteRecord:
     lost_requests: int = 0
     lost_low: int = 0
     lost_high: int = 0
+    lost_each: tuple[int, int] | None = None        # the range of one of them
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)      # (addresses, active, sources) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
@@ -155,6 +156,8 @@ class SiteRecord:
             self.lost_requests += blocks
             self.lost_low += low * blocks
             self.lost_high += high * blocks
+            least, most = self.lost_each or (low, high)
+            self.lost_each = min(least, low), max(most, high)
 
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources told and not told apart)."""

@@ -38,8 +38,9 @@ def plain(addresses: dict[int, int], width: int, is_load: bool) -> tuple[int, in
     return wavefronts, ideal
 
 
-def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dict[int, int] | None = None):
-    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes."""
+def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dict[int, int] | None = None,
+          added: int | None = None):
+    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant."""
     base, *words = opcode.split(".")
     types = [w for w in words if w in WIDTH]
     if base in ("ld", "st") and types:
@@ -49,7 +50,7 @@ def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dic
     row = [addresses.get(l, 0) for l in range(LANES)]
     active = sum(1 << l for l in addresses)
     from_row = None if sources is None else [sources.get(l, 0) for l in range(LANES)]
-    s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row)
+    s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added)
     if s.bounds is None:
         return None, None, None
     return *s.bounds, s.ideal

@@ -25,7 +25,7 @@ from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step, S
 
 LANES = 32
 END = -1
-SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_4000_0000, 0x7F_8000_0000, 1 << 24
+SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32     # as wide as any 32-bit address
 DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")          # a wait that is over
 
 

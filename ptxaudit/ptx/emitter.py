@@ -130,6 +130,8 @@ class Emitter:
             return self.value(s.Name(name.rpartition(".")[0]), bits)
         if self.scope.label(name) is not None or self.scope.table(name) is not None:
             return ir.Unknown("the address of a label", bits)
+        if name.startswith("%"):        # of a newer PTX version, perhaps
+            return ir.Unknown(f"{name} is neither declared nor a special register that is known", bits)
         raise self.error(f"{name} is not declared")
 
     def values(self, operand: s.Operand, bits: int) -> tuple[ir.Operand, ...]:

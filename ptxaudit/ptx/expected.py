@@ -22,7 +22,7 @@ def words(terminals: Iterable[str], lark: Lark) -> str:
     """`an instruction, a label, `}` …`: at most MANY of them."""
     literal = {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
     named = sorted({WORDS.get(t) or f"`{literal.get(t, t)}`" for t in terminals if t not in HIDDEN})
-    named.sort(key=lambda word: word.startswith("`."))
+    named.sort(key=lambda word: (word.startswith("`."), not word.startswith("`")))
     if not named:
         return "something else"
     more = " …" if len(named) > MANY else ""

@@ -31,9 +31,9 @@ from .types import BYTE
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS
 """Every base name with a meaning. What is not here is opaque."""
 
-FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul") for ftz in ("", ".ftz")
+FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
-"""Float instructions that leave their rounding to ptxas."""
+"""Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -201,7 +201,10 @@ class FunctionLifter:
         self.label_at_end = False
 
     def _fusible(self, op: ir.Op) -> None:
-        if op.name == "fmul":
+        if op.name in ("mov", "fneg"):
+            if isinstance(op.src[0], ir.Reg) and op.src[0].name in self.products and op.dst[0]:
+                self.products.add(op.dst[0].name)
+        elif op.name == "fmul":
             self.products.add(op.dst[0].name if op.dst[0] else "")
         else:
             self.sums.append(len(self.instructions))

@@ -265,7 +265,8 @@ def permute(o: Opcode) -> Plain | None:
 def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
-    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
+    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`), whose last
+    bits are the chip's own."""
     def resolve(o: Opcode) -> Plain | None:
         rounding = o.plain & set(ROUNDINGS)
         if o.plain - rounding - modifiers or len(rounding) > 1 or len(o.types) != 1 or o.types[0].kind != "f":
@@ -274,17 +275,6 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
             return None
         bits = o.types[0].bits
         return Plain(name, bits, (bits,) * sources, (min(rounding, default="rn"), "ftz" in o.plain), True)
-    return resolve
-
-
-def special_function(name: str, exact):
-    """`rcp.approx.f32` is `mufu.rcp`; with a rounding, the IEEE operation."""
-    def resolve(o: Opcode) -> Plain | None:
-        if "approx" in o.plain:
-            if o.plain - {"approx", "ftz"} or o.types != (TYPES["f32"],):
-                return None
-            return Plain(f"mufu.{name}", 32, (32,), ("rn", "ftz" in o.plain), True)
-        return exact(o) if exact else None
     return resolve
 
 
@@ -328,12 +318,6 @@ ROWS: dict[str, Row] = {
     "shf": Row(funnel_shift, LOGIC),
     "prmt": Row(permute, "Data Movement and Conversion Instructions"),
     "fma": Row(floating("fma", 3), FLOAT),
-    "rcp": Row(special_function("rcp", floating("frcp", 1, demand=True)), FLOAT),
-    "sqrt": Row(special_function("sqrt", floating("fsqrt", 1, demand=True)), FLOAT),
-    "rsqrt": Row(special_function("rsq", None), FLOAT),
-    "sin": Row(special_function("sin", None), FLOAT),
-    "cos": Row(special_function("cos", None), FLOAT),
-    "lg2": Row(special_function("lg2", None), FLOAT),
-    "ex2": Row(special_function("ex2", None), FLOAT),
-    "tanh": Row(special_function("tanh", None), FLOAT),
+    "rcp": Row(floating("frcp", 1, demand=True), FLOAT),
+    "sqrt": Row(floating("fsqrt", 1, demand=True), FLOAT),
 }

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.lexer import LexerState, LineCounter, TextSlice
 
 from .. import resources
@@ -34,6 +34,7 @@ from .quiet import no_collection
 from .shapes import Shapes
 
 STARTS = ("module", "items", "statements", "data", "operand")
+LONGEST_QUOTE = 40      # characters of the text that an error repeats
 NEWEST_VERSION = (9, 5)
 """The PTX version that the grammar was last held against; newer files are tried all the same."""
 
@@ -60,11 +61,8 @@ def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
 
 
 def parse_statements(text: str) -> tuple[s.Statement, ...]:
-    """What may stand in a function's body, by Lark alone: for tests and snippets."""
-    try:
-        return build(parser().parse(text, start="statements"))
-    except UnexpectedInput as error:
-        raise _input_error(error, text, "<ptx>") from None
+    """What may stand in a function's body, by Lark alone: for tests and snippets. Lark's errors."""
+    return build(parser().parse(text, start="statements"))
 
 
 def _named(module: s.Module, text: str, file: str) -> s.Module:
@@ -233,6 +231,17 @@ def _check(text: str, file: str) -> None:
                          "PTX begins with .version, .target and .address_size", file, 1, 1)
 
 
+def _taken_instead(text: str) -> set[str]:
+    """The terminals that would have been right where the parser stopped."""
+    interactive = parser().parse_interactive(text, start="module")
+    try:
+        for _ in interactive.iter_parse():
+            pass
+    except UnexpectedInput:
+        pass
+    return interactive.accepts()
+
+
 def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     """Lark's error in the words of a user."""
     hint = ""
@@ -241,18 +250,14 @@ def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
         newest = ".".join(map(str, NEWEST_VERSION))
         hint = (f"the file says .version {found[1]}.{found[2]}, newer than {newest}, the newest "
                 "that this grammar knows: compile for an older PTX version, or update ptxaudit")
-    ended = isinstance(error, UnexpectedEOF) or (
-        isinstance(error, UnexpectedToken) and error.token.type == "$END")
-    if ended:
+    wanted = expected.words(_taken_instead(text), parser())
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         lines = text.rstrip().split("\n")
-        wanted = expected.words(getattr(error, "expected", ()) or (), parser())
         return InputError(f"the file ends in the middle of a statement; expected {wanted}",
                           hint or "the file looks truncated: compile it again",
                           file, len(lines), len(lines[-1]) + 1)
     if isinstance(error, UnexpectedCharacters):
-        found_text = text[error.pos_in_stream:].split("\n")[0][:24].rstrip()
-        wanted = expected.words(error.allowed or (), parser())
+        found_text = text[error.pos_in_stream:].split("\n")[0][:LONGEST_QUOTE].rstrip()
     else:
-        found_text = str(error.token)[:40]
-        wanted = expected.words(error.expected, parser())
+        found_text = str(error.token)[:LONGEST_QUOTE]
     return InputError(f"unexpected `{found_text}`; expected {wanted}", hint, file, error.line, error.column)

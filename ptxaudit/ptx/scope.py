@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from .. import ir
 from ..errors import InputError
 from . import syntax as s
-from .types import BYTE, TYPES, WARP_SIZE, special_bits
+from .types import BYTE, SPECIALS, TYPES, WARP_SIZE, special_bits
 
 PIECE_BITS = 64         # the widest register that a parameter is cut into
 
@@ -198,7 +198,7 @@ class Scope:
 
 def predefined(name: str) -> ir.Operand | None:
     """Special registers and constants that no one declares."""
-    if name.startswith("%"):
+    if name[1:] in SPECIALS and name.startswith("%"):
         return ir.Special(name[1:], special_bits(name[1:]))
     if name == "WARP_SZ":
         return ir.Const(WARP_SIZE)

@@ -57,8 +57,8 @@ class Template:
         return RULES[self.rule](children)
 
 
-# What replaces a token of each terminal. Names of one word without a sign in front of them may
-# be opcodes or keywords of the line, so only an operand's shape has holes for those.
+# What replaces a token of each terminal. In a line, names without a sign in front of them may be
+# opcodes or keywords, and those with a dot are no labels: only an operand's shape has holes for them.
 PLACEHOLDERS = {"NUMBERS": "0,0,0,0,0,0,0,0", "FLOAT": "0f00000000", "INT": "0", "NAME": "%p"}
 
 
@@ -72,7 +72,8 @@ class Shapes:
         alone = r"(?<![\w.$%:])"
         groups = "|".join(f"(?P<{name}>{pattern[name]})" for name in PLACEHOLDERS)
         self._operand_tokens = re.compile(f"{alone}(?:{groups})")
-        self._line_tokens = re.compile(f"{alone}(?:{groups.replace('(?P<NAME>', '(?P<NAME>(?=[%$_])')})")
+        in_line = groups.replace("(?P<NAME>", r"(?P<NAME>(?=[%$_][\w$]*(?![\w$.]))")
+        self._line_tokens = re.compile(f"{alone}(?:{in_line})")
         self._templates: dict[tuple[str, str], Template | None] = {}
 
     def parse(self, start: str, text: str, line: int = 0) -> Any:

@@ -39,6 +39,15 @@ WIDE_SPECIALS = {"clock64": 64, "globaltimer": 64, "gridid": 64, "current_graph_
 for _counter in range(8):
     WIDE_SPECIALS[f"pm{_counter}_64"] = 64
 
+SPECIALS = frozenset(WIDE_SPECIALS) | {
+    f"{name}.{d}" for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+    for d in "xyz"} | {f"lanemask_{relation}" for relation in ("eq", "le", "lt", "ge", "gt")} | {
+    f"{name}{i}" for name, count in (("pm", 8), ("envreg", 32)) for i in range(count)} | {
+    "laneid", "warpid", "nwarpid", "smid", "nsmid", "cluster_ctarank", "cluster_nctarank", "clock", "clock_hi",
+    "globaltimer_lo", "globaltimer_hi", "total_smem_size", "aggr_smem_size", "dynamic_smem_size",
+    "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap",
+    "reserved_smem_offset_0", "reserved_smem_offset_1"}
+
 WARP_SIZE = 32
 """The value of the constant WARP_SZ ("Predefined constant" of the PTX ISA)."""
 

@@ -1,0 +1,214 @@
+"""PTX text and what has to come of it: the tree, the operations, the errors (tests/cases/ptx_*.txt)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from lark import Tree
+
+import textcases
+from ptxaudit import ir
+from ptxaudit.errors import InputError
+from ptxaudit.ptx import build, opcodes, parse, printer
+from ptxaudit.ptx.lift import ROWS, lift_module, meaning
+
+FRAME = """.version 9.0
+.target sm_90
+.address_size 64
+{module}
+.visible .entry k(.param .u64 p, .param .align 8 .b8 q[24], .param .u32 n)
+{{ .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .b16 %rs<9>; .reg .b128 %q<3>;
+.shared .align 16 .b8 s[64];
+{body}
+}}
+"""
+
+
+def short(node) -> str:
+    """A syntax value on one line: names of types, values, without defaults and line numbers."""
+    if dataclasses.is_dataclass(node):
+        fields = [f for f in dataclasses.fields(node)
+                  if f.compare and (f.default is dataclasses.MISSING or getattr(node, f.name) != f.default)]
+        named = [f.default is not dataclasses.MISSING for f in fields]
+        values = [short(getattr(node, f.name)) for f in fields]
+        return type(node).__name__ + "(" + ", ".join(
+            f"{f.name}={v}" if n else v for f, v, n in zip(fields, values, named)) + ")"
+    if isinstance(node, tuple):
+        return "[" + ", ".join(map(short, node)) + "]"
+    return str(node)
+
+
+@pytest.mark.parametrize("case", textcases.read("ptx_syntax.txt"), ids=str)
+def test_syntax(case):
+    tree = parse.parse_statements(case.input)
+    assert "\n".join(map(short, tree)) == case.outputs["tree"]
+    printed = "\n".join(line for statement in tree for line in printer.lines(statement))
+    assert parse.parse_statements(printed) == tree
+
+
+def effects(instruction: ir.Instruction) -> list[str]:
+    """The operations, control and site of an instruction, a line each."""
+    lines = [str(op) for op in instruction.ops]
+    if c := instruction.control:
+        words = [f"{c.guard} " if c.guard else "", c.kind]
+        words += [f" to {', '.join(map(str, c.targets))}" if c.targets else "", f" by {c.selector}" if c.selector else ""]
+        lines.append("".join(words) + (f" {c.callee}" if c.callee else "") + (" uniform" if c.uniform else ""))
+    if site := instruction.site:
+        text = f"site {site.opcode} [{site.address}" + (f"+{site.offset}" if site.offset else "") + f"] {site.space}"
+        text += f" guard {site.guard}" if site.guard else ""
+        text += f" from [{site.source}+{site.source_offset}]" if site.source is not None else ""
+        text += f" unless {site.ignore}" if site.ignore else ""
+        text += f" bytes {site.source_size}" if site.source_size is not None else ""
+        lines.append(text + (f" unscored: {site.unscored}" if site.unscored else ""))
+    return lines
+
+
+def lifted(text: str) -> ir.Module:
+    body, _, module = text.partition("\nmodule:\n")
+    return lift_module(parse.parse_module(FRAME.format(body=body, module=module)))
+
+
+@pytest.mark.parametrize("case", textcases.read("ptx_lift.txt"), ids=str)
+def test_lift(case):
+    module = lifted(case.input)
+    out = []
+    for instruction in module.functions[case.outputs.get("of", "k")].instructions:
+        if instruction.text == "ret":
+            continue
+        out += [f"{instruction.index}: {line}" for line in effects(instruction) or ["nothing"]]
+    assert "\n".join(out) == case.outputs["effects"]
+
+
+@pytest.mark.parametrize("case", textcases.read("ptx_errors.txt"), ids=str)
+def test_errors(case):
+    text = case.input.replace("\\0", "\0")
+    with pytest.raises(InputError) as raised:
+        lift_module(parse.parse_module(text, "k.ptx"))
+    assert str(raised.value) == case.outputs["error"]
+
+
+def test_every_rule_of_the_grammar_builds_a_value():
+    rules = {r.alias or r.origin.name for r in parse.parser().rules}
+    inner = {name for name in rules if name.startswith("_") or name in INLINE}
+    assert rules - inner == set(build.RULES)
+
+
+# Rules that always give way to their one child, or to an alias.
+INLINE = {"item", "statement", "operand", "expression", "primary", "element", "cell"}
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_every_row_has_a_section_and_a_case(name):
+    assert ROWS[name].section
+    used = " ".join(case.input for case in textcases.read("ptx_lift.txt"))
+    assert f"{name}." in used or f"{name};" in used or f"{name} " in used, "no case in ptx_lift.txt"
+
+
+def test_a_modifier_that_a_row_does_not_know_has_no_meaning():
+    for opcode in ("add.wrong.s32", "mad.lo.sat.s32", "cvt.rn.relu.f16.f32", "min.NaN.f32", "setp.lt.ftz.f32", "prmt.b32.xyz"):
+        assert meaning(opcode) is None
+
+
+def test_opcode_words():
+    opcode = opcodes.Opcode("ld.global.L1::no_allocate.v2.f32")
+    assert (opcode.base, opcode.plain) == ("ld", {"global", "L1::no_allocate", "v2"})
+
+
+def test_trees_of_lark_are_built_whole():
+    assert isinstance(build.build(Tree("name", ["x"])), build.s.Name)
+
+
+POSITIONS = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k() {
+.loc 1 30 5
+    bar.sync 0;
+.loc 2 7 9, function_name $s, inlined_at 1 30 5
+    bar.sync 1;
+.loc 3 4 1, function_name $s+5, inlined_at 2 7 9
+    bar.sync 2;
+.loc 1 0 0
+    bar.sync 3;
+    ret;
+}
+.file 1 "a.cu"
+.file 2 "load.cuh"
+.file 3 "copy.cuh"
+.section .debug_str {
+$s: .b8 108,111,97,100,0
+.b8 99,111,112,121,0
+}
+"""
+
+
+def test_positions_and_inline_stacks():
+    positions = [i.source for i in lift_module(parse.parse_module(POSITIONS)).functions["k"].instructions[:4]]
+    outer, middle = ir.Frame("a.cu", 30, "load"), ir.Frame("load.cuh", 7, "copy")
+    assert positions == [
+        ir.Source("a.cu", 30, 5), ir.Source("load.cuh", 7, 9, (outer,)),
+        ir.Source("copy.cuh", 4, 1, (middle, outer)), None]
+
+
+def test_parameters_lie_at_multiples_of_their_alignment():
+    parameters = lifted("ret;").functions["k"].parameters
+    assert [(p.name, p.offset, p.size, p.type) for p in parameters] == [
+        ("p", 0, 8, ".u64"), ("q", 8, 24, ".b8[24]"), ("n", 32, 4, ".u32")]
+
+
+VARIABLES = {
+    ".const .align 4 .b8 t[4] = {1, 2};": ("const", 4, 4, b"\1\2\0\0"),
+    ".global .u32 t[2][2] = {{1}, {2, -1}};": ("global", 16, 4, bytes([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255])),
+    ".global .f32 t[2] = {1.0, 0f40000000};": ("global", 8, 4, b"\0\0\x80\x3f\0\0\0\x40"),
+    ".global .u16 t = (3+4)*2;": ("global", 2, 2, b"\x0e\0"),
+    ".global .b8 t[] = {72, 105, 0};": ("global", 3, 1, b"Hi\0"),
+    ".global .u64 t = generic(s2);\n.shared .u32 s2;": ("global", 8, 8, None),
+    ".global .v2 .u32 t;": ("global", 8, 8, None),
+    ".extern .shared .align 16 .b8 t[];": ("shared", 0, 16, None),
+    ".shared .f64 t[3][5];": ("shared", 120, 8, None),
+}
+
+
+@pytest.mark.parametrize("text", VARIABLES)
+def test_variables(text):
+    variable = next(v for v in lifted("ret;\nmodule:\n" + text).functions["k"].variables if v.name == "t")
+    assert (variable.space, variable.size, variable.align, variable.data) == VARIABLES[text]
+
+
+def test_static_shared_memory_of_a_kernel_and_its_callees():
+    text = """mov.u32 %r1, a; call f;
+module:
+.shared .align 4 .b8 a[6]; .shared .u32 unused[99]; .func f () { .shared .align 8 .b8 b[8]; .reg .b32 %r<2>; mov.u32 %r1, b; ret; }"""
+    assert lifted(text).functions["k"].shared_static == 14
+
+
+def test_launch_bounds():
+    text = """ret;
+module:
+.entry a .reqntid 32, 4 { ret; }
+.entry b .maxntid 128 .minnctapersm 2 .reqnctapercluster 2, 1, 1 { ret; }"""
+    f = lifted(text).functions
+    assert (f["a"].block, f["a"].max_threads, f["b"].block, f["b"].max_threads, f["b"].cluster) == ((32, 4, 1), 128, None, 128, (2, 1, 1))
+
+
+def test_tables_are_kept_where_the_user_has_his_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "new"))
+    first = parse.parser.__wrapped__()
+    assert list((tmp_path / "new").rglob("*.tables"))
+    again = parse.parser.__wrapped__()
+    assert again.parse("ret;", start="statements") == first.parse("ret;", start="statements")
+
+
+def test_a_cache_folder_that_cannot_be_made_does_no_harm(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert parse.parser.__wrapped__().parse("ret;", start="statements")
+
+
+def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    parse.parser.__wrapped__()
+    (tables,) = tmp_path.rglob("*.tables")
+    tables.write_bytes(tables.read_bytes()[:1000])
+    assert parse.parser.__wrapped__().parse("ret;", start="statements")

@@ -1,0 +1,114 @@
+"""Reading PTX by the shapes of its lines against reading it with Lark alone, on invented lines."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptxaudit.errors import InputError
+from ptxaudit.ptx import printer
+from ptxaudit.ptx.parse import parse_module, parse_plain
+
+HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+
+names = st.sampled_from(["%r1", "%rd12", "%p3", "%tid.x", "$L__BB0_1", "_", "s", "add", "_ZN3fooEv", "v.x", "%_x", "x0", "f0", "d1", "ret"])
+numbers = st.sampled_from(["0", "7", "-1", "0x1F", "017", "0b11", "5U", "0xFFu", "0f3F800000", "0d3FF0000000000000", "1.5", "-2.e3", "1e5"])
+blank = st.sampled_from(["", " ", "\t", "  "])
+
+
+@st.composite
+def expressions(draw) -> str:
+    """Names and numbers, alone or added up."""
+    first = draw(st.one_of(names, numbers))
+    if draw(st.booleans()):
+        return first
+    operator = draw(st.sampled_from(["+", "-", "+-", "|", "*", "<<", " + ", "&"]))
+    return first + operator + draw(st.one_of(names, numbers))
+
+
+@st.composite
+def operands(draw) -> str:
+    kind = draw(st.integers(0, 6))
+    if kind < 3:
+        return draw(st.one_of(names, numbers))
+    space = draw(blank)
+    if kind == 3:
+        return f"[{space}{draw(expressions())}{space}]"
+    items = f",{space}".join(draw(st.lists(expressions(), min_size=1, max_size=4)))
+    if kind == 4:
+        return "{" + items + space + "}"
+    if kind == 5:
+        return f"({space}{items})"
+    return draw(st.sampled_from(["%r1|%p1", "!%p1", "{%f1,%f2}|%p2", f"[%rd1, {{{items}}}]", "-%r2.b0", "(1+2)*3", "1 ? 2 : 3"]))
+
+
+opcodes = st.sampled_from(["mov.u32", "ld.shared::cta.v2.f32", "call.uni", "ret", "setp.lt.and.s32", "bar .sync", "st.param.b32", "x"])
+guards = st.sampled_from(["", "@%p1 ", "@!%p1 ", "@ ! p\t", "@%p1\n"])
+
+
+@st.composite
+def statements(draw) -> str:
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return draw(st.sampled_from([
+            ".loc 1 2 3", ".loc 1 2 3, function_name $s+4, inlined_at 4 5 6", ".reg .b32 %r<10>, t;", '.pragma "a; // b";',
+            "{ .reg .pred p; @p bra L; }", ".shared .align 4 .b8 x[4] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};", "ts: .branchtargets A, B;", "{", "}",
+            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);"]))
+    if kind == 1:
+        return draw(names) + draw(blank) + ":"
+    separator = draw(st.sampled_from([", ", ",", " ,\n\t", " , "]))
+    written = separator.join(draw(st.lists(operands(), max_size=4)))
+    ending = draw(st.sampled_from([";", ";", ";", " ;", "; // comment ;", ";\r", "; /* a */", ""]))
+    return draw(guards) + draw(opcodes) + " " + written + ending
+
+
+def outcome(parse, text: str):
+    """The tree, or where and why there is none."""
+    try:
+        return parse(text)
+    except InputError as error:
+        return str(error)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(statements(), max_size=6), st.sampled_from(["\n", "\n", " ", "\n\n// x\n"]))
+def test_shapes_read_what_lark_reads(lines, separator):
+    text = HEAD + ".visible .entry k()\n{\n" + separator.join(lines) + "\nret;\n}\n"
+    found = outcome(parse_module, text)
+    assert found == outcome(parse_plain, text)
+    if not isinstance(found, str):
+        assert parse_plain(printer.module_text(found)) == found
+
+
+items = st.sampled_from([
+    ".global .align 4 .b8 a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};", ".global .u64 p = generic(a)+8;", ".extern .shared .align 16 .b8 s[];",
+    ".const .f32 c[2][2] = {{1.0, 2}, {0f00000000}};", ".global .u8 m = 0xFF(a);", '.file 1 "a // b.cu", 1, 2', ".alias x, y;",
+    ".weak .func f ;", ".func (.param .b32 r) g (.param .b32 a)", "{ ret; }", "{", "ret;", "}", ";", ".section .debug_str {", "$s: .b8 1,2,3,4,5,6,7,8",
+    ".b8 1 // x", ".b32 $s+4", ".b64 .debug_line", ".b32 a-$s", ".visible .entry k(", ".param .u64 p", ",", ")", ".maxntid 1, 2, 3", "/* x", "*/",
+    ".shared .u32 t[3] = {017, 0x10, 1U};", ".global .samplerref z = { filter_mode = linear };",
+])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(items, max_size=12))
+def test_shapes_read_what_lark_reads_outside_of_functions(lines):
+    text = HEAD + "\n".join(lines) + "\n"
+    assert outcome(parse_module, text) == outcome(parse_plain, text)
+
+
+def test_cut_anywhere_is_one_clear_error():
+    """Every prefix of a module is parsed alike, or refused alike with a place."""
+    text = HEAD + """.extern .func (.param .b32 r) vprintf (.param .b64 a);
+.visible .entry k(.param .u64 p) .maxntid 128
+{
+	.reg .b32 %r<9>;
+	.loc 1 5 3, function_name $s, inlined_at 1 2 3
+	@!%p1 ld.shared.v2.u32 {%r1, %r2}, [%r3+16];
+$L: bra.uni $L;
+}
+"""
+    cuts = range(len(HEAD), len(text))
+    for cut in random.Random(1).sample(cuts, 60):
+        assert outcome(parse_module, text[:cut]) == outcome(parse_plain, text[:cut])

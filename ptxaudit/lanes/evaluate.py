@@ -14,7 +14,7 @@ import numpy as np
 from .. import banks
 from ..errors import InputError
 from ..graph import Graph
-from ..ir import Function
+from ..ir import Const, Function
 from .env import LANES, Environment, Facts, thread_rows
 from .infer import Inference, infer
 from .observe import access_reason
@@ -67,7 +67,7 @@ def _accesses(function: Function, graph: Graph, machine):
             listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
             continue
         try:
-            access = banks.classify(site.opcode)
+            access = banks.classify(site.opcode, _added(function, i))
         except InputError as error:
             listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
             continue
@@ -77,6 +77,14 @@ def _accesses(function: Function, graph: Graph, machine):
         else:
             accesses[i] = access
     return accesses, listed
+
+
+def _added(function: Function, index: int) -> int | None:
+    """The constant that an atomic operation combines with memory, where the instruction names one."""
+    for op in function.instructions[index].ops:
+        if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
+            return op.src[1].value
+    return None
 
 
 def _settled(result: SiteResult) -> bool:

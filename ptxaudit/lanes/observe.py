@@ -5,8 +5,9 @@
     a mask that is not known    ->  from the cost of one lane to the cost of all of them
     a loaded index              ->  data-dependent, with the range that the lanes allow
 
-A request's cost cannot grow when lanes leave it (no rule of any machine lets fewer words cost more), so
-the full mask bounds every part of it from above.
+A request's cost cannot grow when lanes leave it (no rule of any machine lets fewer words cost more, but
+for matrices, whose rows may come from lanes that are off), so the full mask bounds every part of
+it from above.
 """
 
 from __future__ import annotations
@@ -268,6 +269,8 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
     low, high = main.low, main.high
     if found.inexact and low is not None:
         low = min(low, banks.bounds(machine, access, 1, 1)[0])
+        if access.address_lanes is not None:       # a matrix with lanes off is a range of its own
+            high = max(high, banks.bounds(machine, access, 1, LANES)[1])
     if given is not None:
         worst = next((g for group, g in found.given if group == first and g.status == Status.DATA_DEPENDENT), given)
         status = worst.status
@@ -304,12 +307,12 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
 
 def access_reason(machine, access) -> str:
     """Why the machine's rule gives a range for an access; "" where it does not."""
-    rule = machine.rule(access)
-    return rule.why if rule is not None else ""
+    return machine.why_range(access)
 
 
 def _ways(patterns) -> int | None:
-    return max((p.ways for p in patterns), default=None)
+    ways = [p.ways for p in patterns]
+    return max(ways) if ways and min(ways) >= 0 else None
 
 
 def _mask_words(doubts: list[Lost]) -> str:

@@ -83,13 +83,17 @@ class SiteRecord:
     visits: np.ndarray | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
-            sources: np.ndarray | None = None, zeros: int = 32, line: int = 0) -> None:
+            sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, times: int = 1) -> None:
         """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
 
         zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
         line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
         which banks repeat: the banks are known, whether lanes share a word is not.
+        times: as many requests one after the other, alike.
         """
+        if times > 1:
+            weights = weights * times
+            self.many_trips, self.trips = True, []
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
@@ -262,7 +266,7 @@ class SiteRecord:
             t.low += low * count
             t.high += high * count
             t.ideal += ideal * count
-            t.ways = max(t.ways, ways)
+            t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
             t.per_low = low if t.per_low is None else min(t.per_low, low)
             t.per_high = high if t.per_high is None else max(t.per_high, high)
             t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)

@@ -32,6 +32,7 @@ from .effects import Registers, View, execute, forget_local, guard_mask, pack, t
 from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
 from .record import SiteRecord
+from .repeat import NotAffine, Repeats, Round
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
@@ -82,6 +83,7 @@ class Simulation:
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
         self._regions: dict[int, tuple] = {}
+        self.repeats = Repeats(self)
         self._weigh()
         self.symbolic_blocks = bool((self.high > self.low).any())
 
@@ -98,6 +100,10 @@ class Simulation:
     def run(self) -> None:
         rows = np.arange(self.env.rows)
         self.push(Cohort(0, rows, self.env.exists.copy()))
+        self.drain()
+
+    def drain(self) -> None:
+        """Run until no cohort is left."""
         while self.heap or self.waiting:
             if not self.heap:
                 self._release_all()
@@ -161,6 +167,9 @@ class Simulation:
                 if met is None:
                     return
                 cohort = met
+            if block in self.repeats.heads and pc == self.graph.starts[block] and not self.heap and not self.waiting:
+                cohort.pc = pc
+                cohort = self.repeats.arrive(block, cohort)
             view = self._view(cohort)
             while pc < end:
                 instruction = self.instructions[pc]
@@ -184,8 +193,11 @@ class Simulation:
                 return self.push(cohort)
 
     def _step(self, instruction: Instruction, cohort: Cohort, view: View):
+        lap = self.repeats.round
         for op in instruction.ops:
-            if self.symbolic_blocks and self._depends_on_block(op):
+            if lap is not None and self._moves(op, lap):
+                self._run_in_round(op, lap, view, instruction.index)
+            elif self.symbolic_blocks and self._depends_on_block(op):
                 cohort = self._run_on_blocks(op, cohort, view, instruction.index)
                 view = self._view(cohort)
             else:
@@ -193,6 +205,32 @@ class Simulation:
         if instruction.site is not None and instruction.index in self.records:
             self._access(instruction, cohort, view)
         return cohort, view
+
+    # --- rounds of a loop ---
+
+    def _moves(self, op, lap: Round) -> bool:
+        """An operation on a value with the number of rounds in it."""
+        if opaque_load(op):
+            return False
+        return any(isinstance(s, Reg) and lap.mentions(self.registers.values.get(s.name)) for s in op.src)
+
+    def _run_in_round(self, op, lap: Round, view: View, index: int) -> None:
+        if op.name.startswith("setp."):
+            a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
+            guard, doubt = guard_mask(view, op.guard)
+            if doubt is not None:
+                raise NotAffine
+            result = lap.compare(op.name[5:], a, b, view.mask if guard is None else guard)
+            if op.dst[0] is not None:
+                view.write(op.dst[0], result, guard)
+            return
+        before = {u for s in op.src for u, _ in view.read(s).terms}
+        execute(op, view, index)
+        for d in op.dst:
+            if d is not None:
+                after = view.read(d)
+                if after.poison is not None or after.valid is not None or any(u not in before for u, _ in after.terms):
+                    raise NotAffine
 
     # --- block indices ---
 
@@ -322,6 +360,9 @@ class Simulation:
 
     def split(self, cohort: Cohort, cuts: dict[int, tuple[int, list[int]]]) -> Cohort:
         """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
+        if self.repeats.round is not None:
+            raise NotAffine
+        self.repeats.forget()
         index, low, high = [], [], []
         for row in range(self.registers.rows):
             if row not in cuts:
@@ -366,6 +407,8 @@ class Simulation:
         site, record = instruction.site, self.records[instruction.index]
         guard, doubt = guard_mask(view, site.guard or instruction.guard)
         weights = self.weights[cohort.rows]
+        if self.repeats.round is not None and (doubt is not None or cohort.doubt):
+            raise NotAffine
         if doubt is not None:
             why = doubt.why or Lost("a predicate that is not known", instruction.index)
             record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
@@ -389,12 +432,21 @@ class Simulation:
                 return
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
+            if self.repeats.round is not None:
+                raise NotAffine
             record.add_lost(active, weights, known.reason, known.index, known.data)
             return
         sources = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
-        record.add(known[0], active, weights, trip, sources, known[1], known[2])
+        arguments = (known[0], active, weights, trip, sources, known[1], known[2])
+        lap = self.repeats.round
+        if lap is None:
+            record.add(*arguments)
+        elif known[2] or lap.mentions(address) and not self._moves_as_a_whole(address, lap, active, record):
+            raise NotAffine
+        else:
+            lap.requests.append((record, arguments))
 
     def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord) -> tuple[np.ndarray, int, int] | Lost:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
@@ -415,9 +467,21 @@ class Simulation:
                     if u.kind == "block" and self.allow_blocks:
                         raise NeedBlocks(self._dimensions({u}))
                     return Lost(f"{u.name} multiplies the lane")
-            zeros = min(zeros, u.zeros + array_zeros(c))
+            if u.kind != "rounds":          # `_moves_as_a_whole` answers for those
+                zeros = min(zeros, u.zeros + array_zeros(c))
         base = affine.fit(address, 32).base
         return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros, line
+
+    @staticmethod
+    def _moves_as_a_whole(address: Value, lap: Round, active: np.ndarray, record: SiteRecord) -> bool:
+        """Each round shifts all lanes alike, by what changes no count."""
+        shift = record.machine.invariant_shift(record.access)
+        for u, c in address.terms:
+            if u == lap.symbol:
+                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
+                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
+                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
+        return True
 
     def _sources(self, site, view: View, active: np.ndarray) -> np.ndarray | None:
         """cp.async's global addresses up to a shift of whole 128-byte lines; None where not known."""
@@ -634,6 +698,8 @@ class Simulation:
         if c.guard is not None and not relevant:
             cohort.pc = instruction.index + 1
             return cohort
+        if doubt is not None and self.repeats.round is not None:
+            raise NotAffine
         if doubt is not None:
             why = doubt.why or Lost("a predicate that is not known", instruction.index)
             cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
@@ -713,6 +779,8 @@ class Simulation:
         """Go to the post-dominator. doubt None: nothing inside matters."""
         meeting, sites, written = self._region(self.graph.block_of[instruction.index])
         if doubt is not None:
+            if self.repeats.round is not None:
+                raise NotAffine
             why = doubt.why or Lost(_unknowns(doubt), instruction.index)
             for k in sites:
                 record = self.records[k]

@@ -8,6 +8,8 @@ Tokens are strings with a `line`. A rule's function gets its children, already b
 
 from __future__ import annotations
 
+import functools
+import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +28,7 @@ def build(node: Any) -> Any:
 
 # --- constants: "Integer Constants", "Floating-Point Constants", "Constant Expressions" ----------
 
+@functools.lru_cache(maxsize=1 << 14)
 def integer(text: str) -> s.Int:
     """`0x1F`, `0b101`, `017` (octal), `42`, each with an optional U."""
     digits = text.rstrip("U")
@@ -116,21 +119,17 @@ def elements(children: Sequence[Any]) -> tuple[s.Operand, ...]:
     return tuple(flat)
 
 
+_DIGITS = re.compile("[0-9]+")
+
+
 def numbers(text: str) -> tuple[s.Int, ...]:
-    known: dict[str, s.Int] = {}
-    values = []
-    for part in text.split(","):
-        part = part.strip()
-        if part not in known:
-            known[part] = integer(part)
-        values.append(known[part])
-    return tuple(values)
+    return tuple(map(integer, _DIGITS.findall(text)))
 
 
 # --- statements and module -------------------------------------------------------------------
 
 def _number(token: str | None) -> int | None:
-    return None if token is None else integer(token).value
+    return None if token is None else integer(str(token)).value
 
 
 def _run(children: Sequence[Any]) -> tuple:
@@ -160,7 +159,7 @@ def _function(c: Sequence[Any]) -> s.Function:
 def _tuning(c: Sequence[Any]) -> s.Tuning | s.Attribute:
     if isinstance(c[0], s.Attribute):
         return c[0]
-    return s.Tuning(str(c[0]), tuple(integer(v).value for v in c[1:] if v is not None))
+    return s.Tuning(str(c[0]), tuple(_number(v) for v in c[1:] if v is not None))
 
 
 def _variable(c: Sequence[Any]) -> s.Variable:
@@ -229,7 +228,7 @@ RULES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "binary": binary,
     "unary": lambda c: unary(*c),
     "cast": lambda c: s.Cast(str(c[0]), _bare(c[1])),
-    "integer": lambda c: integer(c[0]),
+    "integer": lambda c: integer(str(c[0])),
     "real": lambda c: real(c[0]),
     "name": lambda c: s.Name(str(c[0])),
     "apply": lambda c: s.Apply(str(c[0]), c[1]),

@@ -10,7 +10,7 @@ SITE is one of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -35,45 +35,67 @@ _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 @dataclass(frozen=True)
 class Explained:
-    """One site under one launch: its entry in the report, and the lane engine's whole answer."""
+    """One site under one launch: its entry in the report, and the lane engine's whole answer.
+
+    copies: further sites of the same line (an unrolled loop) whose requests look the same.
+    """
 
     examined: Examined
     site: Site
     result: SiteResult
     formula: str = ""
+    copies: tuple[Explained, ...] = ()
 
 
 def explain(given: Any, wanted: str, options: Options, progress: Progress = silent) -> tuple[list[Explained], list[Problem]]:
-    """All sites of an input that `wanted` names, and what could not be read.
+    """All sites of an input that `wanted` names, copies behind the first of them, and what could not be read.
 
     Raises InputError, with the sites there are, when none is named by it.
     """
     part = Part()
-    all_sites: list[Explained] = []
+    everything: list[Explained] = []
+    found: list[Explained] = []
     for examined in examine([given], options, part, progress):
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
-        all_sites += [Explained(examined, site, result) for site, result in pairs]
-    found = [replace(one, formula=_formula(one)) for one in all_sites if names(wanted, one)]
+        sites = [Explained(examined, site, result) for site, result in pairs]
+        named = [one for one in sites if names(wanted, one)]
+        everything += sites
+        found += with_copies(with_formulas(examined, named))
     problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, [part])])
     if not found and not problems:
-        raise _no_site(wanted, all_sites, part)
+        raise _no_site(wanted, everything, part)
     return found, problems
 
 
-def _formula(one: Explained) -> str:
-    """The address as a formula in the lane and the unknowns.
+def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]:
+    """Each with its address as a formula in the lane and the unknowns.
 
     A launch that was run leaves numbers behind; with the block's shape alone told, the parameters
     and the place of the block stay in the formula.
     """
-    if one.site.formula:
-        return one.site.formula
-    examined = one.examined
-    block = examined.launch.block if examined.launch else None
-    result = lanes.evaluate(
-        examined.function, examined.flow, machine=examined.machine, facts=Facts(block=block), budget=FORMULA_SECONDS
-    )
-    return next((site.formula for site in result.sites if site.index == one.result.index), "")
+    formulas = {one.result.index: one.site.formula for one in sites}
+    if not all(formulas.values()):
+        block = examined.launch.block if examined.launch else None
+        symbolic = lanes.evaluate(
+            examined.function, examined.flow, machine=examined.machine, facts=Facts(block=block), budget=FORMULA_SECONDS
+        )
+        formulas = {site.index: formulas.get(site.index) or site.formula for site in symbolic.sites}
+    return [replace(one, formula=formulas.get(one.result.index, "")) for one in sites]
+
+
+def with_copies(sites: list[Explained]) -> list[Explained]:
+    """The first of each kind, the others of its kind as its copies."""
+    kinds: dict[Hashable, list[Explained]] = {}
+    for one in sites:
+        kinds.setdefault(_kind(one), []).append(one)
+    return [replace(first, copies=tuple(copies)) for first, *copies in kinds.values()]
+
+
+def _kind(one: Explained) -> Hashable:
+    """What copies share: place, opcode, figures, and the requests up to a shift."""
+    site = one.site
+    requests = tuple((p.addresses.tobytes(), p.active.tobytes(), p.count, p.low, p.high) for p in one.result.patterns)
+    return (site.source, site.opcode, site.status, site.reason, site.requests, site.conditions, site.trips, requests, site.source is None and site.id)
 
 
 def names(wanted: str, one: Explained) -> bool:

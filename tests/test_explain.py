@@ -144,6 +144,15 @@ def test_a_loop_is_told_trip_by_trip(here):
     assert "4 trips, each 1 request, 1 wavefronts, ideal 1" in text("loop.cu", "loop.cu:11")
 
 
+def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
+    (here / "unrolled.cu").write_text(LOOP.replace("unroll 1", "unroll"))
+    said = text("unrolled.cu", "unrolled.cu:11")
+    assert "3 copies of this access with requests like these" in said
+    for copy in (2, 3, 4):
+        assert f"  loop@unrolled.cu:2@unrolled.cu:11:ptx.store.{copy}  tile + 4*lane + {128 * (copy - 1)}\n" in said
+    assert len(found("unrolled.cu", "unrolled.cu:8")) > 3           # their strides differ
+
+
 def test_conditions_are_told_in_full(here):
     said = explanation_text(found("k.ptx", "15", launches=[])[0])
     assert "it depends:\n" in said and "32 consecutive tid.x a warp" in said.partition("it depends:")[2]

@@ -51,13 +51,26 @@ def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]
     yield from _rule(one)
     yield from _trips(one.site.trips)
     yield from _conditions(one)
+    yield from _copies(one)
 
 
 def _address(one: Explained) -> Iterator[str]:
     if one.formula:
         yield "address of its first request, in bytes; lane = 0, 1, …:"
-        yield f"  {_MANGLED.sub(lambda name: _variable(name[0]), one.formula)}"
+        yield f"  {_readable(one.formula)}"
         yield ""
+
+
+def _copies(one: Explained) -> Iterator[str]:
+    if one.copies:
+        yield f"{plural(len(one.copies), 'copy', 'copies')} of this access with requests like these, each at its own address:"
+        yield from (f"  {copy.site.id}  {_readable(copy.formula)}".rstrip() for copy in one.copies)
+        yield ""
+
+
+def _readable(formula: str) -> str:
+    """A formula with the names of variables as the source has them."""
+    return _MANGLED.sub(lambda name: _variable(name[0]), formula)
 
 
 def _variable(mangled: str) -> str:

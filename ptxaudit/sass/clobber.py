@@ -26,7 +26,7 @@ _SINGLE = frozenset("""
     I2I I2IP IDP VABSDIFF VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3 IADD3 IMNMX IABS LEA LOP3 PRMT
     SGXT SHF SEL BMSK POPC FLO BREV MOV UMOV S2R S2UR R2UR USEL UIADD3 ULEA ULOP3 UPRMT USHF USGXT UFLO UPOPC UBREV UBMSK
     SHFL VOTE VOTEU MATCH REDUX CREDUX P2R UP2UR B2R ELECT VHMNMX UVIMNMX
-    UFADD UFMUL UFFMA UFSEL UF2FP
+    UFADD UFMUL UFFMA UFSEL UF2FP UTCATOMSWS
 """.split())
 # Results are predicates only; the registers that follow are sources.
 _PREDICATES = frozenset("ISETP FSETP DSETP HSETP2 UISETP UFSETP PLOP3 UPLOP3 FCHK QSPC".split())
@@ -36,7 +36,7 @@ _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 _MEMORY_WORDS = {"64": 2, "U64": 2, "S64": 2, "128": 4, "256": 4}
 _LOADS = frozenset("LD LDG LDS LDL LDC LDCU ULDC ATOM ATOMG ATOMS LDSM ALD IPA SYNCS RED REDG".split())
-_TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2, "16dp64bit": 1, "32dp32bit": 1, "16dp32bit": 1}
+_TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2}        # registers for each repetition; other shapes take one
 
 
 def clobber(b: Builder) -> None:
@@ -93,7 +93,7 @@ def _width(b: Builder, operand: Register) -> int:
         return _MATRIX[root]
     if root == "LDTM":
         times = next((int(mark[1:]) for mark in b.marks if re.fullmatch(r"x\d+", mark)), 1)
-        return times * next((n for mark, n in _TENSOR_LOADS.items() if b.has(mark)), _LARGEST_VECTOR)
+        return times * next((n for mark, n in _TENSOR_LOADS.items() if b.has(mark)), 1)
     if root in _LOADS:
         if root in ("LDSM", "SYNCS", "ALD", "IPA"):
             return _LARGEST_VECTOR if root == "LDSM" else _aligned(operand.number)

@@ -43,11 +43,11 @@ Sources = Callable[[str, int], ir.Source | None]     # (section, byte offset) ->
 def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
     """All functions of the cubin in `data`. InputError when it cannot be read or disassembled."""
     cubin = read_cubin(data, file)
-    return lift_module(cubin, disassemble([cubin], tool)[0], source_lines(cubin).at)
+    return lift_module(cubin, disassemble([cubin], tool)[0])
 
 
-def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], sources: Sources | None = None) -> ir.Module:
-    """The functions of a cubin, given its disassembly.
+def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError]) -> ir.Module:
+    """The functions of a cubin, given its disassembly, with their source positions.
 
     A function that did not decode is left out (its InputError stays in `lines`); when that is
     every one, the first one's InputError is raised.
@@ -55,6 +55,7 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], s
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
         raise next(error for error in lines.values() if isinstance(error, InputError))
+    sources, notes = _sources(cubin)
     called: set[str] = set()
     functions = {}
     memo: Memo = {}
@@ -64,8 +65,17 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], s
                 if function.entry == entry_turn and function.name not in called:
                     sections = _sections(function, good, lines)
                     called |= {section.name for section in sections[1:]}
-                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo)
+                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
+
+
+def _sources(cubin: Cubin) -> tuple[Sources | None, tuple[str, ...]]:
+    """(positions of instructions in the source or None, what to say of them)."""
+    try:
+        table = source_lines(cubin)
+    except InputError as error:
+        return None, (f"{error.what}: {error.hint}",)
+    return table.at if table else None, ()
 
 
 @contextmanager
@@ -92,7 +102,7 @@ def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: L
 
 
 def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sources: Sources | None = None,
-                  memo: Memo | None = None) -> ir.Function:
+                  memo: Memo | None = None, notes: tuple[str, ...] = ()) -> ir.Function:
     """One function, its own section first, then those of the functions it calls.
 
     memo: what lines were lowered to, kept between the functions of one architecture.
@@ -114,8 +124,8 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
                          for p in info.parameters),
         variables=tuple(_variables(sections)), shared_static=function.shared_static, block=info.reqntid,
         max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster,
-        notes=tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
-                    for section in sections[1:]))
+        notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
+                            for section in sections[1:]))
 
 
 def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> Context:

@@ -57,6 +57,10 @@ class _Build(Transformer):
         fixed = Number(str(name)) if name in ("INF", "QNAN", "SNAN", "NAN") else Word("".join((name, *suffixes)))
         return lambda numbers: fixed
 
+    def numbers(self, texts: list[Token]) -> Maker:
+        fixed = Word("{" + ",".join(texts) + "}")
+        return lambda numbers: fixed
+
     @v_args(inline=True)
     def with_sign(self, sign: Token, inner: Maker) -> Maker:
         if sign == "+":

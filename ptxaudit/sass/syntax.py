@@ -7,6 +7,7 @@
     c[0x0][R2+0x210]    Memory("c", brackets=((Number("0x0"),), (Register("R", 2), Number("0x210"))))
     desc[UR4][R2.64]    Memory("desc", brackets=((Register("UR", 4),), (Register("R", 2, suffixes=("64",)),)))
     SR_TID.X, SB0, PR   Word("SR_TID.X"), Word("SB0"), Word("PR")
+    {3,2,1}             Word("{3,2,1}")
     R2 -0x170           Jump(Register("R", 2), -0x170)
 """
 

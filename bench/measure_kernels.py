@@ -20,6 +20,7 @@ The result is one JSON document:
 from __future__ import annotations
 
 import argparse
+import ctypes
 import glob
 import gzip
 import json
@@ -143,9 +144,11 @@ class Gpu:
         pointer = int(self.call(self.driver.cuMemAlloc, BUFFER_BYTES))
         self.call(self.driver.cuMemsetD8, pointer, 0, BUFFER_BYTES)
         if data is not None:
-            raw = data.tobytes()
-            self.call(self.driver.cuMemcpyHtoD, pointer, raw, len(raw))
+            self.write(pointer, data)
         return pointer
+
+    def write(self, pointer: int, data: Any) -> None:
+        self.call(self.driver.cuMemcpyHtoD, pointer, data.ctypes.data, data.nbytes)
 
     def read(self, pointer: int, dtype: str, count: int) -> Any:
         import numpy
@@ -173,12 +176,10 @@ class Gpu:
             attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z = cluster
             config.attrs = [attribute]
             config.numAttrs = 1
-        import ctypes
-
-        # The parameters one by one: an array of pointers into a buffer that lives until the launch returns.
+        # One pointer a parameter, into a buffer that lives until the launch returns.
         raw = ctypes.create_string_buffer(params, max(len(params), 1))
-        base = ctypes.addressof(raw)
-        places = (ctypes.c_void_p * max(len(self.parameters(function)), 1))(*(base + offset for offset, _ in self.parameters(function)))
+        offsets = [offset for offset, _ in self.parameters(function)]
+        places = (ctypes.c_void_p * max(len(offsets), 1))(*(ctypes.addressof(raw) + offset for offset in offsets))
         self.call(driver.cuLaunchKernelEx, config, function, ctypes.addressof(places), 0)
         self.call(driver.cuCtxSynchronize)
 
@@ -296,7 +297,7 @@ def check(cubins: Path, only: str) -> None:
         a = random.integers(-4, 5, (m, k)).astype(kind)
         b = random.integers(-4, 5, (n, k) if transposed else (k, n)).astype(kind)
         for position, matrix in ((0, a), (1, b)):
-            gpu.call(gpu.driver.cuMemcpyHtoD, pointers[position], matrix.tobytes(), matrix.nbytes)
+            gpu.write(pointers[position], matrix)
         gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
         found = gpu.read(pointers[2], "int32" if kind == "int8" else "float32", m * n).reshape(m, n)
         expected = a.astype("float64") @ (b.T if transposed else b).astype("float64")
@@ -362,7 +363,7 @@ def by_pc(action: Any, name: str) -> dict[int, int]:
     if metric is None:
         raise SystemExit(f"the report has no {name}")
     places = metric.correlation_ids()
-    return {places.as_uint64(i): metric.as_uint64(i) for i in range(metric.num_instances())}
+    return {places.as_uint64(i): round(metric.as_double(i)) for i in range(metric.num_instances())}
 
 
 def totals_of(action: Any, pattern: str, kinds: tuple[str, ...]) -> dict[str, float | None]:

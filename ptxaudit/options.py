@@ -9,6 +9,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 
 DEFAULT_ARCH = "sm_90"
+DEFAULT_BUDGET = 60.0        # seconds: a run that waits for another block would never end
 
 Isa = Literal["ptx", "sass", "both"]
 
@@ -36,7 +37,7 @@ class Options:
     instantiate: tuple[str, ...] = ()
     compiler: Literal["nvrtc", "nvcc"] = "nvrtc"
     jobs: int = 1
-    budget: float | None = None
+    budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
         for name in ("kernels", "launches", "include", "defines", "instantiate"):

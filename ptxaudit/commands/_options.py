@@ -24,7 +24,8 @@ _INPUT_OPTIONS = (
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
                  help="nvcc takes sources with host code; it needs gcc."),
-    click.option("--budget", type=float, metavar="SECONDS", help="Time for one kernel and launch; what is open then is unknown."),
+    click.option("--budget", type=float, metavar="SECONDS", default=60.0, show_default=True,
+                 help="Time for one kernel and launch; what is open then is unknown."),
 )
 
 _LAUNCH_OPTIONS = (

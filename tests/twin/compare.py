@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -143,29 +144,32 @@ class Verdict:
 
 def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
     """Everything told: exact answers must be the twin's."""
-    verdict = verdict or Verdict()
     syntax, function, flow = lifted(text, kernel)
-    codes, _ = flatten(syntax)
-    seen, _ = watch(syntax, kernel, grid, block, parameter_buffer(codes[kernel], params, seed), dynamic_shared=dynamic, seed=seed, **options)
     launch = Launch(kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster"))
+    return launched(syntax, function, flow, launch, seed, verdict, **options)
+
+
+def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
+    """The same of a kernel that is lifted; parameters that the launch does not tell are pointers."""
+    verdict = verdict or Verdict()
     result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE)
+    seen, _ = watch(syntax, function.name, launch.grid, launch.block, filled(function, launch, seed),
+                    dynamic_shared=launch.dynamic_shared or 0, seed=seed, cluster=launch.cluster or function.cluster or (1, 1, 1),
+                    **{k: v for k, v in options.items() if k != "cluster"})
     for site in figures(function, result):
-        line, text_of = site.place, site.text
-        s = seen.get(line, Seen())
+        s = seen.get(site.place, Seen())
         verdict.sites += 1
-        where = f"seed {seed} line {line} {text_of}: "
+        where = f"{function.name} seed {seed} line {site.place} {site.text}: "
         if site.status == Status.UNREACHED:
             verdict.exact += 1
             if s.requests:
                 verdict.wrong.append(where + f"unreached, but {s.requests} requests")
             continue
-        mine = (s.requests, s.active, s.low, s.high, s.ideal)
-        if site.status == Status.EXACT and s.uncounted:
-            continue
         if site.status == Status.EXACT:
             verdict.exact += 1
+            mine = (s.requests, s.active, s.low, s.high, s.ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
-            if mine != theirs:
+            if mine != theirs and not s.uncounted:
                 verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
             continue
         verdict.others.append((site.status.value, site.reason))
@@ -173,6 +177,17 @@ def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: in
             verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {s.requests, s.active}")
         verdict.wrong += [where + w for w in ranges(site, s)]
     return verdict
+
+
+def filled(function, launch: Launch, seed: int) -> bytes:
+    """The parameter buffer with a pointer, a multiple of 256, wherever the launch tells nothing."""
+    given, known = launch.buffer(function)
+    out = bytearray(given)
+    for k, p in enumerate(function.parameters):
+        if not any(known[p.offset:p.offset + p.size]):
+            value = ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40) if p.size == 8 else junk("value", seed, k) % 64
+            out[p.offset:p.offset + p.size] = value.to_bytes(max(p.size, 8), "little")[:p.size]
+    return bytes(out)
 
 
 def ranges(site, s: Seen) -> list[str]:
@@ -223,3 +238,13 @@ def partly(text: str, kernel: str, grid, block, params, told, dynamic: int = 0, 
             else:
                 verdict.wrong += [where + w for w in ranges(site, s)]
     return verdict
+
+
+def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> Verdict:
+    """`partly` with what is not told drawn from the seed: the launch but for the block, or parameters."""
+    rng = random.Random(seed)
+    mode = rng.randrange(3)
+    told = [False] * 4 if mode != 1 else [rng.random() < 0.5 for _ in range(3)] + [False]
+    facts = Facts(block=kernel.block) if mode == 0 else Facts()
+    return partly(kernel.text, kernel.name, kernel.grid, kernel.block, kernel.params, told, kernel.dynamic, seed, runs, facts,
+                  mode != 0, rng, verdict, **options)

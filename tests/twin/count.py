@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ptxaudit import score_request
+from ptxaudit.errors import InputError
 
 from .code import WIDTH
 
@@ -50,7 +51,10 @@ def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dic
     row = [addresses.get(l, 0) for l in range(LANES)]
     active = sum(1 << l for l in addresses)
     from_row = None if sources is None else [sources.get(l, 0) for l in range(LANES)]
-    s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added)
+    try:
+        s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added)
+    except InputError:                    # an access that has no rule
+        return None, None, None
     if s.bounds is None:
         return None, None, None
     return *s.bounds, s.ideal

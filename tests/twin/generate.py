@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 BLOCKS = [(32, 1, 1), (64, 1, 1), (128, 1, 1), (48, 1, 1), (7, 9, 3), (8, 8, 1), (16, 4, 1), (33, 2, 1), (5, 5, 5), (16, 2, 2), (100, 1, 1), (1, 37, 1),
           (4, 8, 3), (2, 2, 20)]
-GRIDS = [(1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 1), (1, 3, 2), (4, 1, 1), (7, 1, 1), (2, 2, 2)]
+GRIDS = [(1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 1), (1, 3, 2), (4, 1, 1), (7, 1, 1), (2, 2, 2), (23, 1, 1)]
 
 
 @dataclass
@@ -56,6 +56,7 @@ class Writer:
         self.prefix = prefix
         self.end = ""
         self.sites = 0
+        self.brief = False
 
     def put(self, text: str) -> None:
         self.lines.append("\t" + text)
@@ -391,8 +392,8 @@ class Writer:
 
     def statement(self) -> None:
         deep = self.depth >= 3
-        kinds = ["arithmetic", "site", "assign", "branch", "loop", "switch", "leave", "jump", "across", "local", "call", "buffer", "sync", "wide"]
-        weights = [8, 9, 4, 0 if deep else 4, 0 if deep else 3, 0 if deep else 1, 1.0, 2 if self.loops else 0, 2, 2, 1 if self.functions else 0, 1, 0.7, 1]
+        kinds = ["arithmetic", "site", "assign", "branch", "loop", "switch", "leave", "jump", "across", "local", "call", "buffer", "sync", "wide", "long"]
+        weights = [8, 9, 4, 0 if deep else 4, 0 if deep else 3, 0 if deep else 1, 1.0, 2 if self.loops else 0, 2, 2, 1 if self.functions else 0, 1, 0.7, 1, 0 if self.loops or self.depth > 1 or self.prefix else 1]
         match self.rng.choices(kinds, weights)[0]:
             case "arithmetic":
                 for _ in range(self.rng.randrange(1, 4)):
@@ -430,6 +431,8 @@ class Writer:
             case "buffer":
                 d = self.rng.choice(self.mutable)
                 self.put(f"xor.b32 {d}, {d}, {self.pick(1024, 2048, 64, 4)};")
+            case "long":
+                self.long_loop()
             case "sync":
                 if not self.divergent and not self.loops and not self.prefix:
                     self.put("bar.sync 0;")
@@ -522,6 +525,99 @@ class Writer:
         self.lines.append(f"{out}:")
         self.divergent = varying
 
+    def long_loop(self) -> None:
+        """Many trips with moving addresses, a ring of stages, two buffers that are swapped."""
+        self.features.add("long loop")
+        r = self.rng
+        counter, pointer, stage, front, back, t = (self.new("r") for _ in range(6))
+        head, out = self.label(), self.label()
+        p, q = self.new("p"), self.new("p")
+        stages = self.pick(2, 3, 4, 5)
+        name, size = r.choice(self.shared)
+        trips = self.pick(r.randrange(10, 70), r.randrange(10, 40)) if not self.brief else r.randrange(10, 24)
+        self.put(f"mov.u32 {pointer}, {name};")
+        self.put(f"and.b32 {t}, {self.word()}, 255;")
+        self.put(f"mad.lo.u32 {pointer}, {t}, {4 * r.randrange(1, 12)}, {pointer};")
+        self.put(f"mov.u32 {stage}, 0;")
+        self.put(f"mov.u32 {front}, {name};")
+        self.put(f"add.u32 {back}, {front}, {4 * r.randrange(200)};")
+        style = r.randrange(4)
+        if style == 0:
+            self.put(f"mov.u32 {counter}, {self.rng.choice(self.words[:4])};")
+        else:
+            self.put(f"mov.u32 {counter}, {r.randrange(3)};")
+        limit = str(trips * (1 if style else 4))
+        if style == 3:
+            limit = self.new("r")
+            self.put(f"and.b32 {limit}, {self.word()}, 63;")
+        self.lines.append(f"{head}:")
+        self.put(f"setp.ge.{self.pick('s32', 'u32') if style else 'u32'} {p}, {counter}, {limit};")
+        self.put(f"@{p} bra {out};")
+        self.divergent += 1
+
+        def body():
+            offset, bases, a, x = (self.new("r") for _ in range(4))
+            for what in r.sample(["pointer", "ring", "swap", "power", "branch", "mutable", "local"], r.randrange(1, 5)):
+                v = self.new("r")
+                match what:
+                    case "pointer":
+                        self.put(f"ld.shared.u32 {v}, [{pointer}];")
+                    case "ring":
+                        self.put(f"mul.lo.u32 {x}, {stage}, {self.pick(64, 128, 100, 1024)};")
+                        self.put(f"shl.b32 {offset}, {self.rng.choice(self.words[:4])}, 2;")
+                        self.put(f"mov.u32 {bases}, {name};")
+                        self.put(f"add.u32 {a}, {offset}, {bases};")
+                        self.put(f"add.u32 {a}, {a}, {x};")
+                        self.put(f"st.shared.u32 [{a}], {v};" if self.chance(0) else f"ld.shared.u32 {v}, [{a}];")
+                    case "swap":
+                        self.put(f"shl.b32 {offset}, {self.rng.choice(self.words[:4])}, {self.pick(2, 3)};")
+                        self.put(f"add.u32 {a}, {front}, {offset};")
+                        self.put(f"st.shared.u32 [{a}], {offset};")
+                        self.put(f"mov.u32 {t}, {front};")
+                        self.put(f"mov.u32 {front}, {back};")
+                        self.put(f"mov.u32 {back}, {t};")
+                    case "power":
+                        self.put(f"and.b32 {x}, {counter}, {self.pick(1, 3, 7)};")
+                        self.put(f"xor.b32 {x}, {x}, {self.rng.choice(self.words[:4])};")
+                        self.put(f"and.b32 {x}, {x}, 255;")
+                        self.put(f"shl.b32 {offset}, {x}, 2;")
+                        self.put(f"mov.u32 {bases}, {name};")
+                        self.put(f"add.u32 {a}, {bases}, {offset};")
+                        self.put(f"ld.shared.u32 {v}, [{a}];")
+                    case "branch":
+                        skip, c = self.label(), self.new("p")
+                        self.put(f"setp.{self.pick('lt', 'gt', 'eq', 'ne')}.s32 {c}, {counter}, {self.pick(str(r.randrange(60)), self.rng.choice(self.words[:4]))};")
+                        self.put(f"@{c} bra {skip};")
+                        self.put(f"shl.b32 {offset}, {self.rng.choice(self.words[:4])}, 3;")
+                        self.put(f"mov.u32 {bases}, {name};")
+                        self.put(f"add.u32 {a}, {bases}, {offset};")
+                        self.put(f"ld.shared.v2.u32 {{{v}, {x}}}, [{a}];")
+                        self.lines.append(f"{skip}:")
+                    case "mutable":
+                        m = r.choice(self.mutable)
+                        self.put(f"{self.pick('add.s32', 'xor.b32', 'mul.lo.s32')} {m}, {m}, {self.pick(4, 3, 12, 128)};")
+                        self.put(f"and.b32 {x}, {m}, 511;")
+                        self.put(f"shl.b32 {offset}, {x}, 2;")
+                        self.put(f"mov.u32 {bases}, {name};")
+                        self.put(f"add.u32 {a}, {bases}, {offset};")
+                        self.put(f"ld.shared.u32 {v}, [{a}];")
+                    case "local":
+                        self.locals = 64
+                        b = self.new("rd")
+                        self.put(f"mov.u64 {b}, {self.prefix}local_array;")
+                        self.put(f"@{p} st.local.u32 [{b}+8], {counter};" if self.chance(0.2) else f"st.local.u32 [{b}+8], {counter};")
+                        self.local_slots.append(8) if self.chance(0) else None
+        self.nested(body)
+        self.put(f"add.u32 {pointer}, {pointer}, {4 * self.pick(1, 2, 8, 32, 33)};")
+        self.put(f"add.u32 {stage}, {stage}, 1;")
+        self.put(f"setp.eq.u32 {q}, {stage}, {stages};")
+        self.put(f"@{q} mov.u32 {stage}, 0;" if self.chance(0.5) else f"selp.b32 {stage}, 0, {stage}, {q};")
+        self.put(f"add.s32 {counter}, {counter}, {self.pick(1, 1, 2, 3) if style else self.pick(7, 16, 32)};")
+        self.put(f"bra {head};")
+        self.lines.append(f"{out}:")
+        self.divergent -= 1
+        self.words += [stage, counter]
+
     def leave(self) -> None:
         self.features.add("early end")
         p = self.predicate()
@@ -602,8 +698,14 @@ class Writer:
             if not guard:
                 self.local_slots.append(place)
         elif style == 5:
-            self.put(f"{guard}st.local.{self.pick('u16', 'u8')} [{base}+{place + self.pick(0, 2)}], {self.word()};" if False else
-                     f"{guard}st.local.u32 [{base}+{place}], {self.word()};")
+            h = self.new("h")
+            self.put(f"cvt.u16.u32 {h}, {self.word()};")
+            self.put(f"{guard}st.local.u16 [{base}+{place + self.pick(0, 2)}], {h};")
+        elif style == 6 and self.wides and self.chance(0.4):
+            place = 8 * self.rng.randrange(8)
+            self.put(f"{guard}st.local.u64 [{base}+{place}], {self.rng.choice(self.wides)};")
+            if not guard:
+                self.local_slots += [place, place + 4]
         elif style == 6:
             place = 16 * self.rng.randrange(4)
             self.put(f"{guard}st.local.v4.u32 [{base}+{place}], {{{', '.join(self.word() for _ in range(4))}}};")
@@ -666,11 +768,14 @@ def _device_function(rng: random.Random, name: str, shared, features) -> str:
     return "\n".join([f".func (.param .b32 {name}_r) {name}(.param .b32 {name}_a, .param .b32 {name}_b)", "{"] + w.declarations() + w.lines + ["}"])
 
 
-def kernel(seed: int, straight: bool = False, lonely: bool = False) -> Kernel:
-    """straight: no control flow; lonely: nothing that looks at other lanes, no calls (what plain C can say)."""
+def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool = False) -> Kernel:
+    """straight: no control flow; lonely: nothing that looks at other lanes, no calls (what plain C can say);
+    small: few blocks and statements, for tests that have to be quick."""
     rng = random.Random(seed)
     features: set = set()
     block, grid = rng.choice(BLOCKS), rng.choice(GRIDS)
+    if small:
+        block, grid = rng.choice([b for b in BLOCKS if b[0] * b[1] * b[2] <= 66]), rng.choice([(1, 1, 1), (2, 1, 1), (1, 2, 1)])
     shared = [("s_a", 4096), ("s_b", rng.choice([512, 2048, 1 << 14]))]
     dynamic = rng.choice([0, 0, 2048])
     module = [".version 8.5", ".target sm_90", ".address_size 64", ""]
@@ -693,7 +798,8 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False) -> Kernel:
     w = Writer(rng, features)
     w.shared, w.functions = shared, functions
     w.end = "$L_end"
-    w.budget = rng.choice([10, 20, 30, 40])
+    w.brief = small
+    w.budget = rng.choice([8, 12]) if small else rng.choice([10, 20, 30, 40])
     for name in ("tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x", "warpid"):
         if rng.random() < {"tid.x": 1.0, "tid.y": 0.7, "ctaid.x": 0.5, "laneid": 0.3}.get(name, 0.2):
             d = w.new("r")

@@ -1,0 +1,110 @@
+"""Holds the lane engine against the interpreter twin on many random kernels, or on the samples.
+
+    python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything told: exact answers are the twin's
+    python bench/fuzz.py --seeds 1000 --not-told               parameters or launch not told: ranges contain the twin's
+    python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks
+    python bench/fuzz.py --seeds 1 --start 42 --print          the text of one kernel
+
+Prints every disagreement, and how often the engine did not say exact, by reason. Exit status 1 after a disagreement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from twin import compare, generate                  # noqa: E402
+from twin.run import TooLong                        # noqa: E402
+
+STEPS = 60_000            # warp instructions that the twin runs of one kernel
+FEW_BLOCKS = 2            # a sample's blocks in each dimension
+
+
+def one(seed: int, told: bool) -> compare.Verdict | None:
+    """The verdict of one kernel; None where it takes the twin too long."""
+    k, verdict = generate.kernel(seed), compare.Verdict()
+    try:
+        if told:
+            compare.full(k.text, k.name, k.grid, k.block, k.params, k.dynamic, seed, verdict, most_steps=STEPS)
+        else:
+            compare.not_told(seed, k, verdict, most_steps=STEPS)
+    except TooLong:
+        return None
+    return verdict
+
+
+def sample(folder: Path) -> compare.Verdict:
+    """All kernels of one sample, with the first launch of each."""
+    from ptxaudit import graph, nvrtc
+    from ptxaudit.launch import match
+    from ptxaudit.launch_file import read_launches
+    from ptxaudit.link import link
+    from ptxaudit.ptx.lift import lift_module
+    from ptxaudit.ptx.parse import parse_module
+
+    source = next(folder.glob("*.cu"))
+    arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
+    syntax = parse_module(nvrtc.compile_source(str(source), arch=arch).ptx)
+    module = lift_module(syntax)
+    launches = read_launches(folder / "launch.toml")
+    total = compare.Verdict()
+    for kernel in module.kernels():
+        for launch in match(launches, kernel.name)[:1]:
+            if not launch.cluster:
+                launch = dataclasses.replace(launch, grid=tuple(min(n, FEW_BLOCKS) for n in launch.grid))
+            function = link(module, kernel)
+            try:
+                compare.launched(syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=STEPS)
+            except TooLong:
+                print(f"{folder.name}: {kernel.name} takes the twin too long", flush=True)
+    total.wrong = [f"{folder.name}: {w}" for w in total.wrong]
+    return total
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--seeds", type=int, default=200)
+    arguments.add_argument("--start", type=int, default=0)
+    arguments.add_argument("--not-told", action="store_true")
+    arguments.add_argument("--samples", action="store_true")
+    arguments.add_argument("--print", action="store_true")
+    arguments.add_argument("-j", "--jobs", type=int, default=2)
+    options = arguments.parse_args()
+    seeds = range(options.start, options.start + options.seeds)
+    if options.print:
+        for seed in seeds:
+            k = generate.kernel(seed)
+            print(f"// seed {seed} grid {k.grid} block {k.block} params {k.params}\n{k.text}")
+        return 0
+    begin = time.perf_counter()
+    work = (sample, [p for p in sorted((ROOT / "samples").iterdir()) if list(p.glob("*.cu"))]) if options.samples else (
+        partial(one, told=not options.not_told), seeds)
+    kernels = sites = exact = wrong = too_long = 0
+    others: Counter = Counter()
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for verdict in pool.map(work[0], work[1]):
+            if verdict is None:
+                too_long += 1
+                continue
+            kernels, sites, exact, wrong = kernels + 1, sites + verdict.sites, exact + verdict.exact, wrong + len(verdict.wrong)
+            others.update((status, reason.split(":")[0][:90]) for status, reason in verdict.others)
+            for sentence in verdict.wrong:
+                print(sentence, flush=True)
+    print(f"{kernels} {'samples' if options.samples else 'kernels'} in {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, "
+          f"{exact} {'exact or invariant' if options.not_told else 'exact'}; {wrong} disagreements")
+    for (status, reason), count in others.most_common(25):
+        print(f"{count:6} {status}: {reason}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,7 +2,7 @@
 
     HMMA.16816.F32 R4, R8, R12, R4     ->  R4 R5 R6 R7 = HMMA.16816.F32(…)
     F2FP.F16.F32.PACK_AB R5, R3, R2    ->  R5 = …
-    TEX.LL R4, R8, R12, 0x0, 2D        ->  R4–R7 and R8–R11
+    TEX.LL R4, R8, R12, 0x0, 2D        ->  R4–R7 and R8–R11 (two results)
     FOO R8, …                          ->  R8–R11: a vector of registers is aligned to its size
 
 Too many is only imprecise; too few would be a wrong answer. An opcode that is in no table here
@@ -23,14 +23,17 @@ _LARGEST_VECTOR = 4
 # One 32-bit result. These have no meaning downstream, or forms that have none.
 _SINGLE = frozenset("""
     F2FP HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2 FADD FMUL FFMA FMNMX FMNMX3 FSEL FSETP FSET FCHK FRND FSWZADD MUFU I2FP UI2FP
-    I2I I2IP IDP VABSDIFF VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3 IADD3 IMNMX IABS LEA LOP3 PRMT
+    I2I I2IP IDP VABSDIFF VABSDIFF4 VIADD IADD UIADD VIADDMNMX VIMNMX VIMNMX3 IADD3 IMNMX IABS LEA LOP3 PRMT
     SGXT SHF SEL BMSK POPC FLO BREV MOV UMOV S2R S2UR R2UR USEL UIADD3 ULEA ULOP3 UPRMT USHF USGXT UFLO UPOPC UBREV UBMSK
     SHFL VOTE VOTEU MATCH REDUX CREDUX P2R UP2UR B2R ELECT VHMNMX UVIMNMX
     UFADD UFMUL UFFMA UFSEL UF2FP UTCATOMSWS
 """.split())
 # Results are predicates only; the registers that follow are sources.
 _PREDICATES = frozenset("ISETP FSETP DSETP HSETP2 UISETP UFSETP PLOP3 UPLOP3 FCHK QSPC".split())
-_PAIR = frozenset("DADD DMUL DFMA DMNMX CS2R CS2UR F2F I2F UI2F F2I UF2I LEPC FADD2 FMUL2 FFMA2 IMAD UIMAD IADD UIADD".split())
+_PAIR = frozenset("DADD DMUL DFMA DMNMX LEPC FADD2 FMUL2 FFMA2".split())
+# One result or a pair, by a mark of the opcode.
+_PAIR_IF = {"I2F": ("F64",), "UI2F": ("F64",), "F2I": ("U64", "S64"), "UF2I": ("U64", "S64"), "IMAD": ("WIDE",), "UIMAD": ("WIDE",)}
+_PAIR_UNLESS_32 = frozenset({"CS2R", "CS2UR"})
 _TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
 _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
@@ -60,16 +63,17 @@ def written_registers(b: Builder) -> list[ir.Reg]:
             if not operand.is_zero:
                 out.append(register(operand))
             continue
-        if seen_register and b.root not in _TEXTURE and not _loads_twice(b, position):
+        if seen_register and not _second_result(b, position):
             break
         seen_register = True
         out += _group(operand, _width(b, operand))
     return out
 
 
-def _loads_twice(b: Builder, position: int) -> bool:
-    """A 256-bit load names two destinations before its address."""
-    return b.root in _LOADS and b.has("256") and not any(isinstance(o, Memory) for o in b.operands[:position])
+def _second_result(b: Builder, position: int) -> bool:
+    """Textures and 256-bit loads name two destinations."""
+    registers = sum(isinstance(o, Register) and not o.is_predicate for o in b.operands[:position])
+    return registers == 1 and (b.root in _TEXTURE or b.root in _LOADS and b.has("256"))
 
 
 def _group(operand: Register, count: int) -> list[ir.Reg]:
@@ -98,11 +102,15 @@ def _width(b: Builder, operand: Register) -> int:
         if root in ("LDSM", "SYNCS", "ALD", "IPA"):
             return _LARGEST_VECTOR if root == "LDSM" else _aligned(operand.number)
         return next((n for mark, n in _MEMORY_WORDS.items() if b.has(mark)), 1)
-    if root in _TEXTURE:
-        return _LARGEST_VECTOR
-    if root in _SINGLE and not b.has("64", "U64", "S64"):
-        return 1
-    if root in _PAIR or root in _SINGLE:
+    if root == "F2F":
+        return 2 if b.marks and next((m for m in b.marks if m[-2:] in ("16", "32", "64")), "F64") == "F64" else 1
+    if root in _PAIR_IF:
+        return 2 if b.has(*_PAIR_IF[root]) else 1
+    if root in _PAIR_UNLESS_32:
+        return 1 if b.has("32") else 2
+    if root in _PAIR or root in _SINGLE and b.has("64", "U64", "S64"):
         return 2
+    if root in _SINGLE:
+        return 1
     return _aligned(operand.number)
 

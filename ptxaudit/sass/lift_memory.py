@@ -160,9 +160,15 @@ def _atomic(space: str, wide: bool, returns: bool):
 
 # --- matrices and asynchronous copies -------------------------------------------------------
 
+def _matrices(b: Builder) -> int:
+    """Registers of a matrix access: .2 or .4 of them, twice that for matrices of 16 rows of 16 bytes."""
+    count = int(b.marks[-1]) if b.marks[-1] in ("2", "4") else 1
+    return 2 * count if any(mark.endswith("1616") for mark in b.marks) else count
+
+
 def load_matrix(b: Builder) -> None:
     """LDSM: rows of 16 bytes from the addresses of 8, 16 or 32 lanes, spread over the warp."""
-    results = b.registers(b.operand(0), int(b.marks[-1]) if b.marks[-1] in ("2", "4") else 1)
+    results = b.registers(b.operand(0), _matrices(b))
     base, offset = address(b, _memory(b.operand(1)), False)
     base = _kept(b, base, results)
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
@@ -171,7 +177,7 @@ def load_matrix(b: Builder) -> None:
 
 def store_matrix(b: Builder) -> None:
     base, offset = address(b, _memory(b.operand(0)), False)
-    values = _words(b, b.operand(1), int(b.marks[-1]) if b.marks[-1] in ("2", "4") else 1)
+    values = _words(b, b.operand(1), _matrices(b))
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
     b.emit(b.opcode, (), (base, *values), space="shared", offset=offset)
 
@@ -236,7 +242,7 @@ def _matrix_text(b: Builder, reason: str) -> str:
 
 # --- address spaces -------------------------------------------------------------------------
 
-_SPACES = {"S": "shared", "L": "local", "G": "global", "C": "const"}
+_SPACES = {"S": "shared", "D": "shared::cluster", "L": "local", "G": "global", "C": "const"}
 
 
 def query_space(b: Builder) -> None:

@@ -21,7 +21,9 @@ COPIED = 50_000        # instructions of callees that are copied a call each
 
 def link(module: Module, kernel: Function) -> Function:
     """The kernel with its callees behind it; the kernel itself when it calls nothing."""
-    if not any(i.control and i.control.kind == "call" and not i.control.targets for i in kernel.instructions):
+    if any(i.control and i.control.kind == "call" and i.control.targets for i in kernel.instructions):
+        return unshare(kernel)
+    if not any(i.control and i.control.kind == "call" for i in kernel.instructions):
         return kernel
     recursive = _recursive(module, kernel)
     notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
@@ -62,6 +64,57 @@ def link(module: Module, kernel: Function) -> Function:
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
             out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
     return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes))
+
+
+def unshare(function: Function) -> Function:
+    """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
+
+    Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
+    original's instructions, so that its accesses count for them.
+    """
+    out = list(function.instructions)
+    taken: set[int] = set()
+    work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
+    while work and len(out) < COPIED:
+        at = work.pop(0)
+        start = out[at].control.targets[0]
+        if start not in taken:
+            taken.add(start)
+            continue
+        body = sorted(_body(out, start))
+        if at in body:
+            continue                                    # recursion
+        moved = {old: len(out) + k for k, old in enumerate(body)}
+        for old in body:
+            instruction = out[old]
+            control = instruction.control
+            if control is not None and control.targets and control.kind != "call":
+                control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
+            out.append(replace(instruction, index=moved[old], control=control))
+            if control is not None and control.kind == "call" and control.targets:
+                work.append(moved[old])
+        # what falls through from one copied instruction to a place that was not its neighbour
+        out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
+        out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
+    return replace(function, instructions=tuple(out))
+
+
+def _body(instructions: list[Instruction], start: int) -> set[int]:
+    """The instructions of a subroutine: one run of places from its start to the last it can reach."""
+    seen, stack = set(), [start]
+    while stack:
+        k = stack.pop()
+        if k in seen or k >= len(instructions):
+            continue
+        seen.add(k)
+        c = instructions[k].control
+        if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync"):
+            stack.append(k + 1)
+            continue
+        stack += c.targets
+        if c.guard is not None:
+            stack.append(k + 1)
+    return set(range(min(seen), max(seen) + 1))
 
 
 def _followed(instruction: Instruction, module: Module, recursive: set[str]) -> Function | None:

@@ -22,6 +22,7 @@ from .record import SiteRecord
 from .result import KernelResult, SiteResult, Status
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
 
+BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
 
 
@@ -30,12 +31,12 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     """All sites of a kernel.
 
     launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
-    facts: what is stated beside a launch. budget: seconds; when spent, what is open is unknown.
+    facts: what is stated beside a launch. budget: seconds (BUDGET when None); when spent, what is open is unknown.
     """
     accesses, listed = _accesses(function, graph, machine)
     if not accesses:
         return KernelResult(tuple(listed.values()))
-    deadline = None if budget is None else time.perf_counter() + budget
+    deadline = time.perf_counter() + (BUDGET if budget is None else budget)
     simulated: dict[int, SiteResult] = {}
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = Facts(facts.aligned, facts.block or launch.block, facts.grid or launch.grid,
@@ -218,6 +219,6 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
             return replace(simulated, reason=f"{simulated.reason}; {inferred.reason}", per_request=widest, formula=inferred.formula)
-        return inferred
+        return replace(inferred, reason=f"{simulated.reason}; {inferred.reason}") if simulated.reason else inferred
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))

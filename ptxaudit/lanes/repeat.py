@@ -164,7 +164,7 @@ class Repeats:
         try:
             returned = self._drive(cohort)
             ok = returned is not None and returned.rows.shape == cohort.rows.shape and (returned.rows == cohort.rows).all() \
-                and (returned.mask == cohort.mask).all() and returned.doubt == cohort.doubt
+                and (returned.mask == cohort.mask).all() and returned.state == cohort.state
             ok = ok and (sim.alive == saved[1]).all() and lap.limit >= WORTH
             ok = ok and self._inductive(start, steps, sim.registers.values)
         except NotAffine:
@@ -187,7 +187,7 @@ class Repeats:
         """Run one round; the cohort at its end, None when warps did not stay together."""
         sim = self.simulation
         sim.heap, sim.waiting = [], []
-        current = type(cohort)(cohort.pc, cohort.rows, cohort.mask, cohort.calls, cohort.doubt, cohort.doubt_data)
+        current = type(cohort)(cohort.pc, cohort.rows, cohort.mask, cohort.calls, *cohort.state)
         sim.push(current)
         try:
             sim.drain()

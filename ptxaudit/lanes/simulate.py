@@ -23,6 +23,7 @@ import heapq
 import time
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 
 from ..graph import END, Graph, Slice, opaque_load
@@ -33,7 +34,7 @@ from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
 from .record import SiteRecord
 from .repeat import NotAffine, Repeats, Round
-from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed
+from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
 MAX_CALLS = 64
@@ -60,6 +61,13 @@ class Cohort:
     calls: tuple[int, ...] = ()
     doubt: str = ""           # lanes may have left before: counts are upper bounds
     doubt_data: bool = False
+    parted: str = ""          # lanes may not be together: one issue here may be several
+    parted_data: bool = False
+
+    @property
+    def state(self) -> tuple:
+        """What a part of the cohort inherits."""
+        return self.doubt, self.doubt_data, self.parted, self.parted_data
 
 
 class Simulation:
@@ -83,6 +91,7 @@ class Simulation:
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
         self._regions: dict[int, tuple] = {}
+        self._undecided_exits: set[int] = set()
         self.repeats = Repeats(self)
         self._weigh()
         self.symbolic_blocks = bool((self.high > self.low).any())
@@ -118,7 +127,7 @@ class Simulation:
         while self.heap and self.heap[0][0] == cohort.pc:
             item = heapq.heappop(self.heap)
             other = item[2]
-            if other.calls != cohort.calls or other.doubt != cohort.doubt:
+            if other.calls != cohort.calls or other.state != cohort.state:
                 kept.append(item)
             elif np.intersect1d(other.rows, cohort.rows).size:
                 if self.explicit:
@@ -129,7 +138,7 @@ class Simulation:
                 rows = np.concatenate([cohort.rows, other.rows])
                 order = np.argsort(rows, kind="stable")
                 cohort = Cohort(cohort.pc, rows[order], np.concatenate([cohort.mask, other.mask])[order],
-                                cohort.calls, cohort.doubt, cohort.doubt_data)
+                                cohort.calls, *cohort.state)
         for item in kept:
             heapq.heappush(self.heap, item)
         return cohort
@@ -141,7 +150,7 @@ class Simulation:
         mask = np.zeros((len(rows), LANES), bool)
         mask[np.searchsorted(rows, a.rows)] |= a.mask
         mask[np.searchsorted(rows, b.rows)] |= b.mask
-        return Cohort(a.pc, rows, mask, a.calls, a.doubt, a.doubt_data)
+        return Cohort(a.pc, rows, mask, a.calls, *a.state)
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
@@ -396,7 +405,7 @@ class Simulation:
             position[c.rows] = np.arange(len(c.rows))
             where = position[index]
             rows = np.flatnonzero(where >= 0)
-            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, c.doubt, c.doubt_data)
+            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state)
         self.heap = [(p, s, renumber(c)) for p, s, c in self.heap]
         self.waiting = [(renumber(c), b) for c, b in self.waiting]
         return renumber(cohort)
@@ -407,15 +416,15 @@ class Simulation:
         site, record = instruction.site, self.records[instruction.index]
         guard, doubt = guard_mask(view, site.guard or instruction.guard)
         weights = self.weights[cohort.rows]
-        if self.repeats.round is not None and (doubt is not None or cohort.doubt):
+        if self.repeats.round is not None and (doubt is not None or cohort.doubt or cohort.parted):
             raise NotAffine
         if doubt is not None:
             why = doubt.why or Lost("a predicate that is not known", instruction.index)
             record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
             return
         active = cohort.mask if guard is None else guard
-        if cohort.doubt:
-            record.doubt, record.doubt_data = cohort.doubt, cohort.doubt_data
+        if cohort.doubt or cohort.parted:
+            record.doubt, record.doubt_data = cohort.doubt or cohort.parted, cohort.doubt_data or cohort.parted_data
             return
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows].copy()
@@ -583,7 +592,7 @@ class Simulation:
             if torn.any():
                 self._expect(instruction, cohort, torn)
         for pc, mask, some in somewhere:
-            self.push(Cohort(pc, cohort.rows[some], mask[some], cohort.calls, cohort.doubt, cohort.doubt_data))
+            self.push(Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state))
         return None
 
     def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
@@ -635,22 +644,33 @@ class Simulation:
         return (unpack(word) & self.alive[cohort.rows]) | cohort.mask
 
     def _warpsync(self, c: Control, cohort: Cohort, pc: int) -> Cohort | None:
+        """Lanes that name one mask go on together, and apart from lanes that name another."""
         cohort.pc = pc
         alive = self.alive[cohort.rows]
-        expected = alive | cohort.mask
-        if c.selector is not None:
-            value = self._view(cohort).read(c.selector)
-            if value.known:
-                n = len(cohort.rows)
-                word = np.take_along_axis(np.broadcast_to(value.base, (n, LANES)), cohort.mask.argmax(axis=1)[:, None], 1)
-                expected = unpack(word.astype(np.uint32)) & alive | cohort.mask
-            else:
-                return cohort
-        return self._gather(cohort, expected, ("warpsync", pc), None)
+        if c.selector is None:
+            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None)
+        value = self._view(cohort).read(c.selector)
+        if not value.known:
+            return cohort
+        words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape)
+        different = np.unique(words[cohort.mask])
+        if len(different) == 1:
+            expected = unpack(np.full((len(cohort.rows), 1), different[0], np.uint32)) & alive | cohort.mask
+            return self._gather(cohort, expected, ("warpsync", pc), None)
+        for word in different:
+            mask = cohort.mask & (words == word)
+            some = mask.any(axis=1)
+            part = Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state)
+            expected = unpack(np.full((len(part.rows), 1), word, np.uint32)) & self.alive[part.rows] | part.mask
+            ready = self._gather(part, expected, ("warpsync", pc, int(word)), None)
+            if ready is not None:
+                self.push(ready)
+        return None
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
+            cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
             if words is not None:
                 words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
@@ -665,12 +685,12 @@ class Simulation:
             position = np.searchsorted(cohort.rows, other.rows[shared])
             mask[position] |= other.mask[shared]
             if (~shared).any():
-                still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, other.doubt, other.doubt_data), other_key))
+                still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, *other.state), other_key))
         self.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
-        ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, cohort.doubt, cohort.doubt_data)
+        ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, *cohort.state)
         if (~complete).any():
-            late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, cohort.doubt, cohort.doubt_data)
+            late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, *cohort.state)
             self.waiting.append((late, key))
         if not len(ready.rows):
             return None
@@ -702,6 +722,9 @@ class Simulation:
             raise NotAffine
         if doubt is not None:
             why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            if instruction.index in self._undecided_exits and cohort.doubt:
+                return self._give_up(cohort, instruction.index, cohort.doubt, cohort.doubt_data)
+            self._undecided_exits.add(instruction.index)
             cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
             cohort.doubt_data = why.data
             cohort.pc = instruction.index + 1
@@ -715,7 +738,7 @@ class Simulation:
         some = rest.any(axis=1)
         if not some.any() or following is None:
             return None
-        return Cohort(following, cohort.rows[some], rest[some], cohort.calls, cohort.doubt, cohort.doubt_data)
+        return Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
 
     def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
         following = instruction.index + 1
@@ -723,7 +746,7 @@ class Simulation:
             cohort.pc = following
             return cohort
         if len(cohort.calls) >= MAX_CALLS:
-            return self._give_up(cohort, instruction, "calls nest too deep", False)
+            return self._give_up(cohort, instruction.index, "calls nest too deep", False)
         lanes, doubt = self._lanes_of(c.guard, cohort)
         if doubt is not None:
             return self._step_over(instruction, cohort, doubt)
@@ -732,10 +755,10 @@ class Simulation:
         rest = cohort.mask & ~inside
         left = rest.any(axis=1)
         if left.any():
-            self.push(Cohort(following, cohort.rows[left], rest[left], cohort.calls, cohort.doubt, cohort.doubt_data))
+            self.push(Cohort(following, cohort.rows[left], rest[left], cohort.calls, *cohort.state))
         if not some.any():
             return None
-        return Cohort(c.targets[0], cohort.rows[some], inside[some], cohort.calls + (following,), cohort.doubt, cohort.doubt_data)
+        return Cohort(c.targets[0], cohort.rows[some], inside[some], cohort.calls + (following,), *cohort.state)
 
     def _return(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         if not cohort.calls:
@@ -748,10 +771,10 @@ class Simulation:
         rest = cohort.mask & ~going
         left = rest.any(axis=1)
         if left.any():
-            self.push(Cohort(instruction.index + 1, cohort.rows[left], rest[left], cohort.calls, cohort.doubt, cohort.doubt_data))
+            self.push(Cohort(instruction.index + 1, cohort.rows[left], rest[left], cohort.calls, *cohort.state))
         if not some.any():
             return None
-        return Cohort(cohort.calls[-1], cohort.rows[some], going[some], cohort.calls[:-1], cohort.doubt, cohort.doubt_data)
+        return Cohort(cohort.calls[-1], cohort.rows[some], going[some], cohort.calls[:-1], *cohort.state)
 
     # --- what is not known ---
 
@@ -792,17 +815,23 @@ class Simulation:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
+            if self.explicit and not (doubt.poison is None and squeeze(doubt).uniform):
+                cohort.parted = cohort.parted or f"lanes may have parted at {instruction.text.strip()}, which depends on {why.reason}"
+                cohort.parted_data = cohort.parted_data or why.data
         if meeting == END:
             if cohort.calls:
-                return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], cohort.doubt, cohort.doubt_data)
+                return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
             return self._exit(cohort, cohort.mask)
         cohort.pc = self.graph.starts[meeting]
         return cohort
 
-    def _give_up(self, cohort: Cohort, instruction, reason: str, data: bool):
-        for record in self.records.values():
-            record.doubt = record.doubt or reason
-        return None
+    def _give_up(self, cohort: Cohort, index: int, reason: str, data: bool) -> None:
+        """These warps are not followed further: no count of what lies ahead is certain."""
+        block = self.graph.block_of[index]
+        ahead = nx.descendants(self.graph.cfg, block) | {block}
+        for k, record in self.records.items():
+            if cohort.calls or self.graph.block_of[k] in ahead:
+                record.doubt, record.doubt_data = record.doubt or reason, record.doubt_data or data
 
 
 def _unknowns(value: Value) -> str:

@@ -121,18 +121,18 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
 
 def excess_per_request(result: SiteResult) -> Span | None:
     """The least and the most excess that a single request of a site is proved to have or may have."""
-    if result.per_request is None or result.ideal_per_request is None:
+    cost, ideal = span(result.per_request), span(result.ideal_per_request)
+    if cost is None or ideal is None:
         return None
-    low, high = result.per_request
-    ideal_low, ideal_high = result.ideal_per_request
-    if result.patterns and result.status is Status.EXACT:
+    if result.status is Status.EXACT and sum(pattern.count for pattern in result.patterns) == result.active_requests:
         each = [pattern.low - pattern.ideal for pattern in result.patterns]
         return Span(min(each), max(each))
-    return Span(max(0, low - ideal_high), max(0, high - ideal_low))
+    return Span(max(0, cost.low - ideal.high), max(0, cost.high - ideal.low))
 
 
 def span(interval: tuple[int, int] | None) -> Span | None:
-    return None if interval is None else Span(*interval)
+    """None for what is not known, and for what no counter counts (-1: cp.async.cg)."""
+    return None if interval is None or min(interval) < 0 else Span(*interval)
 
 
 def access_of(opcode: str) -> tuple[str, int | None]:

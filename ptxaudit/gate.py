@@ -115,7 +115,7 @@ def _text(low: int, high: int | None) -> str:
 
 def _excess(site: Site) -> Interval:
     """The largest excess of any one request."""
-    if site.status is Status.UNREACHED:
+    if site.status is Status.UNREACHED or site.excess == 0:
         return (0, 0)
     span = site.excess_per_request
     if site.status is Status.EXACT and site.excess is not None and site.active_requests:

@@ -45,6 +45,11 @@ def test_a_limit_against_a_site(limit, found, expected):
     assert verdict(limit, found) == expected
 
 
+def test_a_site_that_no_lane_takes_part_in_costs_nothing():
+    idle = site(wavefronts=0, ideal=0, active_requests=0, ways=0, per_request=None, ideal_per_request=None, excess_per_request=None)
+    assert verdict("excess=1", idle) == verdict("ways=2", idle) == verdict("total-excess=1", idle) == (0, 0)
+
+
 def test_zero_means_any_conflict():
     assert verdict("excess=0", CLEAN, BAD) == verdict("excess=1", CLEAN, BAD) == (1, 0)
     assert verdict("ways=0", CLEAN, BAD) == verdict("ways=1", CLEAN, BAD) == (1, 0)

@@ -45,11 +45,14 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     else:
         told = launch
     if launch is not None:
-        simulated = _simulate(function, graph, launch, machine, facts, accesses, deadline)
+        simulated = _simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), deadline)
+    twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
-    inferred = infer(function, graph, launch, told, machine, facts, open_sites, deadline) if open_sites else Inference({}, ())
+    inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
     results = dict(listed)
     for i in accesses:
+        if twins[i] != i:
+            continue
         if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
             results[i] = simulated[i]
         elif i in simulated:
@@ -78,6 +81,16 @@ def _accesses(function: Function, graph: Graph, machine):
         else:
             accesses[i] = access
     return accesses, listed
+
+
+def _twins(function: Function, accesses) -> dict[int, int]:
+    """access -> the first copy of the same instruction: `link` copies what is called from several places."""
+    first: dict[tuple, int] = {}
+    out = {}
+    for i in sorted(accesses):
+        instruction = function.instructions[i]
+        out[i] = first.setdefault((instruction.place, instruction.opcode, instruction.text), i)
+    return out
 
 
 def _added(function: Function, index: int) -> int | None:
@@ -113,14 +126,15 @@ def _three(numbers) -> tuple[int, int, int]:
     return numbers + (1,) * (3 - len(numbers))
 
 
-def _simulate(function, graph, launch, machine, facts, accesses, deadline) -> dict[int, SiteResult]:
+def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
     """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
     part = graph.slice(accesses, follow_loads=False)
     block, grid = _three(launch.block), _three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False
     while True:
-        records = {i: SiteRecord(machine, a) for i, a in accesses.items()}
+        records = {i: SiteRecord(machine, a) for i, a in accesses.items() if twins[i] == i}
+        records = {i: records[twins[i]] for i in accesses}
         warps = -(-block[0] * block[1] * block[2] // LANES)
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= MOST_BLOCK_ROWS

@@ -87,9 +87,10 @@ class _Branches:
         return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
-def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, deadline: float | None) -> Inference:
+def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], deadline: float | None) -> Inference:
     """Answers per request for the sites in `accesses` ({index: banks.Access}).
 
+    twins: access -> the first copy of the same instruction, which answers for all.
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
     part = graph.slice(accesses, follow_loads=True)
@@ -105,14 +106,16 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             failure = "budget: the analysis was not finished in the time given"
             break
         for index, observations in interpreter.seen.items():
-            seen[index] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
+            seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
     shaped = frozenset() if batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     sites = {}
     for index, access in accesses.items():
+        if twins[index] != index:
+            continue
         if failure:
             sites[index] = SiteResult(index, Status.UNKNOWN, failure)
         else:
-            sites[index] = conclude(index, access, seen.get(index, []), machine, index in shaped)
+            sites[index] = conclude(index, access, seen.get(index, []), machine, any(i in shaped for i, t in twins.items() if t == index))
     return Inference(sites, batches[0].assumed)
 
 

@@ -22,6 +22,7 @@ from ptxaudit.report import Condition, Kernel, Report, Site, Span
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])
 MAX_CONDITIONS = 6           # cases shown a cost; `explain` shows all of them
+MOST_REASONS = 12            # in the closing lines
 MANY_ROWS = 3                # rows with one reason, from which on it is told once
 ABSENT = "–"
 
@@ -257,5 +258,7 @@ def closing_lines(report: Report) -> list[str]:
     parts += [f"{count[status]} {status}" for status in (Status.UNREACHED, Status.UNKNOWN) if count[status]]
     lines = [f"{plural(len(sites), 'site')} in {kernels}: {', '.join(parts)}"]
     why = Counter((str(site.status), site.reason) for site in sites if not site.settled and site.reason)
-    lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common()]
+    lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(MOST_REASONS)]
+    if len(why) > MOST_REASONS:
+        lines.append(f"  and {len(why) - MOST_REASONS} more reasons, each told at its site")
     return lines

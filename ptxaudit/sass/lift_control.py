@@ -38,10 +38,16 @@ def _guarded(b: Builder, operands) -> ir.Guard | None:
 
 
 def branch(b: Builder) -> None:
-    """BRA, with .U for a uniform predicate; .DIV and .CONV ask whether the lanes of a mask are together."""
+    """BRA, with .U for a uniform predicate; .U.ANY goes as one where any lane's predicate holds.
+
+    .DIV and .CONV ask whether the lanes of a mask are together.
+    """
     if b.has("DIV", "CONV"):
         return _branch_on_convergence(b)
     guard = _guarded(b, b.operands[:-1])
+    if b.has("ANY", "ALL") and guard is not None and guard is not NEVER:
+        own = b.compute("not", guard.reg, bits=1) if guard.negated else guard.reg
+        guard = ir.Guard(b.compute("vote.any" if b.has("ANY") else "vote.all", own, bits=1))
     if guard is not NEVER:
         b.control = ir.Control("branch", (_target(b),), guard, uniform=b.has("U"))
 

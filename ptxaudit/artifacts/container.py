@@ -22,12 +22,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from .. import toolchains
 from ..errors import InputError
-from .cubin import ELF_MAGIC, architecture
+from .cubin import ELF_MAGIC, UNREADABLE, architecture
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 ARCHIVE_MAGIC = b"!<arch>\n"
@@ -119,7 +118,7 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
                     return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
-        except (ELFError, ValueError, KeyError, TypeError, AttributeError, struct.error):
+        except UNREADABLE:
             pass                    # a damaged or unusual ELF file: look for fat binaries anywhere
     return [(0, len(view))]
 

@@ -33,6 +33,9 @@ _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; 
 _FIRST_SM_RESERVED = 90
 _TYPE_RELOCATABLE = "ET_REL"
 
+# What damaged tables make of the ELF reader, which trusts them.
+UNREADABLE = (ELFError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError, AssertionError, MemoryError)
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -106,7 +109,7 @@ def read_cubin(data: bytes, file: str) -> Cubin:
                          "audit its PTX instead (--isa ptx), or build for a newer architecture", file)
     try:
         return _read(data, file, sm)
-    except (ELFError, struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise InputError("damaged cubin: its ELF tables cannot be read", "build or copy it again",
                          file, detail=f"{type(error).__name__}: {error}") from error
 
@@ -114,6 +117,9 @@ def read_cubin(data: bytes, file: str) -> Cubin:
 def _read(data: bytes, file: str, sm: int) -> Cubin:
     elf = ELFFile(io.BytesIO(data))
     relocatable = elf["e_type"] == _TYPE_RELOCATABLE
+    for table in ("sh", "ph"):
+        if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
+            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
     sections = [(section.name, section) for section in elf.iter_sections()]
     by_name = dict(sections)
     for name, section in sections:

@@ -20,12 +20,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
 from ..ir import Frame, Source
-from .cubin import Cubin
+from .cubin import UNREADABLE, Cubin
 
 SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".nv_debug_ptx_txt"
 # DWARF's numbers: standard opcodes, then extended ones.
@@ -94,7 +93,7 @@ def _table(cubin: Cubin, name: str) -> LineTable:
         names = elf.get_section_by_name(".debug_str")
         owners = _owners(elf, name)
         return LineTable(_read(section.data(), names.data() if names is not None else b"", owners))
-    except (ELFError, struct.error, IndexError, KeyError, ValueError) as error:
+    except UNREADABLE as error:
         raise InputError(f"damaged line table in section {name}", "its source lines are not shown", cubin.file,
                          detail=f"{type(error).__name__}: {error}") from error
 

@@ -1,0 +1,136 @@
+"""What is read out of a cubin, on every architecture, and what is said of damaged ones."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx, lines_of
+from ptxaudit.artifacts.cubin import architecture, read_cubin
+from ptxaudit.errors import InputError
+
+PARAM_BASES = {"sm_75": 0x160, "sm_80": 0x160, "sm_86": 0x160, "sm_89": 0x160, "sm_90": 0x210,
+               "sm_100": 0x380, "sm_103": 0x380, "sm_120": 0x380, "sm_121": 0x380}
+
+KERNEL = """.visible .entry k(.param .u64 p, .param .u32 n, .param .align 8 .b8 s[24], .param .u8 c) %s
+{ .reg .u32 %%r<5>; .reg .u64 %%d<3>; .shared .align 16 .b8 a[100];
+  ld.param.u64 %%d1, [p]; ld.param.u32 %%r1, [n]; mov.u32 %%r2, %%tid.x; mov.u32 %%r3, a; mad.lo.u32 %%r3, %%r2, 4, %%r3;
+  st.shared.u32 [%%r3], %%r1; ld.param.u32 %%r4, [s+8]; st.global.u32 [%%d1], %%r4; ret; }
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_layout(arch):
+    cubin = read_cubin(from_ptx(KERNEL % ".reqntid 16, 8, 2", arch), "k.cubin")
+    assert (cubin.arch, cubin.relocatable, cubin.version) == (arch, False, cubin.version)
+    (kernel,) = cubin.functions
+    assert kernel.name == "k" and kernel.entry and len(kernel.code) % 16 == 0
+    assert kernel.info.param_base == PARAM_BASES[arch]
+    assert [(p.offset, p.size) for p in kernel.info.parameters] == [(0, 8), (8, 4), (16, 24), (40, 1)]
+    assert kernel.info.reqntid == (16, 8, 2)
+    assert kernel.shared_static == 100
+    assert len(kernel.banks[0]) == PARAM_BASES[arch] + 41
+
+
+def test_launch_bounds_and_cluster():
+    info = read_cubin(from_ptx(KERNEL % ".maxntid 256, 2, 1 .explicitcluster .reqnctapercluster 4, 2, 1"), "k.cubin").functions[0].info
+    assert info.max_threads == (256, 2, 1)
+    assert info.cluster == (4, 2, 1)
+
+
+def test_more_than_4_kb_of_parameters():
+    source = "struct S { int x[4000]; }; extern \"C\" __global__ void k(S s, int i, float *o) { o[0] = s.x[i]; }"
+    kernel = read_cubin(from_cuda(source), "k.cubin").functions[0]
+    assert [(p.offset, p.size) for p in kernel.info.parameters] == [(0, 16000), (16000, 4), (16008, 8)]
+
+
+def test_pointers_are_marked_from_sm_100_on():
+    kernel = read_cubin(from_cuda('extern "C" __global__ void k(float *o, long long n) { o[n] = 1; }', "sm_100"), "k.cubin").functions[0]
+    assert [p.pointer for p in kernel.info.parameters] == [True, None]
+
+
+@pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
+def test_functions_tables_and_addresses(arch):
+    (kernel,) = read_cubin(from_cuda(EVERYTHING, arch), "k.cubin").functions
+    names = [symbol.name for symbol in kernel.symbols]
+    assert names[0] == "everything"
+    assert any("row_sum" in name for name in names) and any("div_s64" in name for name in names)
+    assert all(0 <= s.offset < len(kernel.code) for s in kernel.symbols)
+    (table,) = [c for c in kernel.constants if c.name == "table"]
+    assert struct.unpack("<4i", kernel.banks[3][table.offset:table.offset + 16]) == (3, 1, 4, 1)
+    assert [r.symbol.name for r in kernel.bank_relocations[4]] == ["global_table"]
+    assert kernel.shared_static == 1024
+
+
+JUMPS = """.visible .entry k(.param .u64 p, .param .u32 n)
+{ .reg .u32 %r<3>; .reg .u64 %d<3>; .reg .pred %q; .shared .align 4 .b8 s[64];
+  table: .branchtargets A, B, C, D;
+  ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n]; setp.gt.u32 %q, %r1, 3; @%q bra D; brx.idx %r1, table;
+  A: st.shared.u32 [s], %r1; bra.uni D;  B: st.shared.u32 [s+8], %r1; bra.uni D;  C: atom.shared.add.u32 %r1, [s], 7;
+  D: st.global.u32 [%d1], %r1; ret; }
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_jump_tables(arch):
+    """Each indirect branch has its targets, all of them instructions of the function."""
+    cubin, lines = lines_of(from_ptx(JUMPS, arch))
+    (kernel,) = cubin.functions
+    jumps = {at * 16 for at, line in enumerate(lines["k"]) if line.opcode.startswith("BRX")}
+    assert jumps and jumps == set(kernel.info.branches)
+    for targets in kernel.info.branches.values():
+        assert len(targets) == 4 and all(t % 16 == 0 and 0 < t < len(kernel.code) for t in targets)
+
+
+def test_relocatable_code_names_what_it_needs():
+    source = """__device__ int elsewhere(int); extern __shared__ int dynamic[];
+    extern "C" __global__ void k(int *o) { __shared__ int a[8]; a[threadIdx.x] = elsewhere(dynamic[threadIdx.x]); o[0] = a[1]; }"""
+    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.ptxas import assemble
+    ptx = compile_source(source, options=["--relocatable-device-code=true"]).ptx
+    cubin = read_cubin(assemble(ptx, "sm_90", ["--compile-only"]).cubin, "k.o")
+    assert cubin.relocatable and cubin.functions[0].shared_static == 32
+    names = {r.symbol.name for r in cubin.functions[0].relocations}
+    assert any("elsewhere" in name for name in names) and "dynamic" in names
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+def damaged(data: bytes, at: int, value: bytes) -> bytes:
+    return data[:at] + value + data[at + len(value):]
+
+
+@pytest.mark.parametrize("length", (0, 10, 63))
+def test_too_short_for_a_header(length):
+    with pytest.raises(InputError, match="not a cubin"):
+        read_cubin(from_ptx(KERNEL % "")[:length], "k.cubin")
+
+
+@pytest.mark.parametrize("part", (0.1, 0.3, 0.5, 0.7, 0.9, 0.99))
+def test_truncated(part):
+    data = from_ptx(KERNEL % "")
+    with pytest.raises(InputError, match="truncated cubin|damaged cubin"):
+        read_cubin(data[:int(len(data) * part)], "k.cubin")
+
+
+def test_host_object_is_no_cubin():
+    with pytest.raises(InputError, match="not a cubin"):
+        read_cubin(damaged(from_ptx(KERNEL % ""), 18, struct.pack("<H", 62)), "k.o")
+
+
+def test_older_architecture_is_named():
+    data = damaged(from_ptx(KERNEL % "", "sm_75"), 49, bytes([60]))
+    assert architecture(data) == 60
+    with pytest.raises(InputError, match="machine code for sm_60"):
+        read_cubin(data, "k.cubin")
+
+
+def test_every_damaged_word_is_survived():
+    """A word of ones anywhere in the file gives an InputError or a cubin, never another exception."""
+    data = from_cuda('extern "C" __global__ void k(float *o) { __shared__ float s[4]; s[threadIdx.x] = o[1]; o[0] = s[2]; }')
+    for at in range(0, len(data) - 4, 4):
+        try:
+            read_cubin(damaged(data, at, b"\xff\xff\xff\xff"), "k.cubin")
+        except InputError:
+            pass

@@ -152,6 +152,61 @@ class Graph:
         return seen
 
     @cached_property
+    def yielding(self) -> frozenset[int]:
+        """Blocks in which lanes that wait at a convergence barrier may be let go before the others come.
+
+        Those with a YIELD; in PTX, where ptxas is still to place it, the loops that go on until an atomic
+        operation of theirs succeeds.
+        """
+        if self.function.explicit_reconvergence:
+            return frozenset(self.block_of[i.index] for i in self.function.instructions
+                             if i.control is not None and i.control.kind == "yield")
+        out: set[int] = set()
+        for source, head in self.cfg.edges:
+            if head != END and head in self._dominating(source):
+                loop = self._loop(source, head)
+                if self._waits(loop):
+                    out |= loop
+        return frozenset(out)
+
+    def _dominating(self, block: int) -> set[int]:
+        out = {block}
+        while block in self.dominators and self.dominators[block] not in out:
+            block = self.dominators[block]
+            out.add(block)
+        return out
+
+    def _loop(self, source: int, head: int) -> set[int]:
+        """The natural loop of a back edge."""
+        loop, stack = {head, source}, [source] if source != head else []
+        while stack:
+            for p in self.cfg.predecessors(stack.pop()):
+                if p not in loop:
+                    loop.add(p)
+                    stack.append(p)
+        return loop
+
+    def _waits(self, loop: set[int]) -> bool:
+        """Whether a loop is left is decided by what its own atomic operations return."""
+        inside = [self.function.instructions[k] for b in loop if b != END for k in range(self.starts[b], self.ends[b])]
+        wanted = {i.control.guard.reg.name for i in inside if i.control is not None and i.control.guard is not None
+                  and any(s not in loop for s in self.cfg.successors(self.block_of[i.index]))}
+        grown = True
+        while grown:
+            before = len(wanted)
+            for op in (op for i in inside for op in i.ops):
+                if any(d is not None and d.name in wanted for d in op.dst):
+                    if op.name == "atom":
+                        return True
+                    wanted |= {s.name for s in op.src if isinstance(s, Reg)}
+            grown = len(wanted) > before
+        return False
+
+    def yields(self, block: int) -> bool:
+        """There is such a block between the branch that ends `block` and its post-dominator."""
+        return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
+
+    @cached_property
     def definitions(self) -> dict[str, dict[int, list[tuple[int, bool]]]]:
         """register -> block -> [(instruction, kills)] in order."""
         out: dict[str, dict[int, list[tuple[int, bool]]]] = defaultdict(lambda: defaultdict(list))
@@ -302,7 +357,7 @@ def build(function: Function) -> Graph:
     leaders = {0}
     for i in instructions:
         c = i.control
-        if c is None or c.kind in ("barrier", "open", "leave", "warpsync"):
+        if c is None or c.kind in ("barrier", "open", "leave", "warpsync", "yield"):
             continue
         if c.kind == "sync":
             leaders.add(i.index)
@@ -347,7 +402,7 @@ def _returns(instructions) -> dict[int, list[int]]:
                 continue
             seen.add(k)
             c = instructions[k].control
-            if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync"):
+            if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "yield"):
                 stack.append(k + 1)
             elif c.kind == "ret":
                 out[k] = sorted({*out[k], *(b for b in behind if b < count)})

@@ -455,8 +455,15 @@ class Interpreter:
                     execute(op, view, k)
                 if last.site is not None and k in self.accesses:
                     self._observe(last, view, state)
+        if last.control is not None and self.graph.yielding and self._together(last.control):
+            state = self._restore(block, state, firm=True)
         self.after[block] = state
         self._leave(block, last, state)
+
+    def _together(self, control) -> bool:
+        """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
+        return control.kind == "warpsync" and control.selector is None \
+            or control.kind == "barrier" and control.guard is None and not self.function.explicit_reconvergence
 
     def _observe(self, instruction, view: View, state: State) -> None:
         site = instruction.site
@@ -597,17 +604,32 @@ class Interpreter:
             self._merge(out, state, apart, (head, "back", n))
         return out
 
-    def _restore(self, block: int, state: State) -> State:
-        """Where all lanes of a dominator arrive, its mask holds again."""
+    def _restore(self, block: int, state: State, firm: bool = False) -> State:
+        """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
         d = self.idom.get(block)
         while d is not None and d in self.after and d != block:
             if self.loops[d] <= self.loops[block] and self._always(d, block):
                 before = self.after[d]
+                if not firm and self._loosened(d, block):
+                    return state
                 if not (state.mask & ~before.mask).any():
                     state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
-                return state
+                if before.exact or not firm:
+                    return state
             d = self.idom.get(d) if self.idom.get(d) != d else None
         return state
+
+    def _loosened(self, dominator: int, block: int) -> bool:
+        """Between the two, lanes leave a loop that yields in different trips."""
+        if not self.graph.yielding:
+            return False
+        between, stack = set(), [block]
+        while stack:
+            for p in self.graph.cfg.predecessors(stack.pop()):
+                if p != dominator and p not in between:
+                    between.add(p)
+                    stack.append(p)
+        return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _always(self, dominator: int, block: int) -> bool:
         b = dominator

@@ -98,7 +98,7 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool) -> Sit
     """
     seen = [s for s in seen if not _global_only(s.observation)]
     if not seen:
-        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence="by rule")
+        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
     if not any(s.observation.mask[s.rows].any() for s in seen):
         return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
                           ideal_per_request=(0, 0), evidence="by rule")
@@ -260,7 +260,7 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
-    base = dict(formula=found.text, patterns=shown, evidence=record.evidence if record is not None else "by rule",
+    base = dict(formula=found.text, patterns=shown, evidence=record.evidence if record is not None else machine.evidence(access),
                 ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
     given = next((g for group, g in found.given if group == first), None)
     if found.uncounted:

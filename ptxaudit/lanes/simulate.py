@@ -83,6 +83,7 @@ class Simulation:
         self.low, self.high = low, high
         self.deadline, self.allow_blocks = deadline, allow_blocks
         self.alive = env.exists.copy()
+        self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
@@ -393,7 +394,7 @@ class Simulation:
         self.low, self.high = np.array(low), np.array(high)
         self._weigh()
         self.registers.expand(index)
-        self.alive = self.alive[index]
+        self.alive, self.loose = self.alive[index], self.loose[index]
         self.barriers = {k: v[index] for k, v in self.barriers.items()}
         self.visits = {k: v[index] for k, v in self.visits.items()}
         env = self.env
@@ -546,6 +547,10 @@ class Simulation:
                 self._leave_barrier(c, cohort)
             case "warpsync":
                 return self._warpsync(c, cohort, following)
+            case "yield":
+                self._yield(instruction, cohort)
+            case "barrier" if not self.explicit and c.guard is None:
+                self._tighten(cohort)          # ptxas puts a WARPSYNC before it where lanes may have parted
         cohort.pc = following
         return cohort
 
@@ -648,6 +653,7 @@ class Simulation:
         cohort.pc = pc
         alive = self.alive[cohort.rows]
         if c.selector is None:
+            self._tighten(cohort)
             return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None)
         value = self._view(cohort).read(c.selector)
         if not value.known:
@@ -656,6 +662,8 @@ class Simulation:
         different = np.unique(words[cohort.mask])
         if len(different) == 1:
             expected = unpack(np.full((len(cohort.rows), 1), different[0], np.uint32)) & alive | cohort.mask
+            if not (alive & ~expected).any():
+                self._tighten(cohort)
             return self._gather(cohort, expected, ("warpsync", pc), None)
         for word in different:
             mask = cohort.mask & (words == word)
@@ -667,10 +675,23 @@ class Simulation:
                 self.push(ready)
         return None
 
+    def _yield(self, instruction: Instruction, cohort: Cohort) -> None:
+        """Some lanes of a warp spin: those that wait for them at a convergence barrier may go on before
+        they come, so that the one that is waited for can make way. (Measured: the STS after the probing loop of
+        samples/hash_table is issued once for each group of lanes that leaves the loop together.)"""
+        alone = (self.alive[cohort.rows] & ~cohort.mask).any(axis=1)
+        self.loose[cohort.rows[alone]] = True
+
+    def _tighten(self, cohort: Cohort) -> None:
+        """All living lanes of these warps come together for certain."""
+        self.loose[cohort.rows] = False
+        cohort.parted, cohort.parted_data = "", False
+
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
-            cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
+            if not self.loose[cohort.rows].any():
+                cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
             if words is not None:
                 words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
@@ -689,6 +710,8 @@ class Simulation:
         self.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
         ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, *cohort.state)
+        if self.loose[ready.rows].any() and not ready.parted:
+            ready.parted = "lanes that wait for others may go on without them at YIELD"
         if (~complete).any():
             late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, *cohort.state)
             self.waiting.append((late, key))
@@ -815,7 +838,11 @@ class Simulation:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
-            if self.explicit and not (doubt.poison is None and squeeze(doubt).uniform):
+            apart = not (doubt.poison is None and squeeze(doubt).uniform)
+            yields = self.graph.yields(self.graph.block_of[instruction.index])
+            if apart and yields:
+                self.loose[cohort.rows] = True
+            if apart and (yields or self.explicit):
                 cohort.parted = cohort.parted or f"lanes may have parted at {instruction.text.strip()}, which depends on {why.reason}"
                 cohort.parted_data = cohort.parted_data or why.data
         if meeting == END:

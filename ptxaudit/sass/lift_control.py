@@ -175,12 +175,17 @@ def block_barrier(b: Builder) -> None:
     b.control = ir.Control("barrier", guard=b.guard)
 
 
+def give_way(b: Builder) -> None:
+    """YIELD, in loops that wait for other lanes."""
+    b.control = ir.Control("yield")
+
+
 def nothing(b: Builder) -> None:
     """No effect on registers, shared memory or the flow of control."""
 
 
 _NO_EFFECT = """
-    NOP DEPBAR LDGDEPBAR LDTDEPBAR MEMBAR FENCE ERRBAR CGAERRBAR CCTL CCTLL CCTLT YIELD NANOSLEEP WARPGROUP WARPGROUPSET
+    NOP DEPBAR LDGDEPBAR LDTDEPBAR MEMBAR FENCE ERRBAR CGAERRBAR CCTL CCTLL CCTLT NANOSLEEP WARPGROUP WARPGROUPSET
     UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF PREEXIT ACQBULK ACQSHMINIT ENDCOLLECTIVE PMTRIG SETLMEMBASE USETMAXREG USETSHMSZ
     R2B STT STTM SUST SURED
 """.split()
@@ -189,6 +194,6 @@ LOWERINGS = {
     **dict.fromkeys(_NO_EFFECT, nothing),
     "BRA": branch, "BRX": switch, "BRXU": switch, "JMP": unknown_jump, "JMX": unknown_jump, "JMXU": unknown_jump,
     "EXIT": leave, "KILL": leave, "BPT": trap, "CALL": call, "RET": give_back,
-    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync,
+    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "YIELD": give_way,
     "BAR": block_barrier, "UCGABAR_ARV": block_barrier, "UCGABAR_WAIT": block_barrier,
 }

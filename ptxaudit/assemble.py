@@ -22,17 +22,22 @@ from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import KernelResult, SiteResult, Status
 from ptxaudit.launch import Launch
+from ptxaudit.local_memory import LocalAccess
 from ptxaudit.parameters import told
 from ptxaudit.report import (
     Condition,
     Frame,
     Kernel,
     LaunchRecord,
+    Local,
     Site,
     Source,
     Span,
     Trip,
 )
+
+
+PADDING = frozenset(("NOP",))     # ptxas fills a function up to a multiple of 128 bytes with them
 
 
 class SourceLines:
@@ -62,8 +67,10 @@ def _lines_of(file: str) -> list[str]:
 def kernel_entry(
     function: ir.Function, result: KernelResult, *, input: str, machine: banks.Machine,
     launch: Launch | None, lines: SourceLines, notes: tuple[str, ...] = (),
+    registers: int | None = None, local: Iterable[LocalAccess] = (),
 ) -> Kernel:
-    """The report's entry of one kernel under one launch (or none). notes: of the whole input."""
+    """The report's entry of one kernel under one launch (or none). notes: of the whole input;
+    registers: of the kernel's machine code; local: its `local_memory.lane_indexed`."""
     ids = SiteIds(function)
     return Kernel(
         name=function.name,
@@ -77,6 +84,23 @@ def kernel_entry(
         notes=(*notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
         sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
+        registers=registers,
+        instructions=sum(instruction.opcode not in PADDING for instruction in function.instructions),
+        local=tuple(local_entry(function, access, lines) for access in local),
+    )
+
+
+def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:
+    """The report's entry of one access to local memory."""
+    instruction = access.instruction
+    ptx = function.isa == "ptx"
+    return Local(
+        opcode=instruction.opcode,
+        text=instruction.text,
+        by=access.by,
+        offset=None if ptx else instruction.place,
+        ptx_line=instruction.place if ptx else None,
+        source=source_entry(instruction.source, lines),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir
+from ptxaudit.artifacts.registers import registers
 from ptxaudit.assemble import SourceLines
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
@@ -27,7 +28,7 @@ class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
     source, for the names of parameters, which PTX does not keep; "" where there is none;
-    errors: functions that had to be left out."""
+    errors: functions that had to be left out; registers: of each kernel's threads, in machine code."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -35,6 +36,7 @@ class Loaded:
     lines: SourceLines = field(default_factory=SourceLines)
     source: str = ""
     errors: tuple[InputError, ...] = ()
+    registers: dict[str, int] = field(default_factory=dict)
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -91,7 +93,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
         module, errors = Disassembly().module(compiled.cubin, content.path)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
-    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors)
+    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""))
 
 
 def _with_line_break(text: str) -> str:
@@ -121,7 +123,7 @@ def _from_cubin(content: Content, options: Options, code: Disassembly) -> Loaded
     if options.isa in ("ptx", "both"):
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     module, errors = code.module(content.data, content.path)
-    return Loaded((module,), module.producer or None, errors=errors)
+    return Loaded((module,), module.producer or None, errors=errors, registers=registers(content.data))
 
 
 def _from_container(content: Content, options: Options) -> Loaded:
@@ -153,7 +155,8 @@ def _from_container(content: Content, options: Options) -> Loaded:
         except InputError as error:
             errors.append(error)
     producers = dict.fromkeys(module.producer for module in modules if module.producer)
-    return Loaded(tuple(modules), ", ".join(producers) or None, errors=tuple(errors))
+    counts = {name: count for piece in pieces if piece.kind == "cubin" for name, count in registers(piece.data).items()}
+    return Loaded(tuple(modules), ", ".join(producers) or None, errors=tuple(errors), registers=counts)
 
 
 def _kinds(found: Iterable[Image], options: Options) -> set[str]:

@@ -22,6 +22,7 @@ from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
+from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import Options
 from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.version import __version__
@@ -100,6 +101,7 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
                 function = link(module, kernel)
                 machine = machine_for(function, options)
                 flow = graph.build(function)
+                local = lane_indexed(function, flow)
                 positions = loaded.parameter_positions(function)
                 part.parameters.update(positions)
                 aligned = _aligned(function, options.assume, positions)
@@ -111,6 +113,7 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes,
+                            registers=loaded.registers.get(kernel.name), local=local,
                         )
                         yield Examined(function, flow, machine, launch, result, entry)
 

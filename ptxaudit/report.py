@@ -8,6 +8,7 @@ these records from what the lane engine says, `render` and `diff` read them.
       inputs    what was read, with its sha256 and the toolchain that made it
       kernels   one entry a kernel, instruction set and launch; each with its sites
       problems  what could not be checked, and why
+      suppressions  what the sources allow, and why
 """
 
 from __future__ import annotations
@@ -157,6 +158,29 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class Local:
+    """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
+
+    opcode: str
+    text: str
+    by: str
+    offset: int | None
+    ptx_line: int | None
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about."""
+
+    rule: str
+    reason: str
+    file: str
+    line: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
 
@@ -209,6 +233,9 @@ class Kernel:
     notes: tuple[str, ...]
     shared_static: int        # bytes
     sites: tuple[Site, ...]
+    registers: int | None = None         # a thread's, in machine code; None where there is none
+    instructions: int | None = None      # without padding
+    local: tuple[Local, ...] = ()
 
     @cached_property
     def totals(self) -> Totals:
@@ -223,6 +250,7 @@ class Report:
     inputs: tuple[Input, ...]
     kernels: tuple[Kernel, ...]
     problems: tuple[Problem, ...]
+    suppressions: tuple[Suppression, ...] = ()
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -236,6 +264,7 @@ class Report:
             "inputs": plain(self.inputs),
             "kernels": kernels,
             "problems": plain(self.problems),
+            "suppressions": plain(self.suppressions),
         }
 
     def to_json(self, indent: int | None = 2) -> str:

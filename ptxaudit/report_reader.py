@@ -15,11 +15,13 @@ from ptxaudit.report import (
     Input,
     Kernel,
     LaunchRecord,
+    Local,
     Problem,
     Report,
     Site,
     Source,
     Span,
+    Suppression,
     Tool,
     Trip,
 )
@@ -67,6 +69,7 @@ def report_from_dict(data: Any, file: str | None = None) -> Report:
             inputs=tuple(Input(**entry) for entry in data["inputs"]),
             kernels=tuple(_kernel(entry) for entry in data["kernels"]),
             problems=tuple(Problem(**entry) for entry in data["problems"]),
+            suppressions=tuple(Suppression(**entry) for entry in data.get("suppressions", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
@@ -87,6 +90,9 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         notes=tuple(entry["notes"]),
         shared_static=entry["shared_static"],
         sites=tuple(_site(site) for site in entry["sites"]),
+        registers=entry.get("registers"),
+        instructions=entry.get("instructions"),
+        local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
     )
 
 

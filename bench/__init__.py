@@ -1,0 +1,1 @@
+"""The speed and memory figures that README quotes: `python -m bench` prints all of them."""

@@ -1,0 +1,138 @@
+"""The figures, each a function that measures it and says what it is held against."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+
+SAMPLES = CHECKOUT / "samples"
+ARCH = "sm_90"
+
+# Samples that are one translation unit of a megabyte of PTX together.
+MEGABYTE_OF = ("gemm", "sgemm", "hgemm", "flash_attention", "cooperative_groups", "cluster", "fft", "convolution")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure and what it may be at most, in the same unit."""
+
+    name: str
+    measured: float
+    goal: float
+    unit: str
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return self.measured / self.goal
+
+
+# --- one small kernel ------------------------------------------------------------------------
+
+_COMPILE = """\
+import sys, time
+from ptxaudit import nvrtc
+nvrtc._library()
+start = time.process_time()
+nvrtc.compile_source(sys.argv[1])
+print(time.process_time() - start)
+"""
+
+
+def small_kernel(folder: Path) -> Iterator[Figure]:
+    """From .cu to report: process time beyond NVRTC's own compile."""
+    source = folder / "small.cu"
+    source.write_text((SAMPLES / "basic" / "basic.cu").read_text())
+    whole = best(audit("small.cu", "--grid", "1", "--block", "32"), folder).seconds
+    said = folder / "compile.txt"
+    compiling = []
+    for _ in range(3):
+        cost([sys.executable, "-c", _COMPILE, str(source)], folder, said)
+        compiling.append(float(said.read_text()))
+    note = f"{whole:.2f} s, of them {min(compiling):.2f} s in NVRTC"
+    yield Figure("one small kernel, .cu to report, beyond NVRTC's own compile", whole - min(compiling), 0.6, "s", note)
+
+
+# --- a megabyte of PTX -----------------------------------------------------------------------
+
+def megabyte_source() -> str:
+    """Several samples as one source, each in a namespace of its own, their includes before all."""
+    includes, bodies = [], []
+    for name in MEGABYTE_OF:
+        text = (SAMPLES / name / f"{name}.cu").read_text()
+        includes += re.findall(r"^#include.*$", text, re.MULTILINE)
+        body = re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)
+        bodies.append(f"namespace {name}_sample {{\n{body}\n}}\n")
+    return "\n".join([*dict.fromkeys(includes), *bodies])
+
+
+def megabyte(folder: Path) -> Iterator[Figure]:
+    """1 MB of PTX parsed and audited with nothing told, against ptxas on the same file."""
+    from ptxaudit import nvrtc, toolchains
+
+    source = folder / "megabyte.cu"
+    source.write_text(megabyte_source())
+    text = nvrtc.compile_source(source, arch=ARCH).ptx
+    (folder / "megabyte.ptx").write_text(text)
+    audited = best(audit("megabyte.ptx"), folder, 2)
+    ptxas = best([toolchains.get("ptxas").path, f"-arch={ARCH}", "megabyte.ptx", "-o", "megabyte.cubin"], folder, 1)
+    size = len(text) / MEGABYTE
+    note = f"{audited.seconds:.2f} s against {ptxas.seconds:.2f} s"
+    yield Figure(f"{size:.2f} MB of PTX parsed and audited, over ptxas on the same file", audited.seconds / ptxas.seconds, 1, "", note)
+    yield Figure("  its peak memory", audited.megabytes, 300, "MB")
+
+
+# --- a launch with its real grid -------------------------------------------------------------
+
+def gemm(folder: Path) -> Iterator[Figure]:
+    """One launch of the tiled GEMM of samples/gemm at 4096 x 4096 x 4096, in this process, after its compile."""
+    from ptxaudit import nvrtc
+    from ptxaudit.launch import Launch
+    from ptxaudit.pipeline import audit as in_process
+
+    text = nvrtc.compile_source(SAMPLES / "gemm" / "gemm.cu", arch=ARCH).ptx
+    (folder / "gemm.ptx").write_text(text)
+    size, tile = 4096, 128
+    seconds = {}
+    for n in (tile, size):
+        blocks = n // tile
+        launch = Launch("gemm_int4<8>", grid=(blocks, blocks), block=(16, 16), params=(None, None, None, n, n))
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            report = in_process(folder / "gemm.ptx", kernels=("gemm_int4<8>",), launches=(launch,))
+            times.append(time.process_time() - start)
+        assert report.sites and all(site.settled for site in report.sites)
+        seconds[n] = min(times)
+    note = f"parsing of all {text.count('.entry')} kernels in the file included; a grid of one block takes {seconds[tile]:.2f} s"
+    yield Figure("a GEMM of 4096³, 1,024 blocks of 512 steps", seconds[size], 1, "s", note)
+
+
+# --- requests by themselves ------------------------------------------------------------------
+
+def scoring(folder: Path) -> Iterator[Figure]:
+    """100,000 requests in one call."""
+    from bench.scoring import MANY, OPCODES, figures
+
+    slowest, opcode = max((figures(opcode)[2], opcode) for opcode in OPCODES)
+    yield Figure(f"{MANY:,} requests scored in one call", slowest, 1, "s", f"{opcode}, the slowest of {len(OPCODES)} kinds")
+
+
+FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
+    "small": small_kernel,
+    "megabyte": megabyte,
+    "gemm": gemm,
+    "scoring": scoring,
+}
+
+
+def as_json(figures: list[Figure]) -> str:
+    """For machines that keep track of them."""
+    return json.dumps([vars(figure) | {"ratio": figure.ratio} for figure in figures], indent=2, ensure_ascii=False)

@@ -1,0 +1,61 @@
+"""Runs a command and says what it cost: process time of it and its children, and peak memory.
+
+    cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+RUNS = 5
+KILOBYTE, MEGABYTE = 1024, 1e6
+
+
+@dataclass(frozen=True)
+class Cost:
+    """seconds: user and system time; megabytes: the most memory that was resident at a time."""
+
+    seconds: float
+    megabytes: float
+
+
+def cost(command: Sequence[str], folder: Path, output: Path | None = None) -> Cost:
+    """What one run of a command in `folder` costs; RuntimeError with its messages where it fails.
+
+    output: a file for its standard output.
+    """
+    said = folder / "stderr.txt"
+    with open(output or os.devnull, "wb") as out, said.open("wb") as err:
+        child = subprocess.Popen(command, cwd=folder, env=_environment(), stdout=out, stderr=err)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed: {said.read_text(errors='replace')}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE / MEGABYTE)
+
+
+def best(command: Sequence[str], folder: Path, runs: int = RUNS) -> Cost:
+    """The least time and the most memory of several runs, after one that fills the caches."""
+    cost(command, folder)
+    found = [cost(command, folder) for _ in range(runs)]
+    return Cost(min(one.seconds for one in found), max(one.megabytes for one in found))
+
+
+def audit(*arguments: str) -> list[str]:
+    """The command line of an audit."""
+    return [sys.executable, "-m", "ptxaudit", "audit", *arguments]
+
+
+@lru_cache(maxsize=None)
+def _environment() -> dict[str, str]:
+    """Like an installed package: compiled modules are kept, whatever the caller's environment says."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PTXAUDIT_DEBUG")}
+    return kept | {"PYTHONPYCACHEPREFIX": mkdtemp(prefix="ptxaudit-bench-"), "PYTHONPATH": str(CHECKOUT)}

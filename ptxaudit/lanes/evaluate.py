@@ -186,7 +186,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     t = record.totals()
     if record.requests == 0:
         return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=t.evidence)
-    common = dict(requests=record.requests, active_requests=record.active_requests, evidence=t.evidence,
+    common = dict(requests=record.requests, active_requests=None if record.maybe else record.active_requests, evidence=t.evidence,
                   patterns=record.patterns(), trips=record.trip_table())
     per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
     ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
@@ -223,9 +223,10 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
     widest: what a request of this access can cost at all.
     """
     if simulated.requests is not None:
-        if inferred.per_request is not None and simulated.active_requests is not None and inferred.status != Status.UNKNOWN:
-            low = inferred.per_request[0] * simulated.active_requests
-            high = inferred.per_request[1] * simulated.active_requests
+        if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
+            active = simulated.active_requests
+            low = 0 if active is None else inferred.per_request[0] * active
+            high = inferred.per_request[1] * (simulated.requests if active is None else active)
             if simulated.bounds is not None:
                 low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
             return replace(simulated, bounds=(low, high), per_request=inferred.per_request, formula=inferred.formula)

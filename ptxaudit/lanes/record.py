@@ -70,6 +70,7 @@ class SiteRecord:
     lost_index: int = -1
     lost_data: bool = False
     lost_requests: int = 0
+    maybe: bool = False           # whether lanes take part is not known for some requests
     lost_low: int = 0
     lost_high: int = 0
     lost_each: tuple[int, int] | None = None        # the range of one of them
@@ -162,6 +163,19 @@ class SiteRecord:
             self.lost_high += high * blocks
             least, most = self.lost_each or (low, high)
             self.lost_each = min(least, low), max(most, high)
+
+    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool) -> None:
+        """Requests of which is known which lanes may take part, not which do."""
+        self.requests += int(weights.sum())
+        self.maybe = True
+        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.many_trips = True
+        lanes = possible.sum(axis=1)
+        for count in np.unique(lanes[lanes > 0]):
+            _, high = banks.bounds(self.machine, self.access, 1, int(count))
+            self.lost_high += high * int(weights[lanes == count].sum())
+            least, most = self.lost_each or (0, high)
+            self.lost_each = 0, max(most, high)
 
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources told and not told apart)."""

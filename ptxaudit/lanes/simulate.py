@@ -421,6 +421,10 @@ class Simulation:
             raise NotAffine
         if doubt is not None:
             why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            if not cohort.doubt and not cohort.parted and site.space != "generic":
+                possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
+                record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data)
+                return
             record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
             return
         active = cohort.mask if guard is None else guard

@@ -175,10 +175,11 @@ def _not_a_number(bits, attrs, a):
 
 def _float_to_float(bits, attrs, a):
     mode, ftz = _modes(attrs)
-    value = _flush(as_float(a), ftz).astype(np.longdouble)
-    if mode in ("rni", "rzi", "rmi", "rpi"):
-        return as_bits(_TO_INTEGER[mode](value), bits)
-    return as_bits(_flush(round_to(value, bits, mode), ftz), bits)
+    with np.errstate(all="ignore"):
+        value = _flush(as_float(a), ftz).astype(np.longdouble)
+        if mode in ("rni", "rzi", "rmi", "rpi"):
+            return as_bits(_TO_INTEGER[mode](value), bits)
+        return as_bits(_flush(round_to(value, bits, mode), ftz), bits)
 
 
 def _reciprocal(bits, attrs, a):

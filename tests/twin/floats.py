@@ -117,7 +117,7 @@ def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool 
 def _root(x: Fraction, width: int, mode: str) -> int:
     if x == 0:
         return 0
-    scale = 1 << 400
+    scale = 1 << 1200                # more than half the bits of the least double
     n = x.numerator * scale * scale // x.denominator
     r = math.isqrt(n)
     exact = r * r == n and n * x.denominator == x.numerator * scale * scale

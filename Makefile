@@ -8,7 +8,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel clean
+.PHONY: audit test bench wheel hardware-check clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed.
 audit: $(STAMP)
@@ -16,6 +16,10 @@ audit: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
+hardware-check: $(STAMP)
+	$(BIN)/python tests/measured_kernels.py
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

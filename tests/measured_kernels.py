@@ -1,0 +1,115 @@
+"""The kernels that were measured on a GPU: their cubins, launches and counts under tests/data.
+
+    for launch in load("samples_sm90"): comparison = launch.compare()
+
+Each folder there has `cubins.tar.xz` and `launches.json.gz`; its README says where they come from.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ptxaudit import graph, ir, lanes, machines
+from ptxaudit.artifacts.cubin import read_cubin
+from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.compare import Comparison, Counted, Profile, Verdict, compare
+from ptxaudit.launch import Launch
+from ptxaudit.link import link
+from ptxaudit.report import Kernel
+from ptxaudit.sass.disassemble import disassemble
+from ptxaudit.sass.lift import lift_module
+
+DATA = Path(__file__).resolve().parent / "data"
+SETS = ("kernels_sm90", "samples_sm90")
+BUDGET = 20.0                # seconds a launch; the slowest takes 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch: the kernel, what was told of it, and what was counted."""
+
+    set: str
+    at: int                  # position in the set
+    module: ir.Module
+    launch: Launch
+    profile: Profile
+
+    def __str__(self) -> str:
+        return f"{self.set}[{self.at}] {self.launch.kernel}"
+
+    def entry(self) -> Kernel:
+        """The report's entry, as `ptxaudit audit` makes it."""
+        function = link(self.module, self.module.functions[self.launch.kernel])
+        machine = machines.get(function.arch)
+        result = lanes.evaluate(function, graph.build(function), launch=self.launch, machine=machine, budget=BUDGET)
+        return kernel_entry(function, result, input=self.set, machine=machine, launch=self.launch, lines=SourceLines())
+
+    def compare(self) -> Comparison:
+        return compare(self.entry(), self.profile)
+
+
+@lru_cache
+def document(name: str) -> dict[str, Any]:
+    return json.loads(gzip.decompress((DATA / name / "launches.json.gz").read_bytes()))
+
+
+@lru_cache
+def cubins(name: str) -> dict[str, bytes]:
+    with tarfile.open(DATA / name / "cubins.tar.xz") as archive:
+        return {Path(member.name).name: archive.extractfile(member).read() for member in archive if member.isfile()}
+
+
+@lru_cache
+def load(name: str) -> list[Measured]:
+    """All launches of a set; its cubins go through one process of the disassembler."""
+    files = [read_cubin(data, file) for file, data in cubins(name).items()]
+    modules = {cubin.file: lift_module(cubin, code) for cubin, code in zip(files, disassemble(files), strict=True)}
+    return [
+        Measured(name, at, modules[entry["cubin"]], launch_of(entry), profile_of(entry))
+        for at, entry in enumerate(document(name)["launches"])
+    ]
+
+
+def launch_of(entry: dict[str, Any]) -> Launch:
+    return Launch(
+        entry["kernel"], grid=entry["grid"], block=entry["block"],
+        cluster=[blocks or 1 for blocks in entry["cluster"]],
+        dynamic_shared=entry["dynamic_shared"], param_bytes=entry["param_bytes"],
+    )
+
+
+def profile_of(entry: dict[str, Any]) -> Profile:
+    counted = tuple(Counted(offset, text, executed, wavefronts, ideal) for offset, text, wavefronts, ideal, executed, _ in entry["sites"])
+    counters = {kind.removeprefix("_"): round(value) for kind, value in entry["hardware"].items() if value is not None}
+    return Profile(entry["kernel"], counted, counters, tuple(entry["grid"]), tuple(entry["block"]))
+
+
+def everything() -> Iterator[Measured]:
+    for name in SETS:
+        yield from load(name)
+
+
+def main() -> None:
+    """Prints what the tests check, a line a set."""
+    from collections import Counter
+
+    print(f"{'set':16}{'launches':>10}" + "".join(f"{verdict:>11}" for verdict in Verdict))
+    for name in SETS:
+        found = [(launch, launch.compare()) for launch in load(name)]
+        count = Counter(row.verdict for _, comparison in found for row in comparison.rows)
+        print(f"{name:16}{len(found):>10}" + "".join(f"{count[verdict]:>11,}" for verdict in Verdict))
+        for launch, comparison in found:
+            for row in comparison.rows:
+                if row.verdict in (Verdict.DIFFERS, Verdict.UNLISTED, Verdict.DISPUTED):
+                    print(f"  {row.verdict} {launch.launch.kernel}+{row.offset:#x} {row.site.opcode if row.site else ''}: {row.why}")
+
+
+if __name__ == "__main__":
+    main()

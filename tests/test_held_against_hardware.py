@@ -1,0 +1,81 @@
+"""Whole kernels against a GPU's counts, site by site: the reason to believe a number called exact.
+
+Every launch of tests/data/*_sm90 is audited with its parameters told. What is known wrong of the
+profiler's per-instruction metric is decided by the hardware counters of the launch (`ptxaudit.compare`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+import measured_kernels
+import pytest
+from measured_kernels import SETS, Measured
+
+from ptxaudit.compare import Comparison, Total, Verdict
+
+# At least so many sites have exactly the counted requests and wavefronts.
+EQUAL = {"kernels_sm90": 1_410, "samples_sm90": 4_550}
+
+# At most so many sites have no figure at all, by what they are. It only ever shrinks.
+OPEN = {
+    "kernels_sm90": {("unknown", "wgmma"): 88},
+    "samples_sm90": {
+        ("unknown", "wgmma"): 4,
+        ("unknown", "mbarrier"): 30,
+        ("unknown", "bulk copy"): 5,
+        ("unknown", "load"): 32,               # generic, of shared memory in some lanes
+        ("conditional", "load"): 1,            # likewise
+        ("data-dependent", "atomic"): 2,
+    },
+}
+
+# At most so many have a range where they could have a number: the rest depends on loaded data.
+BOUNDED = {"kernels_sm90": 137, "samples_sm90": 1}
+
+# Instructions of which the profiler says one thing and the hardware counter of the launch another.
+DISPUTED = {
+    "kernels_sm90": set(),
+    "samples_sm90": {("v4_mixed_merges", "LDS.128"), ("v4_two_way", "LDS.128")},
+}
+
+
+@lru_cache
+def comparisons(name: str) -> list[tuple[Measured, Comparison]]:
+    return [(launch, launch.compare()) for launch in measured_kernels.load(name)]
+
+
+def rows(name: str, *verdicts: Verdict):
+    return [(launch, row) for launch, comparison in comparisons(name) for row in comparison.rows if row.verdict in verdicts]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_site_agrees_with_the_counters(name: str) -> None:
+    wrong = [f"{launch} {row.offset:#x} {row.verdict}: {row.why}" for launch, row in rows(name, Verdict.DIFFERS, Verdict.UNLISTED)]
+    assert wrong == []
+    assert len(rows(name, Verdict.EQUAL)) >= EQUAL[name]
+    disputed = {(launch.launch.kernel, row.site.opcode) for launch, row in rows(name, Verdict.DISPUTED)}
+    assert disputed == DISPUTED[name]
+    without = Counter((str(row.site.status), row.site.access) for _, row in rows(name, Verdict.OPEN))
+    assert {kind: count for kind, count in without.items() if count > OPEN[name].get(kind, 0)} == {}
+    assert sum(row.site.status == "bounded" for _, row in rows(name, Verdict.WITHIN)) <= BOUNDED[name]
+    for _, row in rows(name, Verdict.REQUESTS):
+        assert ".BYPASS" in row.site.opcode or row.site.access in ("wgmma", "mbarrier", "bulk copy")
+    floors = [f"{launch}: {total}" for launch, total in totals(name) if total.counted < total.low]
+    assert floors == [], "a hardware counter below what the sites must cost"
+    exact = [total for _, total in totals(name) if total.low == total.high]
+    assert sum(total.counted == total.low for total in exact) >= 0.97 * len(exact)
+
+
+def totals(name: str) -> list[tuple[Measured, Total]]:
+    return [(launch, total) for launch, comparison in comparisons(name) for total in comparison.totals]
+
+
+def test_every_measured_instruction_is_a_site() -> None:
+    """Also those that never ran: nothing that the profiler lists is missing from the report."""
+    for name in SETS:
+        for launch, comparison in comparisons(name):
+            sites = {site.offset for site in comparison.kernel.sites}
+            missing = [entry for entry in launch.profile.counted if entry.offset not in sites]
+            assert missing == [], str(launch)

@@ -11,16 +11,18 @@ second on where all of these are equal. No offset is in them: they survive a reb
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path, PurePath
+
+import numpy as np
 
 from ptxaudit import banks, ir
 from ptxaudit.cause import cause_of
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import KernelResult, SiteResult, Status
+from ptxaudit.lanes.result import KernelResult, Pattern, SiteResult, Status
 from ptxaudit.launch import Launch
 from ptxaudit.local_memory import LocalAccess
 from ptxaudit.parameters import told
@@ -140,7 +142,19 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
         formula=result.formula,
         conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
         trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
+        consecutive=consecutive(result.patterns, width),
     )
+
+
+def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
+    """In every pattern the active lanes' addresses are `width` bytes apart from lane to lane; None of no pattern."""
+    if not patterns or width is None:
+        return None
+    for pattern in patterns:
+        lanes = np.flatnonzero(pattern.active)
+        if (np.diff(pattern.addresses[lanes].astype(np.int64)) != width * np.diff(lanes)).any():
+            return False
+    return True
 
 
 def excess_per_request(result: SiteResult) -> Span | None:

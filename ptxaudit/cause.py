@@ -17,6 +17,8 @@ from ptxaudit.lanes.result import Pattern, SiteResult
 from ptxaudit.machine_model import Counted, Machine
 from ptxaudit.render.words import listing
 
+ONE_WORD = "are on one word and take turns"
+
 MOST_NAMED = 4               # lanes named one by one; of more, the first three and the last
 
 def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
@@ -38,7 +40,7 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
         return ""
     who = _lanes_text(lanes)
     if one_word:
-        return f"{who} are on one word and take turns"
+        return f"{who} {ONE_WORD}"
     steps = stride_text(pattern)
     matrix = ", each with the address of a matrix row," if access.access in ("ldmatrix", "stmatrix") else ""
     return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")

@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
+from ptxaudit.figures import Interval, excess_of_request, total_excess, ways
 from ptxaudit.report import Kernel, Report, Site
-
-Interval = tuple[int, int | None]        # high None = no proved upper end
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False) -> Verd
                     if not denial.certain:
                         unjudged.add(id(site))
         if any(limit.name == "total-excess" for limit in limits):
-            unjudged |= {id(site) for site in kernel.sites if _total_excess(site)[1] is None}
+            unjudged |= {id(site) for site in kernel.sites if total_excess(site)[1] is None}
     shown = tuple(denial for denial in denials if denial.certain or strict)
     return Verdict(shown, len(unjudged), len(report.sites))
 
@@ -96,7 +94,7 @@ def _judge_site(kernel: Kernel, site: Site, limit: Limit) -> Denial | None:
 
 
 def _judge_kernel(kernel: Kernel, limit: Limit) -> Iterable[Denial]:
-    figures = [_total_excess(site) for site in kernel.sites]
+    figures = [total_excess(site) for site in kernel.sites]
     low = sum(figure[0] for figure in figures)
     high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
     if low >= limit.figure:
@@ -111,41 +109,4 @@ def _text(low: int, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-# --- figures --------------------------------------------------------------------------------
-
-def _excess(site: Site) -> Interval:
-    """The largest excess of any one request."""
-    if site.status is Status.UNREACHED or site.excess == 0:
-        return (0, 0)
-    span = site.excess_per_request
-    if site.status is Status.EXACT and site.excess is not None and site.active_requests:
-        mean = -(-site.excess // site.active_requests)      # some request has at least the mean
-        return (max(mean, span.low if span else 0), span.high if span else site.excess)
-    return (0, None) if span is None else (span.low, span.high)
-
-
-def _ways(site: Site) -> Interval:
-    if site.status is Status.UNREACHED:
-        return (0, 0)
-    if site.ways is not None:
-        return (site.ways, site.ways)
-    # some group needs at least its share of the wavefronts above the ideal
-    if site.excess_per_request and site.excess_per_request.high == 0:
-        return (0, 1)
-    return (2 if site.excess_per_request and site.excess_per_request.low > 0 else 0, None)
-
-
-def _total_excess(site: Site) -> Interval:
-    """Over the launch."""
-    if site.status is Status.UNREACHED:
-        return (0, 0)
-    if site.excess is not None:
-        return (site.excess, site.excess)
-    if site.bounds and site.ideal is not None:
-        return (max(0, site.bounds[0] - site.ideal), max(0, site.bounds[1] - site.ideal))
-    if site.excess_per_request and site.excess_per_request.high == 0:
-        return (0, 0)
-    return (0, None)
-
-
-FIGURES: dict[str, Callable[[Site], Interval]] = {"excess": _excess, "ways": _ways}
+FIGURES: dict[str, Callable[[Site], Interval]] = {"excess": excess_of_request, "ways": ways}

@@ -150,6 +150,7 @@ class Site:
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()
     pairs_with: str | None = None
+    consecutive: bool | None = None      # lanes next to each other access addresses next to each other
 
     @property
     def settled(self) -> bool:

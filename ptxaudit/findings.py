@@ -1,0 +1,154 @@
+"""What the rules have to say of a report: findings, folded where copies of one line say the same.
+
+    report  ──find──▶  Finding("PA001", "31 excess wavefronts …", kernel, site, certain), …
+            ──fold──▶  Folded(the worst of them, sites=16, launches=2), …
+
+A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and
+*unknown* where the analysis has no figure at all: only the first fails a build by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from ptxaudit.lanes.result import Status
+from ptxaudit.report import Kernel, Report, Site, Source, Suppression
+
+
+class Certainty(StrEnum):
+    """How sure a finding is, surest first."""
+
+    CERTAIN = "certain"
+    POSSIBLE = "possible"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file and a line of it; line None where only the file is known. text: the line, where it could be read."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule at one place. what: a sentence without a full stop.
+
+    kernel, site: None where it is of no single one. source: the position in the source, with its
+    inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
+    that permits it.
+    """
+
+    rule: str
+    what: str
+    kernel: Kernel | None
+    site: Site | None = None
+    source: Source | None = None
+    place: Place | None = None
+    certainty: Certainty = Certainty.CERTAIN
+    weight: int = 0
+    allowed: Suppression | None = None
+
+    @property
+    def certain(self) -> bool:
+        return self.certainty is Certainty.CERTAIN
+
+    @property
+    def where(self) -> Place:
+        """The source line, else the line of the PTX, else the input."""
+        if self.place is not None:
+            return self.place
+        source = self.source or (self.site.source if self.site else None)
+        if source is not None:
+            return Place(source.file, source.line, source.column or None, source.text)
+        file = self.kernel.input if self.kernel else ""
+        return Place(file, self.site.ptx_line if self.site else None)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Findings of one rule and one line that are copies of each other, as the worst of them."""
+
+    finding: Finding
+    sites: int
+    launches: int
+
+    @property
+    def what(self) -> str:
+        """The sentence, with how many it speaks for."""
+        parts = []
+        if self.sites > 1:
+            parts.append(f"the worst of {self.sites} copies")
+        if self.launches > 1:
+            parts.append(f"the worst of {self.launches} launches")
+        return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
+
+
+def find(report: Report) -> tuple[Finding, ...]:
+    """Everything that any rule finds, in the order of the rules; what the sources allow is marked."""
+    from ptxaudit.rules import RULES
+
+    found = [finding for rule in RULES.values() for finding in rule.check(report)]
+    return tuple(allow(found, report.suppressions))
+
+
+def allow(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
+    """The findings, each with the suppression that is about its line, or a line it was inlined at."""
+    table = {(s.rule, s.file, s.target): s for s in suppressions}
+    if not table:
+        return list(findings)
+    result = []
+    for finding in findings:
+        match = next((table[key] for key in _lines(finding) if key in table), None)
+        result.append(replace(finding, allowed=match) if match else finding)
+    return result
+
+
+def _lines(finding: Finding) -> Iterable[tuple[str, str, int | None]]:
+    yield finding.rule, finding.where.file, finding.where.line
+    source = finding.source or (finding.site.source if finding.site else None)
+    for frame in source.inlined if source else ():
+        yield finding.rule, frame.file, frame.line
+
+
+def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Suppression, ...]:
+    """The suppressions that no finding matches any more."""
+    used = {finding.allowed for finding in findings if finding.allowed}
+    return tuple(s for s in report.suppressions if s not in used)
+
+
+def fold(findings: Iterable[Finding]) -> list[Folded]:
+    """One entry for each rule, input, kernel, line, inline stack and opcode; the worst rules first come first."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(_fold_key(finding), []).append(finding)
+    folded = []
+    for group in groups.values():
+        worst = min(group, key=lambda f: (f.allowed is not None, list(Certainty).index(f.certainty), -f.weight))
+        sites = {f.site.id for f in group if f.site}
+        launches = {repr(f.kernel.launch) for f in group if f.kernel}
+        folded.append(Folded(worst, max(1, len(sites)), max(1, len(launches))))
+    return folded
+
+
+def _fold_key(finding: Finding) -> object:
+    kernel, site, where = finding.kernel, finding.site, finding.where
+    source = finding.source or (site.source if site else None)
+    stack = tuple((frame.file, frame.line) for frame in source.inlined) if source else ()
+    own = (kernel.input, kernel.isa, kernel.name, kernel.arch) if kernel else ()
+    alone = site.id if site and where.line is None else None       # machine code without line information
+    return (finding.rule, own, where.file, where.line, stack, site.opcode if site else None, alone)
+
+
+def certainty_of(site: Site, low: int, high: int | None) -> Certainty | None:
+    """What an excess of `low` to `high` makes of a finding; None where there is surely none."""
+    if low > 0:
+        return Certainty.CERTAIN
+    if high == 0:
+        return None
+    return Certainty.UNKNOWN if high is None or site.status is Status.UNKNOWN else Certainty.POSSIBLE

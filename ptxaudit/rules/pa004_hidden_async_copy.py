@@ -1,0 +1,57 @@
+"""A 16-byte asynchronous copy writes shared memory in a slow pattern, which no profiler shows.
+
+`cp.async.cg` (`LDGSTS.BYPASS`) takes another way into shared memory than loads and stores:
+profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still takes longer
+when several of the 128-byte lines that a request writes to fall into one class (line index mod 4):
+the cost of a request is k, the largest number of (8-lane group, line) pairs in one class.
+
+What to do
+- Let each group of 8 neighbouring lanes write one whole 128-byte line.
+- Where rows are shorter than 128 bytes, let the rows that one request writes to lie in lines of
+  different classes: pad the rows, or swizzle them.
+"""
+
+from collections.abc import Iterator
+
+from ptxaudit.figures import lines_excess
+from ptxaudit.findings import Finding, certainty_of
+from ptxaudit.report import Report
+from ptxaudit.rules import Example, Rule
+
+
+def check(report: Report) -> Iterator[Finding]:
+    for kernel in report.kernels:
+        for site in kernel.sites:
+            if site.line_class_max is None:
+                continue
+            low, high = lines_excess(site)
+            certainty = certainty_of(site, low, high)
+            if certainty is not None:
+                what = f"{site.opcode}: {site.cause or f'k = {site.line_class_max}'}; no profiler counts it"
+                yield Finding("PA004", what, kernel, site, certainty=certainty, weight=(site.lines or 0) - (site.lines_ideal or 0))
+
+
+_SOURCE = """
+#include <cuda_pipeline.h>
+extern "C" __global__ void copy(const float* in, float* out) {
+    __shared__ alignas(128) float tile[32 * 128];
+    __pipeline_memcpy_async(&tile[threadIdx.x * STRIDE], in + threadIdx.x * 4, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+RULE = Rule(
+    id="PA004",
+    name="hidden-async-copy",
+    title="Slow asynchronous copy that no profiler shows",
+    level="warning",
+    check=check,
+    example=Example(
+        triggers=_SOURCE.replace("STRIDE", "128"),
+        clean=_SOURCE.replace("STRIDE", "4"),
+        options={"launches": [{"kernel": "copy", "grid": (1,), "block": (32,)}]},
+    ),
+)

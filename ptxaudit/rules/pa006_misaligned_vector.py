@@ -1,0 +1,77 @@
+"""A vector access is at an address that is not a multiple of its width.
+
+The hardware faults on such an access (`cudaErrorMisalignedAddress`): 8-byte accesses need
+multiples of 8, 16-byte accesses multiples of 16, whatever the lanes' other addresses are. A
+finding is certain where a launch or the lane's number leads to such an address, and possible
+where an unknown number (a parameter, a counter) multiplies a step that is no multiple of the width.
+
+What to do
+- Make the pitch of the rows a multiple of the vector, and the array `alignas(16)`.
+- Access element by element where the start of the data is not aligned.
+- Tell the launch, or `--assume NAME%16`, where the number is known to be a multiple.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ptxaudit.findings import Certainty, Finding, Place
+from ptxaudit.report import Report, Site
+from ptxaudit.rules import Example, Rule
+
+SENTENCE = "is not a multiple of"           # what the score says of a misaligned address
+_TERM = re.compile(r"(?:(\d+)\*)?([A-Za-z_%][\w.%$]*|\([^()]*\))")
+VECTOR = 8                                  # bytes from which on an access is one of several words
+
+
+def check(report: Report) -> Iterator[Finding]:
+    kernels = {kernel.name: kernel for kernel in report.kernels}
+    for problem in report.problems:
+        if SENTENCE in problem.what and problem.kernel:
+            place = Place(problem.file or "", problem.line, problem.column)
+            yield Finding("PA006", problem.what, kernels.get(problem.kernel), place=place)
+    for kernel in report.kernels:
+        for site in kernel.sites:
+            if SENTENCE in site.reason:
+                yield Finding("PA006", f"{site.opcode}: {site.reason}", kernel, site)
+            elif unknown := _unaligned_term(site):
+                what = f"{site.opcode}: its address moves by {unknown}, which may not be a multiple of {site.width}"
+                yield Finding("PA006", what, kernel, site, certainty=Certainty.POSSIBLE)
+
+
+def _unaligned_term(site: Site) -> str:
+    """A term of the address formula whose step is no multiple of the access's width; "" of none."""
+    if (site.width or 0) < VECTOR or site.access not in ("load", "store", "cp.async") or not site.formula:
+        return ""
+    for term in re.split(r" [+-] ", site.formula)[1:]:
+        match = _TERM.fullmatch(term.strip())
+        if match and not _lane(match[2]) and int(match[1] or 1) % (site.width or 1):
+            return term.strip()
+    return ""
+
+
+def _lane(name: str) -> bool:
+    """The lane's own term: were it not aligned, the finding would be certain."""
+    return "lane" in name
+
+
+_SOURCE = """
+extern "C" __global__ void __launch_bounds__(32) rows(float* out, int n) {
+    __shared__ alignas(16) float tile[2048];
+    for (int i = threadIdx.x; i < 2048; i += 32) tile[i] = i;
+    __syncthreads();
+    float4 v = *reinterpret_cast<const float4*>(&tile[STEP * n + threadIdx.x * 4]);
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+"""
+
+RULE = Rule(
+    id="PA006",
+    name="misaligned-vector",
+    title="Misaligned vector access",
+    level="error",
+    check=check,
+    example=Example(
+        triggers=_SOURCE.replace("STEP", "1"),
+        clean=_SOURCE.replace("STEP", "4"),
+    ),
+)

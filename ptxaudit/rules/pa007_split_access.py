@@ -1,0 +1,78 @@
+"""The machine code accesses in several pieces what the source accesses as one vector.
+
+ptxas splits a vector access where it cannot prove the alignment, or keeps only the elements that
+are used. A 16-byte load of neighbouring lanes is free of conflicts; its four 4-byte pieces, 16
+bytes apart from lane to lane, take four wavefronts each. It needs both views of one compile:
+`--isa both`.
+
+What to do
+- Tell the alignment: `alignas(16)` on the array, `__builtin_assume_aligned` on a pointer.
+- Use all elements of the vector, or load only those that are needed with a layout that suits them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ptxaudit.figures import total_excess
+from ptxaudit.findings import Finding
+from ptxaudit.render.words import plural
+from ptxaudit.report import Kernel, Report, Site
+from ptxaudit.rules import Example, Rule
+
+WORD = 4                     # bytes: what a scalar access of one bank takes
+
+
+def check(report: Report) -> Iterator[Finding]:
+    machine = {(k.input, k.name, repr(k.launch)): k for k in report.kernels if k.isa == "sass"}
+    for kernel in report.kernels:
+        partner = machine.get((kernel.input, kernel.name, repr(kernel.launch)))
+        if kernel.isa == "ptx" and partner:
+            yield from _split(kernel, partner)
+
+
+def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:
+    pieces = _by_place(sass)
+    for key, vectors in _by_place(ptx).items():
+        became = pieces.get(key, ())
+        widest = max((site.width or 0 for site in became), default=0)
+        for vector in vectors:
+            if WORD < (vector.width or 0) and 0 < widest < (vector.width or 0):
+                alike = [site for site in became if site.width == widest]
+                what = f"{vector.opcode}: in machine code it is {plural(len(became), 'access', 'accesses')} of at most {widest} bytes ({alike[0].opcode})"
+                yield Finding("PA007", what, ptx, vector, weight=sum(total_excess(site)[0] for site in became))
+
+
+def _by_place(kernel: Kernel) -> dict[object, list[Site]]:
+    """The sites by source position, inline stack and access; those without a position are left out."""
+    places: dict[object, list[Site]] = defaultdict(list)
+    for site in kernel.sites:
+        if site.source:
+            stack = tuple((frame.file, frame.line) for frame in site.source.inlined)
+            places[site.source.file, site.source.line, stack, site.access].append(site)
+    return places
+
+
+_SOURCE = """
+extern "C" __global__ void half_used(float* out) {
+    __shared__ alignas(16) float tile[128];
+    for (int i = threadIdx.x; i < 128; i += 32) tile[i] = i;
+    __syncthreads();
+    float4 v;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"((unsigned)__cvta_generic_to_shared(&tile[threadIdx.x * 4])));
+    out[threadIdx.x] = USED;
+}
+"""
+
+RULE = Rule(
+    id="PA007",
+    name="split-access",
+    title="Vector access that ptxas split",
+    level="warning",
+    check=check,
+    example=Example(
+        triggers=_SOURCE.replace("USED", "v.x"),
+        clean=_SOURCE.replace("USED", "v.x + v.y + v.z + v.w"),
+        options={"isa": "both", "launches": [{"kernel": "half_used", "grid": (1,), "block": (32,)}]},
+    ),
+)

@@ -1,0 +1,66 @@
+"""No launch that was told reaches a shared-memory access: nothing is known of its cost.
+
+The figures of a report hold for its launches. A site behind `if (n > 1024)` that no launch takes
+costs nothing in them, and may conflict in the one that matters.
+
+What to do
+- Add a launch that takes the branch to the launch file.
+- Or delete the code, where nothing takes it.
+Unrolled loops leave remainders behind that launches with round sizes never reach: they are
+listed too, and may be allowed with a comment.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ptxaudit.findings import Finding
+from ptxaudit.lanes.result import Status
+from ptxaudit.render.words import plural
+from ptxaudit.report import Kernel, Report, Site
+from ptxaudit.rules import Example, Rule
+
+
+def check(report: Report) -> Iterator[Finding]:
+    launched: dict[object, list[Kernel]] = defaultdict(list)
+    for kernel in report.kernels:
+        if kernel.launch:
+            launched[kernel.input, kernel.name, kernel.isa, kernel.arch].append(kernel)
+    for kernels in launched.values():
+        reached: dict[str, bool] = defaultdict(bool)
+        for kernel in kernels:
+            for site in kernel.sites:
+                reached[site.id] |= site.status is not Status.UNREACHED
+        for site in kernels[0].sites:
+            if not reached[site.id]:
+                yield Finding("PA010", _what(site, len(kernels)), kernels[0], site)
+
+
+def _what(site: Site, launches: int) -> str:
+    why = f": {site.reason}" if site.reason else ""
+    return f"{site.opcode}: not reached by {plural(launches, 'launch', 'launches')} told{why}"
+
+
+_SOURCE = """
+extern "C" __global__ void sum(float* out, int n) {
+    __shared__ float s[64];
+    s[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    float v = s[threadIdx.x ^ 1];
+    if (n > 1024) v += s[threadIdx.x ^ 2];
+    out[threadIdx.x] = v;
+}
+"""
+
+RULE = Rule(
+    id="PA010",
+    name="unreached",
+    title="Site that no launch reaches",
+    level="note",
+    check=check,
+    example=Example(
+        triggers=_SOURCE,
+        clean=_SOURCE,
+        options={"launches": [{"kernel": "sum", "grid": (1,), "block": (32,), "params": (None, 1024)}]},
+        clean_options={"launches": [{"kernel": "sum", "grid": (1,), "block": (32,), "params": (None, n)} for n in (1024, 2048)]},
+    ),
+)

@@ -8,15 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ptxaudit.errors import InputError
 from ptxaudit.faults import debugging, fault
 from ptxaudit.inputs import STDIN, Content, expand, read
 from ptxaudit.launch import Launch, without_kernel
-from ptxaudit.loading import Loaded, load
-from ptxaudit.machine_code import Disassembly
+from ptxaudit.loading import Cubins, Loaded, load
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel, Problem
 
@@ -62,9 +61,15 @@ class Part:
             with self.collecting(name_of(given)):
                 yield from expand(given)
 
-    def add_input(self, content: Content, loaded: Loaded) -> None:
-        self.inputs.append(Input(content.path, content.sha256, content.kind, loaded.toolchain))
-        self.names += [function.name for module in loaded.modules for function in module.kernels()]
+    def add_input(self, content: Content) -> None:
+        self.inputs.append(Input(content.path, content.sha256, content.kind))
+
+    def add_loaded(self, content: Content, loaded: Loaded) -> None:
+        """Some of what is in the last input that was added."""
+        if loaded.toolchain:
+            made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
+            self.inputs[-1] = replace(self.inputs[-1], toolchain=", ".join(made_by))
+        self.names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
         for error in loaded.errors:
             self._add(error, content.path, None)
 
@@ -72,15 +77,17 @@ class Part:
 def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
     """The files of the inputs, read and turned into modules."""
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs)]
-    code = Disassembly(content for _, content in opened if isinstance(content, Content))
+    code = Cubins((content for _, content in opened if isinstance(content, Content)), options)
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):
                 raise content
             progress(f"reading {content.path}")
-            loaded = load(content, options, code)
-            part.add_input(content, loaded)
-            yield content, loaded
+            for at, loaded in enumerate(load(content, options, code)):
+                if at == 0:
+                    part.add_input(content)
+                part.add_loaded(content, loaded)
+                yield content, loaded
 
 
 def _opened(item: Any) -> Content | InputError:

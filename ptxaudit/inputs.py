@@ -9,11 +9,13 @@ What a file is follows from its content; the suffix only decides between kinds o
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ STDIN = "<stdin>"
 ELF_MAGIC, ARCHIVE_MAGIC = b"\x7fELF", b"!<arch>\n"
 ELF_MACHINE_OFFSET, EM_CUDA = 18, 190
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
+
+HASHED_AT_ONCE = 8 << 20     # bytes
 
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
@@ -39,11 +43,16 @@ class Content:
 
     path: str
     kind: str
-    data: bytes
+    data: bytes | mmap.mmap          # mapped: a file that device code is taken out of
 
-    @property
+    @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        digest, view = hashlib.sha256(), memoryview(self.data)
+        for start in range(0, len(view), HASHED_AT_ONCE):
+            digest.update(view[start : start + HASHED_AT_ONCE])
+            if isinstance(self.data, mmap.mmap):
+                self.data.madvise(mmap.MADV_DONTNEED)      # or the whole file would stay in memory
+        return digest.hexdigest()
 
     @property
     def is_file(self) -> bool:
@@ -111,10 +120,14 @@ def read(given: Any) -> Content:
     return _read_object(given)
 
 
-def _read_file(path: str | os.PathLike[str]) -> bytes:
+def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
     name = os.fspath(path)
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            head = file.read(len(ARCHIVE_MAGIC))
+            if head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)):
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return head + file.read()
     except FileNotFoundError:
         raise InputError("there is no such file or folder", "check the path", name) from None
     except (OSError, ValueError) as error:
@@ -136,15 +149,17 @@ def _read_object(given: Any) -> Content:
     )
 
 
-def content(path: str, data: bytes) -> Content:
+def content(path: str, data: bytes | mmap.mmap) -> Content:
     """`data` with its kind. Raises InputError when it is empty."""
-    if not data.strip():
+    if isinstance(data, bytes) and not data.strip():
         raise InputError("this is empty", "check that it is the file you meant", path)
     return Content(path, kind_of(path, data), data)
 
 
-def kind_of(path: str, data: bytes) -> str:
+def kind_of(path: str, data: bytes | mmap.mmap) -> str:
     """"cubin", "fatbin", "host", "ptx", "cuda" or "text"."""
+    if isinstance(data, mmap.mmap):
+        data = data[: ELF_MACHINE_OFFSET + 2]
     if data.startswith(ELF_MAGIC):
         machine = int.from_bytes(data[ELF_MACHINE_OFFSET : ELF_MACHINE_OFFSET + 2], "little")
         return "cubin" if machine == EM_CUDA or Path(path).suffix == ".cubin" else "host"

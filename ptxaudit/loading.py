@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir
@@ -14,7 +15,9 @@ from ptxaudit.artifacts.registers import registers
 from ptxaudit.assemble import SourceLines
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
-from ptxaudit.machine_code import Disassembly
+from ptxaudit.launch import Launch, match
+from ptxaudit.machine_code import Portion, portions
+from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
@@ -28,7 +31,8 @@ class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
     source, for the names of parameters, which PTX does not keep; "" where there is none;
-    errors: functions that had to be left out; registers: of each kernel's threads, in machine code."""
+    errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
+    names: kernels that are there, asked for or not, besides those in the modules."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -37,6 +41,7 @@ class Loaded:
     source: str = ""
     errors: tuple[InputError, ...] = ()
     registers: dict[str, int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -47,24 +52,48 @@ class Loaded:
         return dict(names)
 
 
-def load(content: Content, options: Options, code: Disassembly | None = None) -> Loaded:
-    """The modules of an input; `code` has the cubins that were disassembled together with others.
+def load(content: Content, options: Options, code: Cubins | None = None) -> Iterator[Loaded]:
+    """The modules of an input, some at a time; `code` has the cubins that are disassembled together with others.
 
     Raises InputError where there are none to be had.
     """
     match content.kind:
         case "cuda":
-            return _from_source(content, options)
+            yield _from_source(content, options)
         case "ptx":
-            return _from_ptx(content, options)
+            yield _from_ptx(content, options)
         case "cubin":
-            return _from_cubin(content, options, code or Disassembly())
+            yield from _from_cubin(content, options, code or Cubins([content], options))
         case "fatbin" | "host":
-            return _from_container(content, options)
-    raise InputError(
-        "this is neither CUDA source nor PTX nor a file with device code",
-        "name source .cu and PTX .ptx; PTX begins with a .version directive", content.path,
-    )
+            yield from _from_container(content, options)
+        case _:
+            raise InputError(
+                "this is neither CUDA source nor PTX nor a file with device code",
+                "name source .cu and PTX .ptx; PTX begins with a .version directive", content.path,
+            )
+
+
+def chosen(options: Options, name: str) -> bool:
+    """Is a kernel asked for?"""
+    return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))
+
+
+class Cubins:
+    """The cubins of a folder, taken in their order: many go through one process of the disassembler."""
+
+    def __init__(self, contents: Iterable[Content], options: Options) -> None:
+        self._stream = portions((c for c in contents if c.kind == "cubin"), partial(chosen, options))
+        self._next: Portion | None = None
+
+    def of(self, content: Content) -> Iterator[Portion]:
+        """The portions of the next cubin."""
+        portion, self._next = self._next or next(self._stream, None), None
+        while portion is not None and portion.content is not content:      # what was left of one that raised an error
+            portion = next(self._stream, None)
+        while portion is not None and portion.content is content:
+            yield portion
+            portion = next(self._stream, None)
+        self._next = portion
 
 
 def _from_source(content: Content, options: Options) -> Loaded:
@@ -90,7 +119,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
         if compiled.cubin is None:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
-        module, errors = Disassembly().module(compiled.cubin, content.path)
+        module, errors = machine_module(compiled.cubin, content.path)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
     return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""))
@@ -119,44 +148,58 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
     return (f"the file is PTX {module.version}; this version of ptxaudit was held against PTX up to {newest}",)
 
 
-def _from_cubin(content: Content, options: Options, code: Disassembly) -> Loaded:
+def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
     if options.isa in ("ptx", "both"):
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
-    module, errors = code.module(content.data, content.path)
-    return Loaded((module,), module.producer or None, errors=errors, registers=registers(content.data))
+    for portion in code.of(content):
+        yield _from_portion(portion)
 
 
-def _from_container(content: Content, options: Options) -> Loaded:
-    """The images of a fat binary, object, program, library or archive: those of --arch and --isa."""
+def _from_portion(portion: Portion) -> Loaded:
+    """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled."""
+    module = portion.module
+    if module is None:
+        return Loaded((), names=portion.names)
+    return Loaded((module,), module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names)
+
+
+def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
+    """The images of a fat binary, object, program, library or archive: those of --arch and --isa.
+
+    Machine code of one architecture after the other, then PTX: equal code is disassembled together.
+    """
     from ptxaudit.artifacts.container import images, read_images
 
     found = images(content.path, content.data)
-    chosen = [image for image in found if options.arch in (None, image.arch) and image.kind in _kinds(found, options)]
-    if not chosen:
+    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in _kinds(found, options)]
+    if not taken:
         there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found))
         raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
-    errors: list[InputError] = []
-    pieces: list[Content] = []
-    for image, data in read_images(chosen):
-        if isinstance(data, InputError):
-            errors.append(data)
-        else:
-            pieces.append(Content(image.name, image.kind, data))
-    code = Disassembly(pieces)
-    modules: list[ir.Module] = []
-    for piece in pieces:
-        try:
-            if piece.kind == "ptx":
-                modules.append(_ptx_module(decode(piece.data, piece.path), piece.path))
+    order = list(dict.fromkeys((image.kind != "cubin", image.arch) for image in taken))
+    taken.sort(key=lambda image: (image.kind != "cubin", order.index((image.kind != "cubin", image.arch))))
+    failed: list[InputError] = []
+
+    def contents(kind: str) -> Iterator[Content]:
+        for image, data in read_images([image for image in taken if image.kind == kind]):
+            if isinstance(data, InputError):
+                failed.append(data)
             else:
-                module, left_out = code.module(piece.data, piece.path)
-                modules.append(module)
-                errors += left_out
-        except InputError as error:
-            errors.append(error)
-    producers = dict.fromkeys(module.producer for module in modules if module.producer)
-    counts = {name: count for piece in pieces if piece.kind == "cubin" for name, count in registers(piece.data).items()}
-    return Loaded(tuple(modules), ", ".join(producers) or None, errors=tuple(errors), registers=counts)
+                yield Content(image.name, kind, data)
+
+    for portion in portions(contents("cubin"), partial(chosen, options)):
+        yield _or_error(lambda: _from_portion(portion))
+    for piece in contents("ptx"):
+        yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
+    if failed:
+        yield Loaded((), errors=tuple(failed))
+
+
+def _or_error(read: Callable[[], Loaded]) -> Loaded:
+    """One image that cannot be read leaves the others."""
+    try:
+        return read()
+    except InputError as error:
+        return Loaded((), errors=(error,))
 
 
 def _kinds(found: Iterable[Image], options: Options) -> set[str]:

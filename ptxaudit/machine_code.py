@@ -1,57 +1,204 @@
-"""Turns cubins into modules; those of one folder are disassembled together.
+"""Turns cubins into modules, a portion at a time, many in one process of the disassembler.
 
-The disassembler takes a third of a second to start and then thousands of instructions a
-millisecond, so a cache of fifty cubins goes through one process of it.
+    for portion in portions([Content("a.cubin", …), Content("b.cubin", …)]):
+        portion.content, portion.module, portion.errors
+
+The disassembler takes a third of a second to start and then prints 40,000 instructions a
+second, so the code of many small cubins goes through one process of it, and a large cubin through
+several: memory does not grow with the input. While one batch is audited the next is disassembled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from ptxaudit import ir
+from ptxaudit.artifacts.registers import registers
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
 
+if TYPE_CHECKING:
+    from ptxaudit.artifacts.cubin import CodeSection, Cubin
+    from ptxaudit.sass.disassemble import Line
+    from ptxaudit.sass.lift import Positions
 
-class Disassembly:
-    """The machine code of several cubins, each by its bytes."""
+BATCH_BYTES = 2 << 20         # code of one batch: 130,000 instructions, some 3 s of the disassembler
 
-    def __init__(self, contents: Iterable[Content] = ()) -> None:
-        self._known: dict[bytes, tuple] = {}
-        cubins = {content.data: content.path for content in contents if content.kind == "cubin"}
-        if len(cubins) > 1:
-            self._together(cubins)
+Wanted = Callable[[str], bool]          # a kernel's mangled name -> is it asked for?
+Item = TypeVar("Item")
 
-    def _together(self, files: dict[bytes, str]) -> None:
-        """Disassembles what can be; what cannot is left to `module`, which says why."""
-        from ptxaudit.artifacts.cubin import read_cubin
-        from ptxaudit.sass.disassemble import disassemble
 
-        cubins = {}
-        for data, file in files.items():
-            try:
-                cubins[data] = read_cubin(data, file)
-            except InputError:
-                continue
-        try:
-            code = disassemble(list(cubins.values()))
-        except InputError:
-            return
-        self._known = dict(zip(cubins, zip(cubins.values(), code, strict=True), strict=True))
+def everything(name: str) -> bool:
+    """Asks for all kernels."""
+    return True
 
-    def module(self, data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
-        """The module of a cubin, and an error for each function that did not decode.
 
-        Raises InputError when it cannot be read, or when nothing in it decodes.
-        """
-        from ptxaudit.artifacts.cubin import read_cubin
-        from ptxaudit.sass.disassemble import disassemble
+class _Image:
+    """A cubin with what all its portions share."""
+
+    def __init__(self, content: Content, cubin: Cubin) -> None:
+        self.content, self.cubin = content, cubin
+
+    @cached_property
+    def positions(self) -> Positions:
+        from ptxaudit.sass.lift import positions
+
+        return positions(self.cubin)
+
+    @cached_property
+    def registers(self) -> dict[str, int]:
+        return registers(self.cubin.elf)
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Some kernels of a cubin with the functions that they call.
+
+    names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
+    error: why nothing of it can be had.
+    """
+
+    content: Content
+    names: tuple[str, ...] = ()
+    error: InputError | None = None
+    _image: _Image | None = None
+    _functions: tuple[CodeSection, ...] = ()
+    _code: dict[str, tuple[Line, ...] | InputError] | None = None
+
+    @property
+    def code_bytes(self) -> int:
+        return sum(len(function.code) for function in self._functions)
+
+    @property
+    def cubin(self) -> Cubin | None:
+        """The cubin with the functions of this portion only."""
+        return replace(self._image.cubin, functions=self._functions) if self._image else None
+
+    @property
+    def registers(self) -> dict[str, int]:
+        """Registers a thread of each kernel."""
+        return self._image.registers if self._image else {}
+
+    @property
+    def errors(self) -> tuple[InputError, ...]:
+        """One for each function that did not decode."""
+        found = (self._code or {}).values()
+        return tuple(replace(lines, file=self.content.path) for lines in found if isinstance(lines, InputError))
+
+    @property
+    def module(self) -> ir.Module | None:
+        """The functions, lifted; None where none of them was asked for. Raises InputError when nothing decodes."""
         from ptxaudit.sass.lift import lift_module
 
-        if data in self._known:
-            cubin, code = self._known[data]
-        else:
-            cubin = read_cubin(data, file)
-            (code,) = disassemble([cubin])
-        errors = tuple(lines.in_file(file) for lines in code.values() if isinstance(lines, InputError))
-        return lift_module(cubin, code), errors
+        if self.error is not None:
+            raise self.error
+        if self._image is None or self._code is None:
+            return None
+        return lift_module(self.cubin, self._code, self._image.positions)
+
+
+def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
+    """All that is wanted of some cubins, in their order; each has at least one portion."""
+    for batch in one_ahead(_batches(contents, wanted)):
+        yield from batch
+
+
+def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
+    """The one module of a small cubin, and an error for each function that did not decode.
+
+    Raises InputError when it cannot be read, or when nothing in it decodes.
+    """
+    content = Content(file, "cubin", data)
+    image = _image(content)
+    (portion,) = _decoded([Portion(content, (), None, image, image.cubin.functions)])
+    return portion.module, portion.errors
+
+
+def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
+    """The items of a stream, each made in a thread while the one before it is used."""
+    with ThreadPoolExecutor(1) as pool:
+        done = object()
+        step = pool.submit(next, stream, done)
+        while (item := step.result()) is not done:
+            step = pool.submit(next, stream, done)
+            yield item
+
+
+def _image(content: Content) -> _Image:
+    from ptxaudit.artifacts.cubin import read_cubin
+
+    return _Image(content, read_cubin(bytes(content.data), content.path))
+
+
+def _batches(contents: Iterable[Content], wanted: Wanted) -> Iterator[list[Portion]]:
+    batch: list[Portion] = []
+    size = 0
+    for content in contents:
+        for portion in _cut(content, wanted):
+            if batch and size + portion.code_bytes > BATCH_BYTES:
+                yield _decoded(batch)
+                batch, size = [], 0
+            batch.append(portion)
+            size += portion.code_bytes
+    if batch:
+        yield _decoded(batch)
+
+
+def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
+    """The portions of one cubin, of about a batch each; nothing is disassembled yet."""
+    try:
+        image = _image(content)
+    except InputError as error:
+        yield Portion(content, error=error)
+        return
+    functions = {function.name: function for function in image.cubin.functions}
+    names = tuple(name for name, function in functions.items() if function.entry)
+    chosen: dict[str, CodeSection] = {}
+    size, first = 0, True
+    for name in filter(wanted, names):
+        for function in _called(functions[name], functions):
+            if function.name not in chosen:
+                chosen[function.name] = function
+                size += len(function.code)
+        if size > BATCH_BYTES // 2:
+            yield Portion(content, names if first else (), None, image, tuple(chosen.values()))
+            chosen, size, first = {}, 0, False
+    if chosen:
+        yield Portion(content, names if first else (), None, image, tuple(chosen.values()))
+    elif first:
+        yield Portion(content, names)
+
+
+def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:
+    """A function and all that its code refers to, directly or through others."""
+    out = {function.name: function}
+    waiting = [function]
+    while waiting:
+        for relocation in waiting.pop().relocations:
+            other = functions.get(relocation.symbol.section.removeprefix(".text."))
+            if other is not None and other.name not in out:
+                out[other.name] = other
+                waiting.append(other)
+    return list(out.values())
+
+
+def _decoded(batch: list[Portion]) -> list[Portion]:
+    """The portions with their code; one process of the disassembler for each architecture."""
+    from ptxaudit.sass.disassemble import disassemble
+
+    out = list(batch)
+    for sm in sorted({portion.cubin.sm for portion in batch if portion.cubin}):
+        places = [at for at, portion in enumerate(batch) if portion.cubin and portion.cubin.sm == sm]
+        try:
+            code = disassemble([batch[at].cubin for at in places])
+        except InputError as error:
+            for at in places:
+                out[at] = replace(batch[at], error=replace(error, file=batch[at].content.path))
+            continue
+        for at, lines in zip(places, code, strict=True):
+            out[at] = replace(batch[at], _code=lines)
+    return out

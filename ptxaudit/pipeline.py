@@ -22,9 +22,11 @@ from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
+from ptxaudit.loading import chosen
 from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import Options
 from ptxaudit.report import Kernel, Problem, Report, Tool
+from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
 PARTS_A_JOB = 4              # shares of the work that a process takes one after the other
@@ -51,12 +53,12 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     problems = [problem for part in parts for problem in part.problems]
     if not any(part.failed for part in parts):
         problems += [Problem.of(error) for error in unmatched(options, parts)]
-    return Report(
+    return with_suppressions(Report(
         tool=Tool("ptxaudit", __version__),
         inputs=tuple(entry for part in parts for entry in part.inputs),
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
         problems=tuple(problems),
-    )
+    ))
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,9 @@ def machine_for(function: ir.Function, options: Options) -> machines.Machine:
 
 def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[tuple[ir.Module, ir.Function]]:
     """The kernels asked for, each with its module."""
-    globs = [Launch(kernel=name) for name in options.kernels]
     for module in modules:
         for function in module.kernels():
-            if not globs or match(globs, function.name):
+            if chosen(options, function.name):
                 yield module, function
 
 

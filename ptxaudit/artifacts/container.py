@@ -37,7 +37,8 @@ _KINDS = {1: "ptx", 2: "cubin"}
 _COMPRESSED = 0x2000 | 0x8000                  # LZ4; zstd
 _SECTIONS = (".nv_fatbin", "__nv_relfatbin")   # linked device code; device code that is still to be linked
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")   # an archive member's header
-_HEAP_BYTES = 32 << 20                         # compressed bytes unpacked by one process
+_HEAP_BYTES = 8 << 20                          # compressed bytes unpacked by one process
+_WINDOW = 1 << 20                              # bytes searched at a time
 TIMEOUT = 300                                  # seconds for one heap
 
 
@@ -56,7 +57,7 @@ class Image:
         return self._entry is not None
 
 
-def images(file: str, data: bytes | None = None) -> list[Image]:
+def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     """All device code of a file, in its order. data: the content, where it is not a file on disk.
 
     Raises InputError when there is none, or when a fat binary's chain of entries is broken.
@@ -143,7 +144,12 @@ def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) 
 
 
 def _find(view: memoryview, start: int, end: int) -> int:
-    return (view.obj if _is_whole_map(view) else bytes(view)).find(FATBIN_MAGIC, start, end)
+    """Where the next fat binary begins, or -1; searched a window at a time, without a copy of the whole."""
+    for window in range(start, end, _WINDOW):
+        at = bytes(view[window:min(end, window + _WINDOW + len(FATBIN_MAGIC) - 1)]).find(FATBIN_MAGIC)
+        if at >= 0:
+            return window + at
+    return -1
 
 
 def _is_whole_map(view: memoryview) -> bool:
@@ -176,8 +182,16 @@ def read_images(chosen: Sequence[Image]) -> Iterator[tuple[Image, bytes | InputE
         heap.append(image)
         if sum(len(i._payload) for i in heap) > _HEAP_BYTES:
             yield from _read_heap(heap)
+            _forget(heap)
             heap = []
     yield from _read_heap(heap)
+
+
+def _forget(heap: list[Image]) -> None:
+    """Pages of a mapped file that were read would stay in memory."""
+    whole = heap[0]._payload.obj
+    if isinstance(whole, mmap.mmap):
+        whole.madvise(mmap.MADV_DONTNEED)
 
 
 def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:

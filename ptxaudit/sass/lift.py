@@ -38,6 +38,7 @@ _OTHER_BANK = re.compile(r"c\[0x[1-9a-f]")        # banks whose contents are the
 # (line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
 Memo = dict[tuple[Line, int], tuple]
 Sources = Callable[[str, int], ir.Source | None]     # (section, byte offset) -> position in the source
+Positions = tuple[Sources | None, tuple[str, ...]]   # None where the file has none; what to say of them
 
 
 def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
@@ -46,8 +47,8 @@ def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
     return lift_module(cubin, disassemble([cubin], tool)[0])
 
 
-def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError]) -> ir.Module:
-    """The functions of a cubin, given its disassembly, with their source positions.
+def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], known: Positions | None = None) -> ir.Module:
+    """The functions of a cubin, given its disassembly, with their source positions (`known`, or read here).
 
     A function that did not decode is left out (its InputError stays in `lines`); when that is
     every one, the first one's InputError is raised.
@@ -55,7 +56,7 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError]) -
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
         raise next(error for error in lines.values() if isinstance(error, InputError))
-    sources, notes = _sources(cubin)
+    sources, notes = known or positions(cubin)
     called: set[str] = set()
     functions = {}
     memo: Memo = {}
@@ -69,8 +70,8 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError]) -
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
 
 
-def _sources(cubin: Cubin) -> tuple[Sources | None, tuple[str, ...]]:
-    """(positions of instructions in the source or None, what to say of them)."""
+def positions(cubin: Cubin) -> Positions:
+    """Positions of instructions in the source, for all functions of a cubin."""
     try:
         table = source_lines(cubin)
     except InputError as error:

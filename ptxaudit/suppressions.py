@@ -1,0 +1,103 @@
+"""Reads `// ptxaudit: allow(PA001, "why")` out of sources: what a finding may be, and why.
+
+    s[tid * 32] = x;   // ptxaudit: allow(PA002, "runs once")      about its own line
+    // ptxaudit: allow(PA001, PA002, "cold path")                  about the next line with code
+    float y = s[tid * 32];
+
+A comment that names no rule or no reason is an InputError at its place: a suppression that
+silently did nothing would be worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ptxaudit.errors import InputError
+from ptxaudit.report import Problem, Report, Source, Suppression
+
+MARK = "ptxaudit:"
+HINT = 'write it as // ptxaudit: allow(PA001, "why")'
+_COMMENT = re.compile(r"(?://|/\*)\s*ptxaudit:\s*(?P<body>.*)")
+_ALLOW = re.compile(r'allow\(\s*(?P<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:,\s*(?:"(?P<reason>[^"]*)")?\s*)?\)')
+_ONLY_COMMENT = re.compile(r"\s*(?://.*|/\*.*\*/\s*|\*.*)?")
+
+
+def suppressions_of(report: Report) -> tuple[list[Suppression], list[InputError]]:
+    """Those of every source file that a report names and that can be read, and what is wrong with others."""
+    found: list[Suppression] = []
+    errors: list[InputError] = []
+    for file in source_files(report):
+        for one in read_suppressions(_text(file), file):
+            (errors if isinstance(one, InputError) else found).append(one)      # type: ignore[arg-type]
+    return found, errors
+
+
+def with_suppressions(report: Report) -> Report:
+    """The report with the suppressions of its sources; those that are not understood are problems."""
+    found, errors = suppressions_of(report)
+    problems = (*report.problems, *map(Problem.of, errors))
+    return replace(report, suppressions=tuple(found), problems=problems) if found or errors else report
+
+
+def source_files(report: Report) -> list[str]:
+    """The sources of a report: its CUDA inputs, and the files its line tables name."""
+    files = {entry.path: None for entry in report.inputs if entry.kind in ("cuda", "ptx")}
+    for kernel in report.kernels:
+        for source in (*(site.source for site in kernel.sites), *(access.source for access in kernel.local)):
+            files.update(dict.fromkeys(_files(source)))
+    return list(files)
+
+
+def _files(source: Source | None) -> Iterator[str]:
+    if source is not None:
+        yield source.file
+        yield from (frame.file for frame in source.inlined)
+
+
+def _text(file: str) -> str:
+    """The file's text, or "" where there is none to be had or nothing in it is for this tool."""
+    try:
+        data = Path(file).read_bytes()
+    except (OSError, ValueError):
+        return ""
+    return data.decode("utf-8", "replace") if MARK.encode() in data else ""
+
+
+def read_suppressions(text: str, file: str) -> Iterator[Suppression | InputError]:
+    """Those of one source, in order."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if MARK not in line or not (comment := _COMMENT.search(line)):
+            continue
+        target = _next_code(lines, number) if _ONLY_COMMENT.fullmatch(line[: comment.start()]) else number
+        yield from _parse(comment["body"], file, number, comment.start() + 1, target)
+
+
+def _parse(body: str, file: str, line: int, column: int, target: int) -> Iterator[Suppression | InputError]:
+    from ptxaudit import rules
+
+    match = _ALLOW.match(body)
+    if match is None:
+        yield InputError("this comment is for ptxaudit, and it is not understood", HINT, file, line, column)
+        return
+    if not (match["reason"] or "").strip():
+        yield InputError(f"the suppression of {match['rules']} gives no reason", HINT, file, line, column)
+        return
+    for name in re.split(r"\s*,\s*", match["rules"]):
+        try:
+            rule = rules.get(name)
+        except InputError as error:
+            yield InputError(error.what, error.hint, file, line, column)
+        else:
+            yield Suppression(rule.id, match["reason"].strip(), file, line, target)
+
+
+def _next_code(lines: list[str], number: int) -> int:
+    """The number of the next line that is more than a comment; the last one's where there is none."""
+    for at in range(number, len(lines)):
+        if lines[at].strip() and not _ONLY_COMMENT.fullmatch(lines[at]):
+            return at + 1
+    return len(lines)

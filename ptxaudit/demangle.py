@@ -46,7 +46,8 @@ def split_name(name: str) -> tuple[str, list[str]]:
     text = demangle(name)
     if text == name or not text.endswith(")"):
         return text, []
-    opening = next(i for i in range(len(text) - 1, -1, -1) if _depths(text)[i] == 0 and text[i] == "(")
+    depths = _depths(text)
+    opening = next(i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "(")
     head, inside = text[:opening], text[opening + 1:-1]
     blanks = [i for i, depth in enumerate(_depths(head)) if depth == 0 and head[i] == " "]
     # a blank inside "operator()", "(anonymous namespace)" or "{lambda()#1}" is at depth > 0

@@ -185,7 +185,7 @@ def judge(site: Site, counted: Counted) -> tuple[Verdict, str]:
     if requests is not None and requests != counted.requests:
         return Verdict.DIFFERS, f"{requests:,} requests in the report, {counted.requests:,} counted"
     bounds = _bounds(site, counted.requests)
-    if requests is not None and ".BYPASS" in site.opcode:
+    if requests and ".BYPASS" in site.opcode:
         return Verdict.REQUESTS, NO_COUNTER
     if bounds is None:
         return (Verdict.OPEN if requests is None else Verdict.REQUESTS), site.reason

@@ -1,0 +1,48 @@
+"""`ptxaudit compare`: a report's figures against those of Nsight Compute, site by site."""
+
+from __future__ import annotations
+
+import click
+
+_EPILOG = """
+\b
+  ncu --section SourceCounters -o run ./app                       # on the GPU
+  ncu --import run.ncu-rep --page source --csv > source.csv
+  ptxaudit audit app --launch launches.toml --format json -o report.json
+  ptxaudit compare report.json source.csv
+
+The hardware's own totals settle what the profiler's figures by instruction cannot: add
+--metrics regex:l1tex__data_pipe_lsu_wavefronts_mem_shared.*.sum to the first command, export
+--page raw --csv as well, and give both files.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("report")
+@click.argument("profiles", metavar="NCU.csv...", nargs=-1, required=True)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.pass_context
+def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: str, output: str | None) -> None:
+    """Compare the JSON report REPORT with what Nsight Compute counted, instruction by instruction.
+
+    Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
+    """
+    from ptxaudit.commands._write import emit
+    from ptxaudit.ncu_csv import read_profiles
+    from ptxaudit.profiles import compare_all
+    from ptxaudit.render.problems import error_text
+    from ptxaudit.report_reader import read_report
+
+    compared = compare_all(read_report(report), read_profiles(profiles))
+    if form == "json":
+        import json
+
+        emit(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
+    else:
+        from ptxaudit.render.comparison import compared_text
+
+        emit(compared_text(compared), output)
+    for problem in compared.problems:
+        click.echo(error_text(problem), err=True)
+    ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

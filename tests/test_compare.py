@@ -1,0 +1,249 @@
+"""A report against a profile: verdicts on sites, kernels found by name and code, Nsight Compute's CSV."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from pathlib import Path
+
+import jsonschema
+import measured_kernels
+import pytest
+from click.testing import CliRunner
+from reports import LAUNCH, kernel, report, site
+
+import ptxaudit
+from ptxaudit.cli import main
+from ptxaudit.compare import Counted, Profile, Verdict, compare, judge
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import Status
+from ptxaudit.ncu_csv import parse_export, read_profiles
+from ptxaudit.profiles import compare_all
+from ptxaudit.report import Span
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+SCHEMA = Path(ptxaudit.__file__).parent / "schemas" / "compare-1.schema.json"
+TABLE = """\
+"Kernel Name","{name}",
+"Address","Source","# Samples","Instructions Executed","L1 Wavefronts Shared Ideal","L1 Wavefronts Shared"
+"0x7f10","      LDC R1, c[0x0][0x28]","3","4","0","0"
+"0x7f20","      LDS R0, [R2]","1","{requests}","4","{wavefronts}"
+"0x7f30","@!P0  LDS.64 R0, [R2]","1","0","0","0"
+"""
+
+
+def at(offset=16, opcode="LDS", **changes):
+    known = {"opcode": opcode, "text": f"{opcode} R0, [R2]", "offset": offset, "ptx_line": None}
+    return dataclasses.replace(site(None), **(known | changes))
+
+
+def exact(requests=4, wavefronts=8, **changes):
+    return at(status=Status.EXACT, requests=requests, active_requests=requests, wavefronts=wavefronts, ideal=4, excess=wavefronts - 4, **changes)
+
+
+def entry(*sites, name="k", **changes):
+    return kernel(*sites, name=name, demangled=name, isa="sass", **changes)
+
+
+def ranged(low, high, **changes):
+    changes = {"requests": None, "reason": "loaded from memory", "status": Status.DATA_DEPENDENT} | changes
+    return at(bounds=(low, high), active_requests=None, wavefronts=None, ideal=None, excess=None, ways=None, per_request=None, **changes)
+
+
+# --- one site -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ours, counted, verdict", [
+    (exact(), (4, 8), Verdict.EQUAL),
+    (exact(), (5, 8), Verdict.DIFFERS),
+    (exact(), (4, 9), Verdict.DIFFERS),
+    (exact(opcode="LDS.64"), (4, 9), Verdict.DISPUTED),
+    (exact(opcode="LDS.U.128"), (4, 9), Verdict.DISPUTED),
+    (exact(opcode="LDS.64"), (5, 8), Verdict.DIFFERS),
+    (exact(opcode="STS.64"), (4, 9), Verdict.DIFFERS),
+    (exact(opcode="LDGSTS.E.64"), (4, 9), Verdict.DISPUTED),
+    (ranged(4, 16), (4, 16), Verdict.WITHIN),
+    (ranged(4, 16), (4, 17), Verdict.DIFFERS),
+    (ranged(4, 16, requests=4), (4, 5), Verdict.WITHIN),
+    (ranged(4, 16, requests=4), (5, 5), Verdict.DIFFERS),
+    (at(status=Status.UNREACHED, requests=0), (0, 0), Verdict.EQUAL),
+    (at(status=Status.UNREACHED, requests=0), (1, 1), Verdict.DIFFERS),
+])
+def test_a_site_is_judged(ours, counted, verdict) -> None:
+    assert judge(ours, Counted(16, ours.text, *counted))[0] is verdict
+
+
+def test_a_copy_past_the_caches_is_held_to_its_requests() -> None:
+    copy = ranged(0, 0, opcode="LDGSTS.E.BYPASS.128", requests=4, status=Status.BOUNDED)
+    assert judge(copy, Counted(16, "", 4, 32))[0] is Verdict.REQUESTS
+    assert judge(copy, Counted(16, "", 5, 32))[0] is Verdict.DIFFERS
+
+
+def test_without_a_launch_a_request_limits_the_whole() -> None:
+    invariant = at(status=Status.INVARIANT, requests=None, active_requests=None, wavefronts=None, ideal=None, excess=None, per_request=Span(2, 2))
+    assert judge(invariant, Counted(16, "", 4, 8))[0] is Verdict.WITHIN
+    assert judge(invariant, Counted(16, "", 4, 9))[0] is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize("counter, verdict", [
+    (None, Verdict.DISPUTED),
+    (8, Verdict.DISPUTED),
+    (12, Verdict.DIFFERS),           # the profiler was right after all
+    (6, Verdict.DIFFERS),
+])
+def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
+    counters = {} if counter is None else {"op_ld": counter}
+    result = compare(entry(exact(opcode="LDS.64")), Profile("k", (Counted(16, "LDS.64 R0, [R2]", 4, 12, 8),), counters))
+    assert [row.verdict for row in result.rows] == [verdict]
+    assert result.differs == (verdict is Verdict.DIFFERS)
+
+
+def test_an_instruction_that_the_report_lacks_is_told() -> None:
+    result = compare(entry(exact()), Profile("k", (Counted(16, "LDS R0, [R2]", 4, 8), Counted(32, "STS [R2], R0", 4, 4), Counted(48, "FADD", 4, 0))))
+    assert [(row.verdict, row.offset) for row in result.rows] == [(Verdict.EQUAL, 16), (Verdict.UNLISTED, 32)]
+    assert result.differs
+
+
+# --- kernels ------------------------------------------------------------------------------------
+
+def profile(name="k", requests=4, wavefronts=8, text="LDS R0, [R2]", **changes):
+    return Profile(name, (Counted(0, "LDC R1, c[0x0][0x28]", 4, 0), Counted(16, text, requests, wavefronts)), **changes)
+
+
+@pytest.mark.parametrize("ours, theirs", [
+    ("void a::k<8, true>(float*)", "void a::k<(int)8, (bool)1>(float *)"),
+    ("void a::k<unsigned int, -1>(int)", "k"),
+    ("k(float const*)", "k(const float *)"),
+])
+def test_a_kernel_is_found_by_either_spelling(ours, theirs) -> None:
+    result = compare_all(report(entry(exact(), name=ours)), [profile(theirs)])
+    assert len(result.comparisons) == 1 and not result.differs
+
+
+def test_launches_are_matched_by_grid_then_in_order_then_by_agreement() -> None:
+    large = {"launch": LAUNCH.__class__(grid=(9, 1, 1), block=(32, 1, 1))}
+    entries = entry(exact()), entry(exact(requests=9), **large)
+    other = profile(requests=9, grid=(9, 1, 1), block=(32, 1, 1))
+    assert not compare_all(report(*entries), [other]).differs
+    assert not compare_all(report(*entries), [profile(), profile(requests=9)]).differs
+    assert not compare_all(report(*entries), [profile(requests=9)]).differs
+    assert compare_all(report(*entries), [profile(requests=9), profile()]).differs
+
+
+def test_another_build_is_refused() -> None:
+    result = compare_all(report(entry(exact())), [profile(text="STS [R2], R0")])
+    assert "at 0x10 the report has LDS, the profile STS" in result.problems[0].what
+    assert not result.comparisons
+
+
+def test_a_profile_of_nothing_in_the_report_is_refused() -> None:
+    with pytest.raises(InputError, match="no kernel of the profile is in the report: other"):
+        compare_all(report(entry(exact())), [profile("other")])
+    with pytest.raises(InputError, match="no machine code"):
+        compare_all(report(kernel(exact(), isa="ptx")), [profile()])
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+def table(name="k", requests=4, wavefronts=8):
+    return TABLE.format(name=name, requests=requests, wavefronts=wavefronts)
+
+
+def test_a_source_page_is_read() -> None:
+    text = "==PROF== Connected to process 1\n\n" + table() + table(wavefronts="1,024")
+    first, second = parse_export(text).profiles
+    assert first.counted[1] == Counted(16, "LDS R0, [R2]", 4, 8, 4)
+    assert first.counted[2].offset == 32
+    assert second.counted[1].wavefronts == 1024
+
+
+def test_a_table_that_is_written_twice_is_one_launch() -> None:
+    assert len(parse_export(table() * 2).profiles) == 1
+    assert len(parse_export(table() * 4).profiles) == 2
+    assert len(parse_export(table() + table("j") + table()).profiles) == 3
+
+
+def test_columns_may_be_called_otherwise_and_be_missing() -> None:
+    text = '"Kernel Name","k",\n"#","Source","inst_executed"\n"1","LDC R1","4"\n"2","LDS R0, [R2]","4"\n'
+    assert parse_export(text).profiles[0].counted[1] == Counted(16, "LDS R0, [R2]", 4, None, None)
+
+
+@pytest.mark.parametrize("text, what", [
+    ("", "no CSV of Nsight Compute"),
+    ("a,b\n1,2\n", "no CSV of Nsight Compute"),
+    ('"Kernel Name","k",\n"Address","Source"\n"0x10","LDS"\n', "no column 'Instructions Executed'"),
+    ('"Kernel Name","k",\n"Address","Source","Instructions Executed"\n"-","x = 1;","4"\n', "not the address of an instruction"),
+])
+def test_what_is_no_source_page_is_refused(text, what) -> None:
+    with pytest.raises(InputError, match=what):
+        parse_export(text, "x.csv")
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path) -> None:
+    (tmp_path / "r.ncu-rep").write_bytes(b"\xff\xfe\0NVR")
+    for name, what in (("r.ncu-rep", "not UTF-8"), ("missing.csv", "cannot read the profile")):
+        with pytest.raises(InputError, match=what):
+            read_profiles([tmp_path / name])
+
+
+# --- from end to end ----------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The report of two measured cubins, and Nsight Compute's exports of the same run."""
+    folder = tmp_path_factory.mktemp("compare")
+    for name in ("source.csv", "raw.csv"):
+        (folder / name).write_bytes(gzip.decompress((measured_kernels.DATA / "profiles_sm90" / f"{name}.gz").read_bytes()))
+    cubins = measured_kernels.cubins("samples_sm90")
+    launches = []
+    for name in ("transpose", "vector_merges"):
+        (folder / f"{name}.cubin").write_bytes(cubins[f"{name}.cubin"])
+        launches += ptxaudit.read_launches(SAMPLES / name / "launch.toml")
+    audited = ptxaudit.audit([folder / "transpose.cubin", folder / "vector_merges.cubin"], launches=launches)
+    (folder / "report.json").write_text(audited.to_json(), encoding="utf-8")
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+def test_a_real_export_agrees_with_the_report(exported) -> None:
+    result = run(exported / "report.json", exported / "source.csv", exported / "raw.csv")
+    assert result.exit_code == 0, result.output
+    assert "32 of 32 sites agree: 2 disputed, 30 equal" in result.output
+    assert "the launch's counter agrees with the report (op_ld: 4, by instructions 8)" in result.output
+
+
+def test_without_the_raw_page_nothing_settles(exported) -> None:
+    result = run(exported / "report.json", exported / "source.csv")
+    assert result.exit_code == 0
+    assert "no counter of this launch settles it" in result.output
+
+
+def test_the_json_keeps_to_its_schema(exported) -> None:
+    result = run(exported / "report.json", exported / "source.csv", exported / "raw.csv", "--format", "json")
+    document = json.loads(result.output)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    assert document["counts"] == {"disputed": 2, "equal": 30}
+    assert {kernel["name"] for kernel in document["kernels"]} >= {"v4_two_way", "float_32_pitch_33"}
+
+
+def test_a_wrong_figure_is_found(exported, tmp_path) -> None:
+    document = json.loads((exported / "report.json").read_text())
+    wrong = next(site for kernel in document["kernels"] for site in kernel["sites"] if kernel["name"] == "float_32_pitch_33")
+    wrong["wavefronts"] += 1
+    (tmp_path / "report.json").write_text(json.dumps(document))
+    result = run(tmp_path / "report.json", exported / "source.csv")
+    assert result.exit_code == 1
+    assert "129 wavefronts in the report, 128 counted" in result.output
+
+
+def test_bad_input_is_told(exported) -> None:
+    for arguments, words in (
+        ((exported / "report.json", exported / "raw.csv"), "no source page"),
+        ((exported / "source.csv", exported / "source.csv"), "not JSON"),
+        ((exported / "report.json", exported / "missing.csv"), "cannot read the profile"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2 and words in result.output

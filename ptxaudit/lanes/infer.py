@@ -24,6 +24,7 @@ import numpy as np
 
 from ..graph import END, Graph, Slice
 from ..ir import Function, Reg, Special
+from ..reducible import reducible
 from . import affine
 from .effects import Registers, View, execute, guard_mask
 from .env import LANES
@@ -93,12 +94,27 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     twins: access -> the first copy of the same instruction, which answers for all.
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
+    named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
+    split = None
     part = graph.slice(accesses, follow_loads=True)
     batches = rows_for(function, launch, told, facts, _two_dimensional(function, part))
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
     for rows in batches:
         interpreter = Interpreter(function, graph, part, rows, accesses, deadline)
+        if interpreter.order is None and split is None:
+            split = reducible(function, graph)
+            if split is not None:
+                function, graph = split.function, split.graph
+                answers: dict[int, int] = {}
+                for i, old in enumerate(split.origin):
+                    if old in accesses:
+                        answers.setdefault(twins[old], i)
+                twins = {i: answers[twins[old]] for i, old in enumerate(split.origin) if old in accesses}
+                accesses = {i: accesses[split.origin[i]] for i in twins}
+                named = {i: old for old, i in answers.items()}
+                part = graph.slice(accesses, follow_loads=True)
+                interpreter = Interpreter(function, graph, part, rows, accesses, deadline)
         try:
             interpreter.run()
             failure = failure or interpreter.failure
@@ -112,10 +128,11 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     for index, access in accesses.items():
         if twins[index] != index:
             continue
+        own = named[index]
         if failure:
-            sites[index] = SiteResult(index, Status.UNKNOWN, failure)
+            sites[own] = SiteResult(own, Status.UNKNOWN, failure)
         else:
-            sites[index] = conclude(index, access, seen.get(index, []), machine, any(i in shaped for i, t in twins.items() if t == index))
+            sites[own] = conclude(own, access, seen.get(index, []), machine, any(i in shaped for i, t in twins.items() if t == index))
     return Inference(sites, batches[0].assumed)
 
 
@@ -455,8 +472,9 @@ class Interpreter:
                     execute(op, view, k)
                 if last.site is not None and k in self.accesses:
                     self._observe(last, view, state)
-        if last.control is not None and self.graph.yielding and self._together(last.control):
-            state = self._restore(block, state, firm=True)
+            if last.control is not None and self.graph.yielding and self._together(last.control):
+                state = self._restore(block, state, firm=True)
+                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
         self.after[block] = state
         self._leave(block, last, state)
 

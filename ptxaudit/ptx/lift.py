@@ -17,7 +17,7 @@ import functools
 
 from .. import ir
 from ..errors import InputError
-from . import control, memory, moves, opcodes
+from . import control, memory, moves, opcodes, video
 from . import syntax as s
 from .data import variables
 from .debug import Debug
@@ -28,7 +28,7 @@ from .quiet import no_collection
 from .scope import Callee, Data, Place, Scope, dimensions, shape_of
 from .types import BYTE
 
-ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS
+ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every base name with a meaning. What is not here is opaque."""
 
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")

@@ -1,0 +1,311 @@
+"""Audits a folder of PTX files with nothing told, kernel by kernel: what share of their sites is answered?
+
+    python bench/corpus.py FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--no-ptxas] [--only GLOB]
+
+FOLDER holds one folder a package, each with PTX files. Every kernel is audited on its own under a
+guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas
+then assembles the same files with as many processes, so that the two times can be compared. The
+results file has names and counts only: nothing of anybody's code. Seconds are of processor time, which
+a busy machine does not change; only the engine's own deadline is one of the clock, and set far off.
+
+A site is *answered* when its status is one of
+
+    exact, invariant, conditional          by their meaning
+    unreached                              proved never to run
+    bounded                                when high <= 2 * low, or when no counter counts it (cp.async.cg) and its lines are told
+    data-dependent                         when its range is told: without the data nobody knows more
+
+The results also say what the share is when data-dependent sites are not counted as answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import hashlib
+import json
+import re
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ptxaudit import graph, lanes, ptxas
+from ptxaudit.errors import InputError
+from ptxaudit.lanes.result import SiteResult, Status
+from ptxaudit.link import link
+from ptxaudit.machines import get as machine_of
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module
+from ptxaudit.version import __version__
+
+BUDGET = 10.0               # seconds a kernel: the goal is that none needs them
+PATIENCE = 8                # on a busy machine a second of processor time can take several on the clock
+RATIO = 2                   # a range answers when its high end is at most so many times its low end
+NAME_LENGTH = 96            # names of template instances run to thousands of letters
+TOP = 40                    # reasons listed
+BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACHED)
+
+
+class TimeOut(BaseException):
+    """A kernel took longer than it may; not an Exception, so that nothing on the way takes it for a fault."""
+
+
+@dataclass(frozen=True)
+class KernelRecord:
+    """What became of one kernel. sites: by status; open: of these, reasons of sites not answered, with their number."""
+
+    name: str
+    package: str
+    file: str
+    seconds: float
+    sites: dict[str, int] = field(default_factory=dict)
+    answered: int = 0
+    data_dependent: int = 0             # of the answered ones
+    open: dict[str, int] = field(default_factory=dict)
+    fault: str = ""                     # "", "time-out", or the exception and where it was raised
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """One file. seconds: processor time of reading it and auditing all of its kernels."""
+
+    file: str
+    megabytes: float
+    seconds: float
+    kernels: tuple[KernelRecord, ...] = ()
+    fault: str = ""
+
+
+# --- one site -------------------------------------------------------------------------------
+
+def answers(site: SiteResult) -> bool:
+    """A site has an answer per request, as the module says."""
+    if site.status in BY_MEANING:
+        return True
+    if site.line_class_max is not None:
+        return True
+    if site.per_request is None or min(site.per_request) < 0:
+        return False
+    low, high = site.per_request
+    return site.status is Status.DATA_DEPENDENT or site.status is Status.BOUNDED and high <= RATIO * low
+
+
+def reason_class(reason: str) -> str:
+    """A reason without the names and numbers of one kernel, so that like reasons count together."""
+    reason = re.sub(r"%\w+(\.\w+)?", "%r", reason)
+    reason = re.sub(r"\b\w*[_$]\w+\b", "NAME", reason)
+    return re.sub(r"@?\b\d+\b", "N", reason)[:160]
+
+
+def short(name: str) -> str:
+    """A name cut to NAME_LENGTH letters, still unlike every other one."""
+    if len(name) <= NAME_LENGTH:
+        return name
+    return f"{name[:NAME_LENGTH - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+# --- one file -------------------------------------------------------------------------------
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """TimeOut inside when it takes more processor time."""
+    def ring(*_: object) -> None:
+        raise TimeOut
+    previous = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+
+
+def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
+    """All kernels of a file that have sites."""
+    start = time.process_time()
+    text = path.read_text(encoding="utf-8", errors="replace")
+    taken = lambda: round(time.process_time() - start, 4)
+    try:
+        module = lift_module(parse_module(text, path.name))
+    except InputError as error:
+        return FileRecord(path.name, len(text) / 1e6, taken(), fault=str(error))
+    except Exception as error:                                  # a crash is what this looks for
+        return FileRecord(path.name, len(text) / 1e6, taken(), fault=_place(error))
+    kernels = tuple(record for kernel in module.kernels() if (record := _audit_kernel(module, kernel, package, path.name, budget)))
+    return FileRecord(path.name, len(text) / 1e6, taken(), kernels)
+
+
+def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> KernelRecord | None:
+    """None for a kernel without sites."""
+    start = time.process_time()
+    fault, sites = "", ()
+    try:
+        with at_most(budget):
+            function = link(module, kernel)
+            flow = graph.build(function)
+            if not flow.sites():
+                return None
+            sites = lanes.evaluate(function, flow, machine=machine_of(function.arch), budget=PATIENCE * budget).sites
+    except TimeOut:
+        fault = "time-out"
+    except InputError as error:
+        fault = str(error)
+    except Exception as error:
+        fault = _place(error)
+    if any(site.reason.startswith("budget:") for site in sites):
+        fault = "time-out"
+    answered = [site for site in sites if answers(site)]
+    unanswered = [site for site in sites if not answers(site)]
+    return KernelRecord(
+        short(kernel.name), package, file, round(time.process_time() - start, 3),
+        dict(sorted(Counter(str(site.status) for site in sites).items())),
+        len(answered), sum(site.status is Status.DATA_DEPENDENT for site in answered),
+        dict(Counter(f"{site.status}: {reason_class(site.reason)}" for site in unanswered)), fault,
+    )
+
+
+def _place(error: Exception) -> str:
+    """An exception in one line, with the innermost place in this project."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if "ptxaudit" in f.filename] or frames
+    return f"{type(error).__name__}: {str(error)[:120]} ({Path(ours[-1].filename).name}:{ours[-1].lineno})"
+
+
+def assemble_file(path: Path) -> tuple[float, str]:
+    """(processor seconds of ptxas, why it refused the file or "")."""
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    text = path.read_text(encoding="utf-8", errors="replace")
+    start = spent()
+    refused = ""
+    for options in ((), ("--compile-only",)):                   # functions of another module stay open
+        start = spent()
+        try:
+            ptxas.assemble(text, options=options, file=path.name)
+            return spent() - start, ""
+        except InputError as error:
+            refused = str(error)
+    return spent() - start, refused
+
+
+# --- all ------------------------------------------------------------------------------------
+
+def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, with_ptxas: bool = True, only: str = "*",
+        progress=lambda line: None) -> dict:
+    """The results as plain JSON; see `summary`."""
+    paths = [path for path in sorted(folder.rglob("*.ptx")) if fnmatch.fnmatch(str(path.relative_to(folder)), only)]
+    packages = [path.relative_to(folder).parts[0] if path.parent != folder else folder.name for path in paths]
+    files, wall, assembled, wall_ptxas = [], 0.0, [], 0.0
+    with ProcessPoolExecutor(jobs) as pool:
+        start = time.perf_counter()
+        for path, record in zip(paths, pool.map(partial(audit_file, budget=budget), paths, packages)):
+            files.append(record)
+            progress(f"{path.relative_to(folder)}: {len(record.kernels)} kernels, {record.seconds:.1f} s {record.fault}")
+        wall = time.perf_counter() - start
+        if with_ptxas:
+            start = time.perf_counter()
+            for path, outcome in zip(paths, pool.map(assemble_file, paths)):
+                assembled.append(outcome)
+                progress(f"{path.relative_to(folder)}: ptxas {outcome[0]:.1f} s {outcome[1]}")
+            wall_ptxas = time.perf_counter() - start
+    return summary(files, jobs, budget, wall, assembled, wall_ptxas)
+
+
+def summary(files: list[FileRecord], jobs: int, budget: float, wall: float, assembled: list[tuple[float, str]], wall_ptxas: float) -> dict:
+    """Sums over all kernels, by package and by reason, and a line a kernel."""
+    kernels = [kernel for file in files for kernel in file.kernels]
+    status, reasons, kernels_with = Counter(), Counter(), Counter()
+    packages: dict[str, Counter] = defaultdict(Counter)
+    for k in kernels:
+        status.update(k.sites)
+        reasons.update(k.open)
+        kernels_with.update(k.open.keys())
+        packages[k.package].update(kernels=1, sites=sum(k.sites.values()), answered=k.answered)
+    sites = sum(status.values())
+    answered = sum(k.answered for k in kernels)
+    data = sum(k.data_dependent for k in kernels)
+    share = lambda part, whole: round(part / whole, 4) if whole else None
+    accepted = [at for at, (_, refused) in enumerate(assembled) if not refused]
+    ours = sum(files[at].seconds for at in accepted)
+    theirs = sum(assembled[at][0] for at in accepted)
+    faults = [k for k in kernels if k.fault and k.fault != "time-out"]
+    return {
+        "tool": f"ptxaudit {__version__}",
+        "budget_seconds": budget,
+        "jobs": jobs,
+        "files": len(files),
+        "kernels": len(kernels),
+        "sites": sites,
+        "status": dict(status.most_common()),
+        "answered": answered,
+        "answered_share": share(answered, sites),
+        "answered_share_without_data_dependent": share(answered - data, sites),
+        "crashes": [{"kernel": k.name, "file": k.file, "what": k.fault} for k in faults]
+        + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
+        "time_outs": [{"kernel": k.name, "file": k.file} for k in kernels if k.fault == "time-out"],
+        "seconds": {
+            "audit_wall": round(wall, 1), "audit_processor": round(sum(f.seconds for f in files), 1),
+            "ptxas_wall": round(wall_ptxas, 1), "ptxas_processor": round(sum(s for s, _ in assembled), 1),
+            "files_that_ptxas_takes": len(accepted), "audit_processor_of_these": round(ours, 1), "ptxas_processor_of_these": round(theirs, 1),
+            "ratio": share(ours, theirs),
+        },
+        "packages": {name: dict(counts) | {"share": share(counts["answered"], counts["sites"])} for name, counts in sorted(packages.items())},
+        "open_reasons": [{"reason": r, "sites": n, "kernels": kernels_with[r]} for r, n in reasons.most_common(TOP)],
+        "per_kernel": [{key: value for key, value in asdict(k).items() if value not in ("", {}, 0)} for k in kernels],
+    }
+
+
+def show(results: dict) -> str:
+    """The head of the results as text."""
+    seconds = results["seconds"]
+    lines = [
+        f"{results['kernels']} kernels of {len(results['packages'])} packages, {results['sites']} sites: "
+        f"{results['answered_share'] or 0:.1%} answered ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones), "
+        f"{len(results['crashes'])} crashes, {len(results['time_outs'])} time-outs",
+        "  " + ", ".join(f"{name} {count}" for name, count in results["status"].items()),
+        f"  audit {seconds['audit_wall']} s ({seconds['audit_processor']} s of processor), ptxas {seconds['ptxas_wall']} s "
+        f"({seconds['ptxas_processor']} s): {seconds['ratio']} of ptxas's time on {seconds['files_that_ptxas_takes']} of {results['files']} files",
+        *(f"  {name:18} {p['kernels']:5} kernels {p['sites']:6} sites {p['share'] or 0:6.1%}" for name, p in results["packages"].items()),
+        *(f"  {r['sites']:6} sites {r['kernels']:5} kernels  {r['reason']}" for r in results["open_reasons"][:25]),
+        *(f"  crash: {c['file']} {c['kernel']}: {c['what']}" for c in results["crashes"]),
+        *(f"  time-out: {c['file']} {c['kernel']}" for c in results["time_outs"]),
+    ]
+    return "\n".join(lines)
+
+
+def written(results: dict) -> str:
+    """The results file: a line a kernel, so that changes can be read."""
+    head = json.dumps({k: v for k, v in results.items() if k != "per_kernel"}, indent=1, ensure_ascii=False)
+    rows = ",\n".join("  " + json.dumps(k, ensure_ascii=False) for k in results["per_kernel"])
+    return f'{head[:-2]},\n "per_kernel": [\n{rows}\n ]\n}}\n'
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("-o", "--output", type=Path, help="the results file to write")
+    arguments.add_argument("-j", "--jobs", type=int, default=2)
+    arguments.add_argument("--budget", type=float, default=BUDGET, help="seconds a kernel")
+    arguments.add_argument("--no-ptxas", action="store_true", help="do not time ptxas")
+    arguments.add_argument("--only", default="*", help="a glob over the files' paths in FOLDER")
+    options = arguments.parse_args()
+    results = run(options.folder, jobs=options.jobs, budget=options.budget, with_ptxas=not options.no_ptxas, only=options.only,
+                  progress=lambda line: print(line, file=sys.stderr, flush=True))
+    print(show(results))
+    if options.output:
+        options.output.write_text(written(results), encoding="utf-8")
+    return 1 if results["crashes"] or results["time_outs"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

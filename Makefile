@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
-SAMPLE ?= samples/gemm
+SAMPLE ?= samples/transpose
+KERNEL ?= $(if $(filter samples/transpose,$(SAMPLE)),float_32_*,*)
 ARGS   ?=
 
 BIN   := $(VENV)/bin
@@ -10,9 +11,10 @@ STAMP := $(VENV)/.ptxaudit-installed
 
 .PHONY: audit test bench wheel hardware-check clean
 
-# One real kernel, compiled by NVRTC and audited: no GPU needed.
+# One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
-	$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml $(ARGS)
+	@echo "ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)"
+	@$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)

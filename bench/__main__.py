@@ -1,17 +1,22 @@
 """`python -m bench [NAME…]`: measures the figures that README quotes and holds them against their goals.
 
 Process times, so that a busy machine changes little; the best of several runs. Exit status 1 where a
-goal is missed. `--list` names the figures, `--json` is for machines.
+goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes them all into README.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 from bench.figures import FIGURES, Figure, as_json
+from bench.measure import CHECKOUT
+
+README = CHECKOUT / "README.md"
+_MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
 def line(figure: Figure) -> str:
@@ -20,27 +25,43 @@ def line(figure: Figure) -> str:
     return f"{figure.name:<66} {figure.measured:8.2f}{unit:<3} goal {figure.goal:4g}{unit:<3} ratio {figure.ratio:5.2f}{note}"
 
 
+def table(found: dict[str, list[Figure]]) -> str:
+    """README's table of the figures."""
+    rows = ["| figure | ratio to its goal | goal | measured by |", "|---|---|---|---|"]
+    for name, figures in found.items():
+        for one in figures:
+            goal = f"{one.goal:g} {one.unit}".strip()
+            rows.append(f"| {one.name.strip()} | {one.ratio:.2f} | {goal} | `python -m bench {name}` |")
+    return "\n".join(rows) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.split("\n")[0])
     parser.add_argument("name", nargs="*", help=f"which: {', '.join(FIGURES)} [all]")
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write the table of README.md (of all figures)")
     options = parser.parse_args()
+    if options.write and options.name:
+        parser.error("--write is of all figures")
     if unknown := set(options.name) - set(FIGURES):
         parser.error(f"there is no figure {', '.join(sorted(unknown))}; there are {', '.join(FIGURES)}")
     if options.list:
         print("\n".join(f"{name:<10} {function.__doc__}" for name, function in FIGURES.items()))
         return 0
-    found: list[Figure] = []
+    found: dict[str, list[Figure]] = {}
     with tempfile.TemporaryDirectory(prefix="ptxaudit-bench-") as folder:
         for name in options.name or FIGURES:
             for figure in FIGURES[name](Path(folder)):
-                found.append(figure)
+                found.setdefault(name, []).append(figure)
                 if not options.json:
                     print(line(figure), flush=True)
+    every = [figure for figures in found.values() for figure in figures]
     if options.json:
-        print(as_json(found))
-    return 1 if any(figure.ratio > 1 for figure in found) else 0
+        print(as_json(every))
+    if options.write:
+        README.write_text(_MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], README.read_text(encoding="utf-8")), encoding="utf-8")
+    return 1 if any(figure.ratio > 1 for figure in every) else 0
 
 
 if __name__ == "__main__":

@@ -98,8 +98,8 @@ def megabyte(folder: Path) -> Iterator[Figure]:
     ptxas = best([toolchains.get("ptxas").path, f"-arch={ARCH}", "megabyte.ptx", "-o", "megabyte.cubin"], folder, 1)
     size = ptx.stat().st_size / MEGABYTE
     note = f"{audited.seconds:.2f} s against {ptxas.seconds:.2f} s"
-    yield Figure(f"{size:.2f} MB of PTX parsed and audited, over ptxas on the same file", audited.seconds / ptxas.seconds, 1, "", note)
-    yield Figure("  its peak memory", audited.megabytes, 300, "MB")
+    yield Figure(f"{size:.1f} MB of PTX parsed and audited, over ptxas on the same file", audited.seconds / ptxas.seconds, 1, "", note)
+    yield Figure("its peak memory", audited.megabytes, 300, "MB")
 
 
 # --- a launch with its real grid -------------------------------------------------------------

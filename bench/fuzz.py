@@ -14,6 +14,7 @@ import argparse
 import dataclasses
 import sys
 import time
+import traceback
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -26,6 +27,7 @@ from twin import compare, generate                  # noqa: E402
 from twin.run import TooLong                        # noqa: E402
 
 STEPS = 60_000            # warp instructions that the twin runs of one kernel
+SLOW = 10.0               # seconds that the engine may take for one kernel
 FEW_BLOCKS = 2            # a sample's blocks in each dimension
 
 
@@ -34,11 +36,15 @@ def one(seed: int, told: bool) -> compare.Verdict | None:
     k, verdict = generate.kernel(seed), compare.Verdict()
     try:
         if told:
-            compare.full(k.text, k.name, k.grid, k.block, k.params, k.dynamic, seed, verdict, most_steps=STEPS)
+            compare.told(k, verdict, most_steps=STEPS)
         else:
             compare.not_told(seed, k, verdict, most_steps=STEPS)
     except TooLong:
         return None
+    except Exception:                     # a crash is a finding; the other kernels go on
+        verdict.wrong.append(f"seed {seed} crashed: {traceback.format_exc(limit=-3)}")
+    if verdict.seconds > SLOW:
+        verdict.wrong.append(f"seed {seed}: the engine took {verdict.seconds:.1f} s")
     return verdict
 
 

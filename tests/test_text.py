@@ -12,7 +12,7 @@ from rich.console import Console
 from ptxaudit.lanes.result import Status
 from ptxaudit.render.notebook import report_html
 from ptxaudit.render.problems import problem_text
-from ptxaudit.render.rows import closing_lines, fold, kernel_rows
+from ptxaudit.render.rows import MAX_SOURCE, closing_lines, fold, kernel_rows, verdict_line
 from ptxaudit.render.terminal import print_report
 from ptxaudit.render.text import report_text
 from ptxaudit.render.words import bare_name, interval, listing, number, plural
@@ -48,6 +48,7 @@ k(float*)
        6 │ a = s[i];
   exact total                                16       1,032     16   1,016   128
 
+conflicts cost 1,016 of 1,032 wavefronts of the exact sites (98.4%), most at k.cu:4: st.shared.f32, 128 ways
 3 sites in 1 kernel: 2 exact, 1 unknown
   unknown ×1: the address comes from tex.2d (line 9)
 """
@@ -55,6 +56,18 @@ k(float*)
 
 def test_the_page_as_a_whole():
     assert report_text(PAGE) == TEXT
+
+
+def test_the_verdict_counts_only_what_is_exact_and_one_instruction_set_once():
+    good = kernel(at(6, "a"), isa="ptx")
+    assert verdict_line(report(good)) == "no excess: all 8 wavefronts are needed"
+    assert verdict_line(report(kernel(open_site(Status.UNKNOWN, 9)))) == "" == verdict_line(report())
+    assert verdict_line(report(good, kernel(at(6, "a"), isa="sass"))) == "no excess: all 8 wavefronts are needed"
+
+
+def test_long_source_lines_are_cut():
+    row = kernel_rows(kernel(at(6, "a = " + "b + " * 60)))[0]
+    assert len(row.notes[0].text) == MAX_SOURCE and row.notes[0].text.endswith("…")
 
 
 def terminal(width):

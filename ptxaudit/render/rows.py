@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from ptxaudit.lanes.result import Status
-from ptxaudit.render.words import bare_name, interval, number, plural, sequence
+from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report import Condition, Kernel, Report, Site, Span
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
@@ -24,6 +24,7 @@ NUMERIC = frozenset(COLUMNS[3:])
 MAX_CONDITIONS = 6           # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12            # in the closing lines
 MANY_ROWS = 3                # rows with one reason, from which on it is told once
+MAX_SOURCE = 100             # columns of a source line shown; the JSON report has all of it
 ABSENT = "–"
 
 Tone = Literal["bad", "open", "good", "quiet"]
@@ -177,11 +178,11 @@ def _tone(group: tuple[Site, ...]) -> Tone:
 def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
     first = group[0]
     if first.source and first.source.text:
-        yield Note("source", first.source.text, first.source.line)
+        yield Note("source", cut(first.source.text), first.source.line)
     for frame in first.source.inlined if first.source else ():
         who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
         text = f": {frame.text}" if frame.text else ""
-        yield Note("frame", f"{who} {PurePath(frame.file).name}:{frame.line}{text}")
+        yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
     if not (first.source and first.source.text):
         yield Note("note", first.text)
     causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))
@@ -193,6 +194,11 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
         yield Note("note", NO_COUNTER)
     yield from _cases(first.conditions)
     yield from _breakdown(group)
+
+
+def cut(source: str) -> str:
+    """A source line at a length to read; the blanks before a comment at its end are one."""
+    return cut_at(" ".join(source.split()), MAX_SOURCE)
 
 
 def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
@@ -240,6 +246,26 @@ def total_row(kernel: Kernel) -> Row | None:
     return Row(cells, (), "bad" if totals.excess else "good")
 
 
+def verdict_line(report: Report) -> str:
+    """What conflicts cost over all exact sites, and where most; "" where no site is exact.
+
+    One PTX and one SASS entry of a kernel are two counts of the same thing: only one of them is summed.
+    """
+    isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
+    exact = [(site, kernel) for kernel in report.kernels if kernel.isa == isa for site in kernel.sites if site.status is Status.EXACT]
+    wavefronts = sum(site.wavefronts or 0 for site, _ in exact)
+    excess = sum(site.excess or 0 for site, _ in exact)
+    if not wavefronts:
+        return ""
+    those = "" if all(site.settled for site in report.sites) else " of the exact sites"
+    if not excess:
+        return f"no excess: all {number(wavefronts)} wavefronts{those} are needed"
+    worst, kernel = max(exact, key=lambda pair: pair[0].excess or 0)
+    share = f"{excess / wavefronts:.1%}".replace(".0%", "%")
+    return (f"conflicts cost {number(excess)} of {number(wavefronts)} wavefronts{those} ({share}), "
+            f"most at {place(worst, kernel)}: {worst.opcode}, {number(worst.ways)} ways")
+
+
 def closing_lines(report: Report) -> list[str]:
     """How many sites are exact, invariant, in a range or unknown; then why those that are not."""
     sites = report.sites
@@ -251,7 +277,7 @@ def closing_lines(report: Report) -> list[str]:
     if not sites:
         return [f"no shared-memory site in {kernels}"]
     count = Counter(site.status for site in sites)
-    parts = [f"{count[status]} {status}" for status in (Status.EXACT, Status.INVARIANT) if count[status]]
+    parts = [f"{count[status]:,} {status}" for status in (Status.EXACT, Status.INVARIANT) if count[status]]
     ranged = [f"{count[status]} {status}" for status in RANGED if count[status]]
     if ranged:
         parts.append(f"{sum(count[status] for status in RANGED)} in a range ({', '.join(ranged)})")

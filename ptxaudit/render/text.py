@@ -6,8 +6,9 @@
       place            instruction    status  requests  wavefronts  ideal  excess  ways
       transpose.cu:14  ld.shared.f32  exact         32       1,024     32     992    32
          14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
-            = lanes 0 and 1 meet in bank 0: stride 128 bytes
+            = 32 lanes (0-31) meet in one bank: stride 128 bytes
 
+    conflicts cost 992 of 1,024 wavefronts (96.9%), most at transpose.cu:14: ld.shared.f32, 32 ways
     1 site in 1 kernel: 1 exact
 """
 
@@ -25,6 +26,7 @@ from ptxaudit.render.rows import (
     kernel_rows,
     shared_reasons,
     total_row,
+    verdict_line,
 )
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report
@@ -38,7 +40,7 @@ def report_text(report: Report) -> str:
     empty = [kernel.demangled for kernel in report.kernels if not kernel.sites]
     if empty:
         blocks.append("no shared-memory site in " + ", ".join(dict.fromkeys(empty)))
-    blocks.append("\n".join(closing_lines(report)))
+    blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report)])))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -23,6 +23,11 @@ def listing(items: list[str], last: str = "and") -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
 
 
+def cut_at(text: str, most: int) -> str:
+    """The text, or its beginning and an ellipsis where it is longer than `most`."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def bare_name(function: str) -> str:
     """A demangled name without return type and parameters: "void a::k<int, 2>(float*)" -> "a::k<int, 2>"."""
     depth = start = 0

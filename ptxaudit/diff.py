@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
 from ptxaudit.lanes.result import Status
-from ptxaudit.report import Kernel, Report, Site, plain
-from ptxaudit.sitematch import Pair, match_sites
+from ptxaudit.report import Kernel, Report, Site, Span, plain
+from ptxaudit.sitematch import match_sites
 
 SCHEMA = "ptxaudit/diff/1"
 
@@ -29,23 +29,37 @@ Interval = tuple[int, int]
 
 
 class Verdict(StrEnum):
-    """What became of a site, worst first."""
+    """What became of a site, worst first. The last four cost what they did before."""
 
     WORSE = "worse"
     NEW = "new"
     STATUS_CHANGED = "status-changed"
     GONE = "gone"
     BETTER = "better"
+    NARROWED = "narrowed"          # more, narrower accesses: a v4 that became four scalars
+    WIDENED = "widened"
+    MOVED = "moved"                # on another line, or in another file
     SAME = "same"
+
+
+QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
 
 
 @dataclass(frozen=True)
 class Change:
-    """One site: old or new is None where it has no counterpart."""
+    """One site, or the sites that the same work was cut into: () where it has no counterpart."""
 
     verdict: Verdict
-    old: Site | None
-    new: Site | None
+    olds: tuple[Site, ...]
+    news: tuple[Site, ...]
+
+    @cached_property
+    def old(self) -> Site | None:
+        return together(self.olds)
+
+    @cached_property
+    def new(self) -> Site | None:
+        return together(self.news)
 
     @property
     def site(self) -> Site:
@@ -55,9 +69,26 @@ class Change:
 
     @property
     def moved(self) -> bool:
-        """The same site on another line."""
-        old, new = self.old and self.old.source, self.new and self.new.source
-        return bool(old and new and old.line != new.line)
+        """The same site on another line, or in a file of another name."""
+        return bool(self.olds and self.news) and _moved(self.olds[0], self.news[0])
+
+    @property
+    def width(self) -> Verdict | None:
+        """WIDENED or NARROWED where the accesses are wider or narrower than before, whatever they cost."""
+        return _width_change(self.olds, self.news)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes beside wavefronts. registers: a thread's; shared_static: bytes."""
+
+    registers: int | None
+    shared_static: int
+    instructions: int | None
+
+    @staticmethod
+    def of(kernel: Kernel | None) -> Resources | None:
+        return kernel and Resources(kernel.registers, kernel.shared_static, kernel.instructions)
 
 
 @dataclass(frozen=True)
@@ -79,6 +110,10 @@ class KernelDiff:
         """The sums of both sides cover every site of the same launch."""
         return bool(self.old and self.new and _same_launch(self.old, self.new)
                     and self.old.totals.complete and self.new.totals.complete)
+
+    @property
+    def resources(self) -> tuple[Resources | None, Resources | None]:
+        return Resources.of(self.old), Resources.of(self.new)
 
     @cached_property
     def got_worse(self) -> bool:
@@ -107,11 +142,22 @@ class Diff:
     def got_worse(self) -> bool:
         return any(kernel.got_worse for kernel in self.kernels)
 
+    @cached_property
+    def totals(self) -> dict[str, tuple[int, int]]:
+        """excess and wavefronts of both sides, summed over the kernels and launches that can be compared."""
+        both = [entry for entry in self.kernels if entry.comparable]
+        return {
+            name: (sum(getattr(entry.old.totals, name) for entry in both if entry.old),
+                   sum(getattr(entry.new.totals, name) for entry in both if entry.new))
+            for name in ("excess", "wavefronts") if both
+        }
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "got_worse": self.got_worse,
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
+            "totals": {name: list(both) for name, both in self.totals.items()},
             "kernels": [_kernel_dict(kernel) for kernel in self.kernels],
         }
 
@@ -122,23 +168,24 @@ def diff_reports(old: Report, new: Report) -> Diff:
 
 
 def diff_kernels(old: Kernel | None, new: Kernel | None) -> KernelDiff:
-    """Compares two entries of one kernel, or lists one that has no counterpart."""
+    """Compares one kernel; every site of a kernel that is on one side only is new or gone."""
     if old is None or new is None:
         kernel = old or new
         verdict = Verdict.NEW if old is None else Verdict.GONE
-        pairs: list[Pair] = [(None, site) if old is None else (site, None) for site in (kernel.sites if kernel else ())]
-        return KernelDiff(old, new, tuple(Change(verdict, *pair) for pair in pairs))
+        sides = [((), (site,)) if old is None else ((site,), ()) for site in (kernel.sites if kernel else ())]
+        return KernelDiff(old, new, tuple(Change(verdict, *side) for side in sides))
     same_launch = _same_launch(old, new)
-    changes = []
-    for before, after in match_sites(old, new):
-        if before is None:
-            verdict = Verdict.NEW
-        elif after is None:
-            verdict = Verdict.GONE
-        else:
-            verdict = judge(before, after, same_launch)
-        changes.append(Change(verdict, before, after))
-    return KernelDiff(old, new, tuple(changes))
+    return KernelDiff(old, new, tuple(Change(_verdict(*group, same_launch), *group) for group in match_sites(old, new)))
+
+
+def _verdict(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) -> Verdict:
+    before, after = together(olds), together(news)
+    if before is None or after is None:
+        return Verdict.NEW if before is None else Verdict.GONE
+    verdict = judge(before, after, same_launch)
+    if verdict is not Verdict.SAME:
+        return verdict
+    return _width_change(olds, news) or (Verdict.MOVED if _moved(olds[0], news[0]) else Verdict.SAME)
 
 
 # --- kernels --------------------------------------------------------------------------------
@@ -162,10 +209,17 @@ def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[tu
     return pairs + [(kernel, None) for kernel in old_left.values()]
 
 
+def _texts(kernel: Kernel) -> Hashable:
+    """What a kernel that was renamed keeps: the accesses and their source lines; itself where it has none."""
+    texts = tuple((site.access, site.source.text if site.source else None) for site in kernel.sites)
+    return (kernel.isa, repr(kernel.launch), texts) if any(text for _, text in texts) else id(kernel)
+
+
 _KERNEL_KEYS: tuple[Callable[[Kernel], Hashable], ...] = (
     lambda kernel: (kernel.name, kernel.isa, repr(kernel.launch), PurePath(kernel.input).name),
     lambda kernel: (kernel.name, kernel.isa, repr(kernel.launch)),
     lambda kernel: (kernel.name, kernel.isa),
+    _texts,
 )
 
 
@@ -174,6 +228,52 @@ def _same_launch(old: Kernel, new: Kernel) -> bool:
 
 
 # --- sites ----------------------------------------------------------------------------------
+
+_SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_ideal")
+_SPANS = ("per_request", "ideal_per_request", "excess_per_request")
+_SUREST_FIRST = (Status.UNREACHED, Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNKNOWN)
+
+
+def together(sites: tuple[Site, ...]) -> Site | None:
+    """Several sites as one: sums, the largest ways, the least sure status; the rest is the first's. None of ()."""
+    if len(sites) < 2:
+        return sites[0] if sites else None
+    figures: dict[str, Any] = {name: _sum([_settled(site, name) for site in sites]) for name in _SUMS}
+    for name in _SPANS:
+        low = _sum([span and span.low for span in (getattr(site, name) for site in sites)])
+        high = _sum([span and span.high for span in (getattr(site, name) for site in sites)])
+        figures[name] = None if low is None or high is None else Span(low, high)
+    bounds = [_wavefronts(site) for site in sites]
+    low, high = _sum([one and one[0] for one in bounds]), _sum([one and one[1] for one in bounds])
+    figures["bounds"] = (low, high) if figures["wavefronts"] is None and low is not None and high is not None else None
+    for name in ("ways", "line_class_max"):
+        known = [getattr(site, name) for site in sites]
+        figures[name] = None if None in known else max(known)
+    status = max((site.status for site in sites), key=_SUREST_FIRST.index)
+    reason = next((site.reason for site in sites if site.status is status), "")
+    return replace(sites[0], **figures, status=status, reason=reason, conditions=(), trips=())
+
+
+def _settled(site: Site, name: str) -> int | None:
+    return 0 if site.status is Status.UNREACHED else getattr(site, name)
+
+
+def _sum(values: list[int | None]) -> int | None:
+    return None if any(value is None for value in values) else sum(value for value in values if value is not None)
+
+
+def _moved(old: Site, new: Site) -> bool:
+    a, b = old.source, new.source
+    return bool(a and b) and (a.line != b.line or PurePath(a.file).name != PurePath(b.file).name)
+
+
+def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | None:
+    widths = [_sum([site.width for site in sites]) for sites in (olds, news)]
+    if not olds or not news or widths[0] is None or widths[1] is None:
+        return None
+    before, after = widths[0] * len(news), widths[1] * len(olds)           # mean widths, over a common denominator
+    return Verdict.NARROWED if after < before else Verdict.WIDENED if after > before else None
+
 
 def judge(old: Site, new: Site, same_launch: bool) -> Verdict:
     """Compares the figures of one site: excess first, then wavefronts."""
@@ -254,9 +354,14 @@ def _kernel_dict(entry: KernelDiff) -> dict[str, Any]:
         "got_worse": entry.got_worse,
         "old_totals": plain(entry.old.totals) if entry.old else None,
         "new_totals": plain(entry.new.totals) if entry.new else None,
+        "old_resources": plain(entry.resources[0]),
+        "new_resources": plain(entry.resources[1]),
         "changes": [
             {
                 "verdict": str(change.verdict),
+                "moved": change.moved,
+                "width": change.width and str(change.width),
+                "sites": [len(change.olds), len(change.news)],
                 "access": change.site.access,
                 "source": plain(change.site.source),
                 "old": _site_dict(change.old),

@@ -1,53 +1,67 @@
-"""Decides whether a report may pass: `--fail-on excess=N`, `ways=N`, `total-excess=N`.
+"""Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`.
 
 A limit is met by the figure N or more. excess and ways are of one request of one site;
 total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
-conflict at all: excess=1, ways=2, total-excess=1.
+conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
 
     exact, invariant                        judged by their figure
     conditional, bounded, data-dependent    denied when the proved lower end meets the limit already
-    unknown, and upper ends                 not judged: counted, and denied with --strict
+    unknown, and upper ends                 not judged: a warning, counted, and denied with --strict
+
+What a comment in the source allows is not denied, and not part of a kernel's total. With a
+baseline only what is new or worse is denied; without any limit everything that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from ptxaudit import rules
+from ptxaudit.baseline import Ratchet
 from ptxaudit.errors import InputError
 from ptxaudit.figures import Interval, excess_of_request, total_excess, ways
+from ptxaudit.findings import Finding, find
 from ptxaudit.report import Kernel, Report, Site
+
+CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))      # rules that excess and ways are the figures of
+BASELINE = "baseline"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """One --fail-on. name: "excess" | "ways" | "total-excess"."""
+    """One --fail-on. name: "excess" | "ways" | "total-excess", or a rule's id, which has no figure."""
 
     name: str
-    figure: int
+    figure: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}={self.figure}"
+        return self.name if self.figure is None else f"{self.name}={self.figure}"
 
 
 @dataclass(frozen=True)
 class Denial:
-    """What a limit denies. site: None for a whole kernel. certain: False where only --strict denies it."""
+    """What a limit denies. site: None for a whole kernel; finding: where the limit is a rule.
+    certain: False where only --strict denies it."""
 
     limit: Limit
-    kernel: Kernel
+    kernel: Kernel | None
     site: Site | None
     what: str
     certain: bool = True
+    finding: Finding | None = None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """unjudged: sites that no limit could judge."""
+    """warnings: what only --strict would deny; unjudged: sites that no limit could judge;
+    allowed: findings that a comment in the source permits."""
 
     denials: tuple[Denial, ...]
     unjudged: int
     sites: int
+    warnings: tuple[Denial, ...] = ()
+    allowed: int = 0
 
 
 # the smallest figure that is a conflict
@@ -55,52 +69,109 @@ _LEAST = {"excess": 1, "ways": 2, "total-excess": 1}
 
 
 def parse_limit(text: str) -> Limit:
-    """"ways=4" -> Limit("ways", 4). Raises InputError."""
-    name, _, number = text.partition("=")
+    """"ways=4" -> Limit("ways", 4); "PA001" or "load-conflict" -> Limit("PA001"). Raises InputError."""
+    name, equals, number = text.partition("=")
+    if not equals and name not in _LEAST:
+        try:
+            return Limit(rules.get(name).id)
+        except InputError:
+            pass
     if name not in _LEAST or not number.isdecimal():
-        raise InputError(f"--fail-on {text} is no rule", "write excess=N, ways=N or total-excess=N with a whole number N")
+        known = ", ".join(rules.RULES)
+        raise InputError(f"--fail-on {text} is no rule and no limit",
+                         f"write excess=N, ways=N or total-excess=N with a whole number N, or a rule: {known}")
     return Limit(name, max(int(number), _LEAST[name]))
 
 
-def judge(report: Report, limits: Iterable[Limit], strict: bool = False) -> Verdict:
-    """Holds every kernel and site against every limit."""
-    limits = tuple(limits)
-    denials: list[Denial] = []
-    unjudged: set[int] = set()
-    for kernel in report.kernels:
-        for limit in limits:
-            if limit.name == "total-excess":
-                denials += _judge_kernel(kernel, limit)
-                continue
-            for site in kernel.sites:
-                denial = _judge_site(kernel, site, limit)
-                if denial is not None:
-                    denials.append(denial)
-                    if not denial.certain:
-                        unjudged.add(id(site))
-        if any(limit.name == "total-excess" for limit in limits):
-            unjudged |= {id(site) for site in kernel.sites if total_excess(site)[1] is None}
-    shown = tuple(denial for denial in denials if denial.certain or strict)
-    return Verdict(shown, len(unjudged), len(report.sites))
+def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
+          findings: Iterable[Finding] | None = None, ratchet: Ratchet | None = None) -> Verdict:
+    """Holds every kernel, site and finding against every limit.
+
+    findings: those of the report, where they are at hand already.
+    """
+    found = tuple(find(report) if findings is None else findings)
+    judging = _Judging(report, found, tuple(limits), ratchet)
+    denials = list(judging.denials())
+    certain = tuple(denial for denial in denials if denial.certain)
+    possible = tuple(denial for denial in denials if not denial.certain)
+    unjudged = len({id(denial.site) for denial in possible if denial.site is not None} | judging.open_in_totals())
+    allowed = sum(finding.allowed is not None for finding in found)
+    if strict:
+        return Verdict((*certain, *possible), unjudged, len(report.sites), (), allowed)
+    return Verdict(certain, unjudged, len(report.sites), possible, allowed)
+
+
+@dataclass(frozen=True)
+class _Judging:
+    report: Report
+    findings: tuple[Finding, ...]
+    limits: tuple[Limit, ...]
+    ratchet: Ratchet | None
+
+    def denials(self) -> Iterator[Denial]:
+        allowed = self._allowed()
+        if not self.limits and self.ratchet is not None:
+            yield from self._against_baseline(allowed)
+        for limit in self.limits:
+            if limit.figure is None:
+                yield from self._of_rule(limit)
+        for kernel in self.report.kernels:
+            for limit in self.limits:
+                if limit.name == "total-excess":
+                    yield from self._of_kernel(kernel, limit, allowed)
+                elif limit.figure is not None:
+                    for site in kernel.sites:
+                        if id(site) not in allowed and (denial := _judge_site(kernel, site, limit)) and self._is_open(site, denial):
+                            yield denial
+
+    def open_in_totals(self) -> set[int]:
+        """Sites without an upper end that a limit on totals has to leave open."""
+        if not any(limit.name == "total-excess" for limit in self.limits):
+            return set()
+        return {id(site) for site in self.report.sites if total_excess(site)[1] is None}
+
+    def _allowed(self) -> set[int]:
+        """Sites whose conflict a comment permits."""
+        return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in CONFLICTS}
+
+    def _is_open(self, site: Site, denial: Denial) -> bool:
+        """Not known to the baseline, or worse than there."""
+        return self.ratchet is None or self.ratchet.is_open(site, denial.certain)
+
+    def _of_rule(self, limit: Limit) -> Iterator[Denial]:
+        for finding in self.findings:
+            known = self.ratchet is not None and self.ratchet.knows(finding)
+            if finding.rule == limit.name and finding.allowed is None and not known:
+                yield Denial(limit, finding.kernel, finding.site, finding.what, finding.certain, finding)
+
+    def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
+        figures = [total_excess(site) for site in kernel.sites if id(site) not in allowed]
+        low = sum(figure[0] for figure in figures)
+        high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
+        denial = _against(limit, kernel, None, low, high)
+        if denial and (self.ratchet is None or self.ratchet.total_grew(kernel)):
+            yield denial
+
+    def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
+        assert self.ratchet is not None
+        limit = Limit(BASELINE)
+        for kernel, site, what, certain in self.ratchet.worse():
+            if id(site) not in allowed:
+                yield Denial(limit, kernel, site, what, certain)
 
 
 def _judge_site(kernel: Kernel, site: Site, limit: Limit) -> Denial | None:
-    low, high = FIGURES[limit.name](site)
+    return _against(limit, kernel, site, *FIGURES[limit.name](site))
+
+
+def _against(limit: Limit, kernel: Kernel, site: Site | None, low: int, high: int | None) -> Denial | None:
+    """A denial where the figure meets the limit, an uncertain one where it may."""
+    assert limit.figure is not None
     if low >= limit.figure:
         return Denial(limit, kernel, site, f"{limit.name} is {_text(low, high)}")
     if high is None or high >= limit.figure:
         return Denial(limit, kernel, site, f"{limit.name} may be {_text(low, high)}", certain=False)
     return None
-
-
-def _judge_kernel(kernel: Kernel, limit: Limit) -> Iterable[Denial]:
-    figures = [total_excess(site) for site in kernel.sites]
-    low = sum(figure[0] for figure in figures)
-    high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
-    if low >= limit.figure:
-        yield Denial(limit, kernel, None, f"{limit.name} is {_text(low, high)}")
-    elif high is None or high >= limit.figure:
-        yield Denial(limit, kernel, None, f"{limit.name} may be {_text(low, high)}", certain=False)
 
 
 def _text(low: int, high: int | None) -> str:

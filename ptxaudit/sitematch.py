@@ -16,7 +16,7 @@ they are on a tie. Sites without a position pair by the order of their accesses.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -26,7 +26,8 @@ from ptxaudit.report import Frame, Kernel, Site, Source
 
 LONGEST_DIFFLIB = 2_000_000     # comparisons; above it equal tokens pair by their order
 
-Pair = tuple[Site | None, Site | None]
+Group = tuple[tuple[Site, ...], tuple[Site, ...]]
+Indices = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass
@@ -42,37 +43,66 @@ FileLines = dict[str, dict[int, Line]]
 LineMap = dict[int, int]
 
 
-def match_sites(old: Kernel, new: Kernel) -> list[Pair]:
-    """Pairs in the order of the new kernel; (site, None) gone, at the end; (None, site) new."""
+def match_sites(old: Kernel, new: Kernel) -> list[Group]:
+    """Groups in the order of the new kernel; ((…), ()) gone, at the end; ((), (…)) new.
+
+    A group is one site a side, unless the compiler cut the same work into other pieces: a vector
+    access into scalars, or an unrolled line into more copies.
+    """
     old_name, new_name = _file_names(old, new)
     old_lines, new_lines = _lines(old, old_name), _lines(new, new_name)
     aligned = {name: align_lines(lines, new_lines.get(name, {})) for name, lines in old_lines.items()}
 
-    partner: dict[int, int] = {}        # index in new.sites -> index in old.sites
-    waiting: dict[Hashable, list[int]] = defaultdict(list)
-    for at, site in enumerate(old.sites):
-        if site.source:
-            waiting[_key(site, old_name, aligned)].append(at)
-    for queue in waiting.values():
-        queue.reverse()
-    for at, site in enumerate(new.sites):
-        queue = waiting.get(_key(site, new_name, None)) if site.source else None
-        if queue:
-            partner[at] = queue.pop()
+    old_places, new_places = _places_of(old, old_name, aligned), _places_of(new, new_name, None)
+    groups: list[Indices] = []
+    for key, there in new_places.items():
+        groups += _pair_up(old_places.get(key, []), there, old.sites, new.sites)
 
-    matched_old = set(partner.values())
+    matched_old = {at for group in groups for at in group[0]}
+    matched_new = {at for group in groups for at in group[1]}
     left_old = [at for at in range(len(old.sites)) if at not in matched_old]
-    left_new = [at for at in range(len(new.sites)) if at not in partner]
+    left_new = [at for at in range(len(new.sites)) if at not in matched_new]
     old_rest = [_likeness(old.sites[at], old_name) for at in left_old]
     new_rest = [_likeness(new.sites[at], new_name) for at in left_new]
-    for i, j in align(old_rest, new_rest):
-        partner[left_new[j]] = left_old[i]
+    pairs = [(left_old[i], left_new[j]) for i, j in align(old_rest, new_rest)]
+    groups += [((i,), (j,)) for i, j in pairs]
+    here, there = {i for i, _ in pairs}, {j for _, j in pairs}
+    groups += [((), (at,)) for at in left_new if at not in there]
+    groups.sort(key=lambda group: group[1][0])
+    groups += [((at,), ()) for at in left_old if at not in here]
+    return [(tuple(old.sites[at] for at in group[0]), tuple(new.sites[at] for at in group[1])) for group in groups]
 
-    pairs: list[Pair] = [
-        (old.sites[partner[at]] if at in partner else None, site) for at, site in enumerate(new.sites)
-    ]
-    matched_old = set(partner.values())
-    return pairs + [(site, None) for at, site in enumerate(old.sites) if at not in matched_old]
+
+def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> dict[Hashable, list[int]]:
+    """The sites that have a position, by it."""
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for at, site in enumerate(kernel.sites):
+        if site.source:
+            places[_key(site, name, aligned)].append(at)
+    return places
+
+
+def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
+    """Sites of one position: one to one in order, or all together where the same work is cut differently.
+    Those left over are not among the groups."""
+    if not olds:
+        return
+    same = len(olds) == len(news) and sorted(old[i].width or 0 for i in olds) == sorted(new[j].width or 0 for j in news)
+    if not same and (len(olds) > 1 or len(news) > 1):
+        before, after = _work([old[i] for i in olds]), _work([new[j] for j in news])
+        if any(a is not None and a == b for a, b in zip(before, after, strict=True)):
+            yield tuple(olds), tuple(news)
+            return
+    yield from (((i,), (j,)) for i, j in zip(olds, news, strict=False))
+
+
+def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
+    """(bytes a lane over the launch, bytes a lane of one pass), None where not known. The latter only for
+    sites that are told apart by their widths: more copies of one width may be more trips of a loop."""
+    if any(site.width is None for site in sites):
+        return None, None
+    launch = None if any(site.requests is None for site in sites) else sum((site.requests or 0) * (site.width or 0) for site in sites)
+    return launch, sum(site.width or 0 for site in sites)
 
 
 def _likeness(site: Site, name: Callable[[str], str]) -> Hashable:

@@ -10,6 +10,7 @@ silently did nothing would be worse than none.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,9 +30,14 @@ def suppressions_of(report: Report) -> tuple[list[Suppression], list[InputError]
     """Those of every source file that a report names and that can be read, and what is wrong with others."""
     found: list[Suppression] = []
     errors: list[InputError] = []
+    inputs = {os.path.realpath(entry.path): entry.path for entry in report.inputs}
     for file in source_files(report):
         for one in read_suppressions(_text(file), file):
-            (errors if isinstance(one, InputError) else found).append(one)      # type: ignore[arg-type]
+            if isinstance(one, InputError):
+                one.file = inputs.get(os.path.realpath(file), file)        # as the user spelt it
+                errors.append(one)
+            else:
+                found.append(one)
     return found, errors
 
 
@@ -43,12 +49,17 @@ def with_suppressions(report: Report) -> Report:
 
 
 def source_files(report: Report) -> list[str]:
-    """The sources of a report: its CUDA inputs, and the files its line tables name."""
-    files = {entry.path: None for entry in report.inputs if entry.kind in ("cuda", "ptx")}
+    """The sources of a report: the files its line tables name, by those names, and its CUDA and PTX inputs."""
+    files: dict[str, str] = {}
     for kernel in report.kernels:
         for source in (*(site.source for site in kernel.sites), *(access.source for access in kernel.local)):
-            files.update(dict.fromkeys(_files(source)))
-    return list(files)
+            for file in _files(source):
+                if file not in files.values():
+                    files.setdefault(os.path.realpath(file), file)
+    for entry in report.inputs:
+        if entry.kind in ("cuda", "ptx"):
+            files.setdefault(os.path.realpath(entry.path), entry.path)
+    return list(files.values())
 
 
 def _files(source: Source | None) -> Iterator[str]:

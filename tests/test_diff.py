@@ -32,8 +32,13 @@ def lines(pairs):
     return [(old and old.source.line, new and new.source.line) for old, new in pairs]
 
 
+def pairs_of(old, new):
+    """The first site of each side of every group."""
+    return [(olds[0] if olds else None, news[0] if news else None) for olds, news in match_sites(old, new)]
+
+
 def matched(old, new):
-    return lines(match_sites(kernel(*old), kernel(*new)))
+    return lines(pairs_of(kernel(*old), kernel(*new)))
 
 
 # --- matching -------------------------------------------------------------------------------
@@ -41,13 +46,13 @@ def matched(old, new):
 def test_sites_match_by_line_and_access_whatever_their_offsets():
     old = [at(10, offset=16), at(10, "store", offset=32), at(12, offset=48)]
     new = [at(10, "store", offset=160), at(12, offset=176), at(10, offset=192)]
-    pairs = match_sites(kernel(*old), kernel(*new))
+    pairs = pairs_of(kernel(*old), kernel(*new))
     assert [(a.access, a.source.line) for a, _ in pairs] == [(b.access, b.source.line) for _, b in pairs]
 
 
 def test_equal_positions_match_in_order():
     old, new = [at(10, opcode=str(n)) for n in range(3)], [at(10, opcode=str(n)) for n in range(4)]
-    pairs = match_sites(kernel(*old), kernel(*new))
+    pairs = pairs_of(kernel(*old), kernel(*new))
     assert [(a and a.opcode, b.opcode) for a, b in pairs] == [("0", "0"), ("1", "1"), ("2", "2"), (None, "3")]
 
 
@@ -82,7 +87,7 @@ def test_a_rewritten_block_pairs_by_its_accesses():
 def test_the_inline_stack_tells_equal_lines_apart():
     old = [at(5, inlined=(20,), text="c"), at(5, inlined=(30,), text="c")]
     new = [at(5, inlined=(30,), text="c"), at(5, inlined=(40,), text="c")]
-    pairs = match_sites(kernel(*old), kernel(*new))
+    pairs = pairs_of(kernel(*old), kernel(*new))
     stacks = [(a and a.source.inlined[0].line, b and b.source.inlined[0].line) for a, b in pairs]
     assert (30, 30) in stacks
 
@@ -100,13 +105,13 @@ def test_a_renamed_file_is_the_same_file():
 def test_the_inputs_themselves_may_have_two_names():
     old = kernel(at(5, file="before.cu"), at(2, file="x.h"), input="before.cu")
     new = kernel(at(5, file="after.cu"), at(2, file="x.h"), input="dir/after.cu")
-    assert lines(match_sites(old, new)) == [(5, 5), (2, 2)]
+    assert lines(pairs_of(old, new)) == [(5, 5), (2, 2)]
 
 
 def test_sites_without_line_information_match_by_order_of_their_accesses():
     old = [site(None, "load", id="a"), site(None, "store", id="b"), site(None, "load", id="c")]
     new = [site(None, "store", id="B"), site(None, "load", id="C")]
-    pairs = match_sites(kernel(*old), kernel(*new))
+    pairs = pairs_of(kernel(*old), kernel(*new))
     assert [(a and a.id, b and b.id) for a, b in pairs] == [("b", "B"), ("c", "C"), ("a", None)]
 
 
@@ -127,7 +132,7 @@ def test_alignment_is_a_common_subsequence(old, new):
 def test_every_site_is_in_exactly_one_pair(places, shift, text):
     old = [at(line, access, text=f"line {line}" if text else None) for line, access in places]
     new = [at(line + shift, access, text=f"line {line}" if text else None) for line, access in places]
-    pairs = match_sites(kernel(*old), kernel(*new))
+    pairs = pairs_of(kernel(*old), kernel(*new))
     assert sum(a is not None for a, _ in pairs) == len(old)
     assert sum(b is not None for _, b in pairs) == len(new)
     if text or not shift:
@@ -206,6 +211,60 @@ def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
     assert entry.old and entry.new and not entry.comparable
 
 
+# --- the same work in other pieces ----------------------------------------------------------
+
+def pieces(count, width, line=10, opcode="LDS", **figures):
+    return [at(line, width=width, opcode=opcode, id=f"p{n}", **figures) for n in range(count)]
+
+
+def changes(old, new, **options):
+    return [(str(c.verdict), c.width and str(c.width), len(c.olds), len(c.news))
+            for c in diff_reports(report(kernel(*old, **options)), report(kernel(*new, **options))).kernels[0].changes]
+
+
+def test_a_vector_that_became_scalars_is_narrowed_and_one_site():
+    vector, scalars = pieces(1, 16, wavefronts=32, ideal=32), pieces(4, 4)
+    assert changes(vector, scalars) == [("narrowed", "narrowed", 1, 4)]
+    assert changes(scalars, vector) == [("widened", "widened", 4, 1)]
+    assert changes(vector, pieces(4, 4, wavefronts=32)) == [("worse", "narrowed", 1, 4)]
+    assert changes(pieces(4, 4, wavefronts=32), vector) == [("better", "widened", 4, 1)]
+
+
+def test_without_a_launch_the_pieces_of_one_pass_are_compared():
+    vector = [dataclasses.replace(invariant(4, ideal=4), width=16)]
+    scalars = [dataclasses.replace(invariant(4), width=4)] * 4
+    assert changes(vector, scalars, launch=None) == [("worse", "narrowed", 1, 4)]
+    assert changes(vector, [dataclasses.replace(invariant(1), width=4)] * 4, launch=None) == [("narrowed", "narrowed", 1, 4)]
+
+
+def test_a_line_unrolled_further_is_the_same_work():
+    assert changes(pieces(2, 4, requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [("same", None, 2, 4)]
+    assert changes(pieces(2, 4, requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [("better", None, 2, 4)]
+
+
+def test_one_access_more_on_a_line_is_new():
+    assert [c[0] for c in changes(pieces(3, 4), pieces(4, 4))] == ["same"] * 3 + ["new"]
+
+
+def test_a_copy_that_never_runs_costs_nothing():
+    idle = dataclasses.replace(open_site(Status.UNREACHED, requests=0), source=pieces(1, 4)[0].source)
+    assert changes(pieces(1, 4), [*pieces(1, 4), idle]) == [("same", None, 1, 2)]
+
+
+def test_a_renamed_kernel_is_the_same_kernel():
+    old, new = report(kernel(at(3, text="a"), at(5, text="b"))), report(kernel(at(4, text="a"), at(6, text="b"), name="other"))
+    (entry,) = diff_reports(old, new).kernels
+    assert entry.old and entry.new and [str(c.verdict) for c in entry.changes] == ["moved", "moved"]
+
+
+def test_resources_stand_beside():
+    old, new = kernel(at(1), registers=32, instructions=100), kernel(at(1), registers=40, instructions=90, shared_static=8192)
+    text = diff_text(diff_reports(report(old), report(new)))
+    assert "  32 → 40 registers, 4,096 → 8,192 bytes of static shared memory, 100 → 90 instructions\n" in text
+    (entry,) = diff_reports(report(old), report(new)).to_dict()["kernels"]
+    assert entry["old_resources"] == {"registers": 32, "shared_static": 4096, "instructions": 100}
+
+
 # --- for people -----------------------------------------------------------------------------
 
 OLD = report(kernel(at(10, text="a = s[i];"), at(11, "store", text="s[i] = b;"), at(12, text="c = s[j];"), at(14, text="gone;")))
@@ -217,6 +276,7 @@ NEW = report(kernel(
 TEXT = """\
 k(float*)  ptx, grid 2×2, block 32×8
   excess 0 → 56 (+56), wavefronts 32 → 88 (+56)
+  4,096 bytes of static shared memory
 
   change  place        instruction    status  wavefronts  excess  ways
   worse   k.cu:10 → k.cu:11  ld.shared.f32  exact   8 → 64      0 → 56  1 → 8
@@ -227,7 +287,8 @@ k(float*)  ptx, grid 2×2, block 32×8
   gone    k.cu:14            ld.shared.f32  exact   8           0       1
       14 │ gone;
 
-5 sites: 1 worse, 1 new, 1 gone, 2 same
+5 sites: 1 worse, 1 new, 1 gone, 2 moved
+in total: excess 0 → 56 (+56), wavefronts 32 → 88 (+56)
 """
 
 
@@ -237,7 +298,7 @@ def test_text_says_what_changed_and_where():
 
 def test_same_sites_are_listed_on_demand():
     diff = diff_reports(OLD, NEW)
-    assert "same    k.cu:11 → k.cu:12" in diff_text(diff, everything=True)
+    assert "moved   k.cu:11 → k.cu:12" in diff_text(diff, everything=True)
     assert diff_text(diff_reports(OLD, OLD)) == "4 sites: 4 same\n"
 
 
@@ -256,7 +317,7 @@ def test_json_tells_every_change():
     for written in (data, diff_reports(report(kernel(UNKNOWN)), report()).to_dict(), diff_reports(report(), OLD).to_dict()):
         jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(written)))
     assert data["schema"] == "ptxaudit/diff/1" and data["got_worse"]
-    assert data["counts"] == {"worse": 1, "new": 1, "gone": 1, "same": 2}
+    assert data["counts"] == {"worse": 1, "new": 1, "gone": 1, "moved": 2}
     (entry,) = data["kernels"]
     first = entry["changes"][0]
     assert (first["verdict"], first["old"]["line"], first["new"]["line"]) == ("worse", 10, 11)

@@ -75,7 +75,7 @@ def test_requests_that_differ_are_judged_by_the_worst():
     assert verdict("excess=8", mixed) == (0, 1)
 
 
-@pytest.mark.parametrize("text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA001", "=3"])
+@pytest.mark.parametrize("text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA999", "PA001=3", "=3"])
 def test_what_is_no_limit(text):
     with pytest.raises(InputError) as caught:
         parse_limit(text)

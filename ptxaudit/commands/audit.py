@@ -9,9 +9,11 @@ import click
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 from ptxaudit.commands._write import emit
 from ptxaudit.errors import InputError
+from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
     from ptxaudit.gate import Verdict
+    from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
 
 
@@ -21,41 +23,63 @@ if TYPE_CHECKING:
 @isa_option
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
 @launch_options
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the report there instead of to standard output.")
-@click.option("--fail-on", metavar="RULE=N", multiple=True,
-              help="excess=N or ways=N (of a request), total-excess=N (of a kernel): exit 1 when a figure is N or more.")
-@click.option("--strict", is_flag=True, help="With --fail-on: what cannot be judged is denied too.")
+@click.option("--fail-on", metavar="RULE|NAME=N", multiple=True,
+              help="A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel): "
+                   "exit 1 when the rule finds something, or a figure is N or more; may be repeated.")
+@click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
+@click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
 @click.pass_context
 def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: str, output: str | None,
-            fail_on: tuple[str, ...], strict: bool, **given: Any) -> None:
+            fail_on: tuple[str, ...], strict: bool, baseline: str | None, **given: Any) -> None:
     """Score every shared-memory access of kernels, without a GPU.
 
     INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, program, library or archive with
     device code in it, a folder of these, or - for standard input.
 
-    Exit status: 0 checked and nothing denied, 1 something denied by --fail-on, 2 something could not be checked.
+    Exit status: 0 checked and nothing denied, 1 something denied by --fail-on or worse than the baseline,
+    2 something could not be checked.
     """
     from ptxaudit.commands._progress import progress
     from ptxaudit.gate import judge, parse_limit
     from ptxaudit.pipeline import run
 
     limits = [parse_limit(text) for text in fail_on]
-    if strict and not limits:
+    if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
     options = options_of(given)
     if listing:
         return _list(ctx, inputs, options, form)
+    known = _baseline(baseline)
     with progress() as step:
         report = run(inputs, options, step)
-    write(report, form, output)
-    verdict = judge(report, limits, strict)
-    complain(report, verdict, strict, bool(limits))
+    checked = _checked(report, known)
+    write(checked, form, output)
+    verdict = judge(report, limits, strict, findings=checked.findings, ratchet=checked.ratchet)
+    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
 
-def write(report: Report, form: str, output: str | None) -> None:
+def _baseline(file: str | None) -> Report | None:
+    if file is None:
+        return None
+    from ptxaudit.baseline import read_baseline
+
+    return read_baseline(file)
+
+
+def _checked(report: Report, known: Report | None) -> Checked:
+    """The report with its findings, beside the baseline where there is one."""
+    from ptxaudit.baseline import Ratchet
+    from ptxaudit.paths import here
+    from ptxaudit.render.checked import Checked
+
+    return Checked(report, here(), Ratchet.of(known, report) if known else None)
+
+
+def write(checked: Checked, form: str, output: str | None) -> None:
     """The report to a file, a terminal or a pipe."""
     import sys
 
@@ -64,27 +88,28 @@ def write(report: Report, form: str, output: str | None) -> None:
 
         from ptxaudit.render.terminal import print_report
 
-        print_report(report, Console(highlight=False))
+        print_report(checked.report, Console(highlight=False))
         return
-    if form == "json":
-        text = report.to_json()
-    else:
-        from ptxaudit.render.text import report_text
+    from ptxaudit.render.formats import written
 
-        text = report_text(report)
-    emit(text, output)
+    emit(written(form, checked), output)
 
 
-def complain(report: Report, verdict: Verdict, strict: bool, gated: bool) -> None:
-    """Problems and denials, to stderr."""
-    from ptxaudit.render.problems import denial_text, gate_text, problem_text
+def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None) -> None:
+    """Problems, denials, what may be denied with --strict, what is stale: to stderr."""
+    from ptxaudit.findings import stale_suppressions
+    from ptxaudit.render import problems as text
 
-    for problem in report.problems:
-        click.echo(problem_text(problem), err=True)
-    for denial in verdict.denials:
-        click.echo(denial_text(denial), err=True)
+    lines = [text.problem_text(problem) for problem in checked.report.problems]
+    lines += text.denial_lines(verdict.denials)
+    lines += text.denial_lines(verdict.warnings, "warning: may be denied")
+    lines += [text.suppression_text(one, checked.root) for one in stale_suppressions(checked.report, checked.findings)]
+    if checked.ratchet is not None and baseline is not None:
+        lines += text.stale_text(checked.ratchet.stale(), baseline)
     if gated:
-        click.echo(gate_text(verdict, strict), err=True)
+        lines.append(text.gate_text(verdict, strict))
+    for line in lines:
+        click.echo(line, err=True)
 
 
 def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str) -> None:
@@ -96,6 +121,8 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str) 
 
     with progress() as step:
         kernels, problems = list_kernels(inputs, options, step)
+    if form not in ("text", "json"):
+        raise InputError(f"--list has no format {form}", "it has text and json")
     click.echo(listing_json(kernels) if form == "json" else listing_text(kernels), nl=False)
     for problem in problems:
         click.echo(problem_text(problem), err=True)

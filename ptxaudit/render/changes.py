@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ptxaudit.diff import Change, Diff, KernelDiff, Verdict
+from ptxaudit.diff import QUIET, Change, Diff, KernelDiff, Resources, Verdict
 from ptxaudit.render.rows import Note, place
 from ptxaudit.render.text import note_text
 from ptxaudit.render.words import interval, number, plural
@@ -37,14 +38,15 @@ def diff_markdown(diff: Diff, everything: bool = False) -> str:
     verdict = "got worse" if diff.got_worse else "nothing got worse"
     blocks = [f"### ptxaudit: {verdict}", "  \n".join(closing_lines(diff))]
     for entry in diff.kernels:
-        changes = _shown(entry, everything)
-        if not changes:
+        changes, facts = _shown(entry, everything), _facts(entry)
+        if not changes and not _resources_changed(entry):
             continue
-        lines = [f"**`{_escaped(entry.kernel.demangled)}`** {_escaped(_where(entry))}", ""]
-        if facts := _totals(entry):
-            lines += [facts, ""]
-        lines += ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
-        lines += ["| " + " | ".join(map(_escaped, _cells(entry, change))) + " |" for change in changes]
+        lines = [f"**`{_escaped(entry.kernel.demangled)}`** {_escaped(_where(entry))}"]
+        if facts:
+            lines += ["", "  \n".join(facts)]
+        if changes:
+            lines += ["", "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+            lines += ["| " + " | ".join(map(_escaped, _cells(entry, change))) + " |" for change in changes]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -54,6 +56,9 @@ def closing_lines(diff: Diff) -> list[str]:
     total = sum(diff.counts.values())
     parts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
     lines = [f"{plural(total, 'site')}: {parts}" if total else "no shared-memory site on either side"]
+    changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
+    if changed:
+        lines.append("in total: " + ", ".join(_grown(name, *both) for name, both in changed.items()))
     for word, side in (("new", "old"), ("gone", "new")):
         names = [entry.kernel.demangled for entry in diff.kernels if getattr(entry, side) is None]
         if names:
@@ -63,11 +68,11 @@ def closing_lines(diff: Diff) -> list[str]:
 
 def _kernel_text(entry: KernelDiff, everything: bool) -> str:
     changes = _shown(entry, everything)
-    if not changes:
+    if not changes and not _resources_changed(entry):
         return ""
-    lines = [f"{entry.kernel.demangled}  {_where(entry)}"]
-    if facts := _totals(entry):
-        lines.append(f"  {facts}")
+    lines = [f"{entry.kernel.demangled}  {_where(entry)}", *(f"  {facts}" for facts in _facts(entry))]
+    if not changes:
+        return "\n".join(lines)
     lines.append("")
     cells = [COLUMNS, *(_cells(entry, change) for change in changes)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
@@ -83,7 +88,7 @@ def _kernel_text(entry: KernelDiff, everything: bool) -> str:
 
 
 def _shown(entry: KernelDiff, everything: bool) -> list[Change]:
-    changes = [change for change in entry.changes if everything or change.verdict is not Verdict.SAME]
+    changes = [change for change in entry.changes if everything or change.verdict not in QUIET]
     return sorted(changes, key=lambda change: MOST_WORSE_FIRST.index(change.verdict))
 
 
@@ -106,24 +111,58 @@ def _totals(entry: KernelDiff) -> str:
     names: tuple[tuple[str, Callable[[Totals], int]], ...] = (
         ("excess", lambda totals: totals.excess), ("wavefronts", lambda totals: totals.wavefronts)
     )
+    return ", ".join(_grown(name, figure(entry.old.totals), figure(entry.new.totals)) for name, figure in names)
+
+
+def _grown(name: str, old: int, new: int) -> str:
+    return f"{name} {number(old)}{ARROW}{number(new)} ({new - old:+,})" if old != new else f"{name} {number(new)} as before"
+
+
+def _facts(entry: KernelDiff) -> list[str]:
+    """The sums, and what the kernel takes beside."""
+    return [line for line in (_totals(entry), _resources(*entry.resources)) if line]
+
+
+def _resources(old: Resources | None, new: Resources | None) -> str:
+    """Registers, shared memory and instructions: both figures where they differ."""
+    known = new or old
+    if known is None:
+        return ""
     parts = []
-    for name, figure in names:
-        old, new = figure(entry.old.totals), figure(entry.new.totals)
-        parts.append(f"{name} {number(old)}{ARROW}{number(new)} ({new - old:+,})" if old != new else f"{name} {number(new)} as before")
+    for name, word in (("registers", "registers"), ("shared_static", "bytes of static shared memory"), ("instructions", "instructions")):
+        before, after = (getattr(side, name) if side else None for side in (old, new))
+        if before is None and after is None or name == "shared_static" and not (before or after):
+            continue
+        both = old is not None and new is not None and before != after
+        parts.append(f"{number(before)}{ARROW}{number(after)} {word}" if both else f"{number(after if after is not None else before)} {word}")
     return ", ".join(parts)
+
+
+def _resources_changed(entry: KernelDiff) -> bool:
+    old, new = entry.resources
+    return old is not None and new is not None and old != new
 
 
 def _cells(entry: KernelDiff, change: Change) -> tuple[str, ...]:
     old, new = change.old, change.new
+    verdict = str(change.verdict)
+    if change.width and change.width is not change.verdict:
+        verdict += f", {change.width}"
     return (
-        str(change.verdict),
+        verdict,
         _both(change, lambda site, kernel: place(site, kernel), entry),
-        _both(change, lambda site, kernel: site.opcode, entry),
+        _arrow(*(_opcodes(sites) if sites else None for sites in (change.olds, change.news))),
         _both(change, lambda site, kernel: str(site.status), entry),
         _arrow(old and _cost(old, "wavefronts"), new and _cost(new, "wavefronts")),
         _arrow(old and _cost(old, "excess"), new and _cost(new, "excess")),
         _arrow(old and number(old.ways), new and number(new.ways)),
     )
+
+
+def _opcodes(sites: tuple[Site, ...]) -> str:
+    """"ld.shared.v4.f32", "ld.shared.f32 ×4"."""
+    counted = Counter(site.opcode for site in sites)
+    return ", ".join(opcode + (f" ×{count}" if count > 1 else "") for opcode, count in counted.items())
 
 
 def _both(change: Change, text: Callable[[Site, Kernel], str], entry: KernelDiff) -> str:

@@ -4,36 +4,58 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any
 
+from ptxaudit.contents import Image, Listed
 from ptxaudit.demangle import demangle
-from ptxaudit.pipeline import Listed
 from ptxaudit.render.words import plural
 
 
 def listing_text(kernels: Sequence[Listed]) -> str:
-    """One block a kernel: its name, then its figures."""
-    lines = []
+    """One block a kernel: its name, then its figures; a line above the kernels of each image of a compiled file."""
+    lines: list[str] = []
+    image = None
     for listed in kernels:
-        function = listed.function
-        facts = [PurePath(listed.input).name, f"{function.arch} {function.isa}", plural(_sites(listed), "shared-memory site")]
-        facts.append(plural(len(function.parameters), "parameter"))
-        if function.shared_static:
-            facts.append(f"{plural(function.shared_static, 'byte')} of static shared memory")
-        if function.block:
-            facts.append("block " + "×".join(map(str, function.block)))
-        elif function.max_threads:
-            facts.append(f"at most {function.max_threads} threads")
-        lines.append(demangle(function.name))
-        if demangle(function.name) != function.name:
-            lines.append(f"  {function.name}")
-        lines.append("  " + " · ".join(facts))
+        if listed.image is not None and listed.image != image:
+            lines.append(image_text(listed.image))
+        image = listed.image
+        lines += _block(listed, "  " if image else "")
     return "\n".join([*lines, plural(len(kernels), "kernel")]) + "\n"
 
 
+def image_text(image: Image) -> str:
+    """"libk.so#3: cubin for sm_90, 18,432 bytes (compressed), with line information, made by CUDA 13.0"."""
+    facts = [f"{image.kind} for {image.arch}", plural(image.size, "byte") + (" (compressed)" if image.compressed else "")]
+    facts.append("with line information" if image.lines else "without line information")
+    if image.producer:
+        facts.append(f"made by {image.producer}")
+    return f"{PurePath(image.name).name}: {', '.join(facts)}"
+
+
+def _block(listed: Listed, indent: str) -> list[str]:
+    function = listed.function
+    facts = [] if listed.image else [PurePath(listed.input).name, f"{function.arch} {function.isa}"]
+    if listed.sites is not None:
+        facts.append(plural(listed.sites, "shared-memory site"))
+    if listed.code is not None:
+        facts.append(f"{plural(listed.code, 'byte')} of code")
+    if listed.registers is not None:
+        facts.append(plural(listed.registers, "register"))
+    facts.append(plural(len(function.parameters), "parameter"))
+    if function.shared_static:
+        facts.append(f"{plural(function.shared_static, 'byte')} of static shared memory")
+    if function.block:
+        facts.append("block " + "×".join(map(str, function.block)))
+    elif function.max_threads:
+        facts.append(f"at most {function.max_threads} threads")
+    name = demangle(function.name)
+    return [indent + line for line in (name, *([f"  {function.name}"] if name != function.name else []), "  " + " · ".join(facts))]
+
+
 def listing_json(kernels: Sequence[Listed]) -> str:
-    """The same as a JSON list."""
+    """The same as a JSON list. sites: null for machine code, which a listing does not disassemble."""
     return json.dumps([_record(listed) for listed in kernels], indent=2, ensure_ascii=False) + "\n"
 
 
@@ -45,7 +67,10 @@ def _record(listed: Listed) -> dict[str, Any]:
         "isa": function.isa,
         "arch": function.arch,
         "input": listed.input,
-        "sites": _sites(listed),
+        "image": asdict(listed.image) if listed.image else None,
+        "sites": listed.sites,
+        "code": listed.code,
+        "registers": listed.registers,
         "shared_static": function.shared_static,
         "block": function.block,
         "max_threads": function.max_threads,
@@ -53,7 +78,3 @@ def _record(listed: Listed) -> dict[str, Any]:
             {"name": p.name, "offset": p.offset, "size": p.size, "type": p.type, "pointer": p.pointer} for p in function.parameters
         ],
     }
-
-
-def _sites(listed: Listed) -> int:
-    return sum(instruction.site is not None for instruction in listed.function.instructions)

@@ -8,11 +8,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
 from ptxaudit.errors import InputError
-from ptxaudit.gate import Denial, Verdict
-from ptxaudit.render.rows import place
+from ptxaudit.paths import below
+from ptxaudit.render.rows import place as place_of
 from ptxaudit.render.words import plural
-from ptxaudit.report import Problem
+from ptxaudit.report import Problem, Suppression
+
+if TYPE_CHECKING:
+    from ptxaudit.baseline import Stale
+    from ptxaudit.gate import Denial, Verdict
 
 
 def problem_text(problem: Problem) -> str:
@@ -34,16 +42,46 @@ def error_text(error: InputError) -> str:
     return problem_text(Problem.of(error))
 
 
+def denial_lines(denials: Iterable[Denial], word: str = "denied") -> list[str]:
+    """A line for each place that the gate denies, by which limit; copies of one line are counted."""
+    count: dict[str, int] = {}
+    for denial in denials:
+        text = denial_text(denial)
+        count[text] = count.get(text, 0) + 1
+    return [f"{word} by {text}" + (f"  ×{n}" if n > 1 else "") for text, n in count.items()]
+
+
 def denial_text(denial: Denial) -> str:
-    """One line for what the gate denies: where, and which limit."""
-    where = place(denial.site, denial.kernel) if denial.site else denial.kernel.input
-    what = f"{denial.site.opcode}: {denial.what}" if denial.site else denial.what
-    return f"denied by {denial.limit}: {where}: {what}  ({denial.kernel.demangled})"
+    """Which limit, where, and why."""
+    kernel = f"  ({denial.kernel.demangled})" if denial.kernel else ""
+    if denial.finding is not None:
+        place = denial.finding.where
+        where = PurePath(place.file).name + (f":{place.line}" if place.line is not None else "")
+        return f"{denial.limit}: {where}: {denial.what}{kernel}"
+    if denial.site is not None and denial.kernel is not None:
+        return f"{denial.limit}: {place_of(denial.site, denial.kernel)}: {denial.site.opcode}: {denial.what}{kernel}"
+    return f"{denial.limit}: {denial.kernel.input if denial.kernel else ''}: {denial.what}{kernel}"
+
+
+def suppression_text(suppression: Suppression, root: str | None = None) -> str:
+    """A suppression that no finding matches."""
+    where = f"{below(suppression.file, root)}:{suppression.line}"
+    return f"warning: {where}: the suppression of {suppression.rule} matches nothing any more: delete it"
+
+
+def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
+    """Entries of a baseline that hold more than there is."""
+    lines = [f"stale: {place_of(one.site, one.kernel)}: {one.site.opcode}: {one.what}  ({one.kernel.demangled})" for one in stale]
+    if lines:
+        lines.append(f"baseline: {plural(len(lines), 'stale entry', 'stale entries')}: lower it with `ptxaudit baseline update {file} INPUT...`")
+    return lines
 
 
 def gate_text(verdict: Verdict, strict: bool) -> str:
     """The gate's closing line: what it denied, and how many sites it could not judge."""
     outcome = f"{plural(len(verdict.denials), 'denial')}" if verdict.denials else "nothing denied"
+    if verdict.allowed:
+        outcome += f", {verdict.allowed:,} allowed by comments"
     if not verdict.unjudged:
         return f"gate: {outcome}; all of {plural(verdict.sites, 'site')} could be judged"
     denied = " and were denied (--strict)" if strict else "; --strict denies them"

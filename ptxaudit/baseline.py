@@ -1,0 +1,232 @@
+"""The ratchet: a file of what is known, so that only what is new or worse fails.
+
+    baseline  k.cu:14 load excess 992      report  k.cu:17 load excess 992     known: the line moved
+                                                   k.cu:20 store excess 31     new: denied
+
+A baseline is the figures of a report without what changes from build to build: no offsets, no
+instruction texts, one line a site for version control. Sites are matched as `diff` matches them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+from ptxaudit.diff import Change, Diff, Verdict, diff_reports
+from ptxaudit.errors import InputError
+from ptxaudit.figures import excess_of_request, lines_excess, total_excess
+from ptxaudit.findings import Finding, find
+from ptxaudit.lanes.result import Status
+from ptxaudit.render.words import interval, number
+from ptxaudit.report import Kernel, Report, Site, plain
+from ptxaudit.report_reader import report_from_dict
+
+SCHEMA = "ptxaudit/baseline/1"
+AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
+
+# Of a site: what diff and the rules compare; what is absent is null, as in a report.
+_SITE = ("id", "opcode", "access", "width", "status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
+         "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "lines", "lines_ideal", "consecutive")
+_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "cause": "", "evidence": "measured", "formula": "",
+          "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+_KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
+
+
+# --- the file -------------------------------------------------------------------------------
+
+def baseline_json(report: Report) -> str:
+    """The text of a baseline file: a line a site."""
+    kernels = []
+    for kernel in report.kernels:
+        head = {name: plain(getattr(kernel, name)) for name in _KERNEL}
+        head["input"] = PurePath(kernel.input).name
+        sites = ",\n".join("      " + json.dumps(_site_dict(site), ensure_ascii=False) for site in kernel.sites)
+        local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
+        fields = json.dumps(head, ensure_ascii=False)[1:-1]
+        kernels.append(f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n     ]}}')
+    body = ",\n".join(kernels)
+    return f'{{"schema": "{SCHEMA}", "tool": {json.dumps(plain(report.tool))},\n  "kernels": [\n{body}\n  ]}}\n'
+
+
+def _site_dict(site: Site) -> dict[str, Any]:
+    known = {name: plain(getattr(site, name)) for name in _SITE if getattr(site, name) is not None}
+    return {"source": _source(site.source), **known}
+
+
+def _source(source: Any) -> dict[str, Any] | None:
+    """A position with base names: folders differ between machines."""
+    if source is None:
+        return None
+    told = plain(source)
+    for place in (told, *told["inlined"]):
+        place["file"] = PurePath(place["file"]).name
+    return told
+
+
+def read_baseline(path: str | Path) -> Report:
+    """The report in a baseline file. Raises InputError for another schema, or half a file."""
+    file = str(path)
+    try:
+        data = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read the baseline: {error.strerror}", "check the path, or write one with: ptxaudit baseline update FILE INPUT...", file) from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputError("the baseline is not whole JSON: it was cut or edited", AGAIN, file, line) from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
+        raise InputError(f'{what}; this version reads "{SCHEMA}"', AGAIN, file)
+    try:
+        kernels = [_whole(kernel) for kernel in data["kernels"]]
+        document = {"schema": "ptxaudit/report/1", "tool": data["tool"], "inputs": [], "problems": [], "kernels": kernels}
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
+    try:
+        return report_from_dict(document, file)
+    except InputError as error:
+        raise InputError(error.what.replace("the report", "the baseline"), AGAIN, file) from None
+
+
+def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
+    """A baseline's kernel as a report has it."""
+    sites = [_EMPTY | site for site in kernel["sites"]]
+    local = [{"text": "", "offset": None, "ptx_line": None} | access for access in kernel["local"]]
+    return {"assumed": [], "notes": []} | kernel | {"sites": sites, "local": local}
+
+
+# --- the ratchet ----------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Stale:
+    """A site of the baseline whose conflict is gone or has become less."""
+
+    kernel: Kernel
+    site: Site
+    what: str
+
+
+@dataclass(frozen=True)
+class Ratchet:
+    """A report beside its baseline."""
+
+    diff: Diff
+    old_findings: tuple[Finding, ...]
+    inputs: frozenset[str]            # base names of what was audited
+
+    @staticmethod
+    def of(baseline: Report, report: Report) -> Ratchet:
+        inputs = frozenset(PurePath(entry.path).name for entry in report.inputs)
+        return Ratchet(diff_reports(baseline, report), find(baseline), inputs)
+
+    def is_open(self, site: Site, certain: bool) -> bool:
+        """Whether a limit may deny the site: it is new, worse, or not known any more where that matters."""
+        change = self._changes.get(id(site))
+        if change is None or change.verdict in (Verdict.NEW, Verdict.WORSE):
+            return True
+        return not certain and change.verdict is Verdict.STATUS_CHANGED
+
+    def total_grew(self, kernel: Kernel) -> bool:
+        """Whether a kernel is new, or its excess more than it was."""
+        entry = next((entry for entry in self.diff.kernels if entry.new is kernel), None)
+        if entry is None or entry.old is None:
+            return True
+        if entry.comparable:
+            return kernel.totals.excess > entry.old.totals.excess
+        return any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes)
+
+    def knows(self, finding: Finding) -> bool:
+        """Whether the baseline has the same finding, of the same site and as grave."""
+        if finding.site is None:
+            return finding.kernel is not None and self._of_kernels[self._old_kernel(finding.kernel), finding.rule] > 0
+        change = self._changes.get(id(finding.site))
+        if change is None:
+            return False
+        if finding.certain and change.verdict in (Verdict.NEW, Verdict.WORSE):
+            return False
+        return any((finding.rule, id(old)) in self._of_sites for old in change.olds)
+
+    def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
+        """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
+        for entry in self.diff.kernels:
+            if entry.new is None:
+                continue
+            for change in entry.changes:
+                for site in change.news:
+                    if (found := _worse(change, site)) is not None:
+                        yield entry.new, site, *found
+
+    def stale(self) -> list[Stale]:
+        """Entries of the baseline that hold more excess than there is now, of inputs that were audited."""
+        found = []
+        for entry in self.diff.kernels:
+            if entry.old is None or entry.new is None and PurePath(entry.old.input).name not in self.inputs:
+                continue
+            for change in entry.changes:
+                if change.old is not None and (what := _less(change)):
+                    found.append(Stale(entry.old, change.old, what))
+        return found
+
+    @cached_property
+    def _changes(self) -> dict[int, Change]:
+        return {id(site): change for entry in self.diff.kernels for change in entry.changes for site in change.news}
+
+    @cached_property
+    def _of_sites(self) -> set[tuple[str, int]]:
+        return {(finding.rule, id(finding.site)) for finding in self.old_findings if finding.site is not None}
+
+    @cached_property
+    def _of_kernels(self) -> Counter[tuple[int, str]]:
+        return Counter((id(finding.kernel), finding.rule) for finding in self.old_findings if finding.site is None)
+
+    @cached_property
+    def _partners(self) -> dict[int, int]:
+        partners: dict[int, int] = defaultdict(int)
+        partners.update({id(entry.new): id(entry.old) for entry in self.diff.kernels if entry.new and entry.old})
+        return partners
+
+    def _old_kernel(self, kernel: Kernel) -> int:
+        return self._partners[id(kernel)]
+
+
+def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
+    """What to say of a site, and whether it is certain; None where there is nothing against it."""
+    low, high = lines_excess(site) if site.line_class_max is not None else excess_of_request(site)
+    if change.verdict is Verdict.WORSE:
+        return f"worse than the baseline: {_figure(change.old)} → {_figure(change.new)}", True
+    if change.verdict is Verdict.NEW and high != 0:
+        return (f"not in the baseline: {_figure(site)}", True) if low > 0 else (f"not in the baseline, and may conflict: {_figure(site)}", False)
+    if change.verdict is Verdict.STATUS_CHANGED and high != 0:
+        return f"cannot be compared with the baseline: {_figure(change.old)} → {_figure(change.new)}", False
+    return None
+
+
+def _less(change: Change) -> str:
+    """Why an entry is stale; "" where it is not."""
+    old, new = change.old, change.new
+    assert old is not None
+    had = total_excess(old)[0] > 0 or excess_of_request(old)[0] > 0 or lines_excess(old)[0] > 0 and old.line_class_max is not None
+    if not had:
+        return ""
+    if new is None:
+        return f"{_figure(old)} → gone"
+    return f"{_figure(old)} → {_figure(new)}" if change.verdict is Verdict.BETTER else ""
+
+
+def _figure(site: Site | None) -> str:
+    """"excess 992", "excess 1–7 a request", "k = 4", or the status."""
+    if site is None:
+        return "nothing"
+    if site.excess is not None:
+        same = "" if site.excess else f" ({number(site.wavefronts)} wavefronts)"
+        return f"excess {number(site.excess)}{same}"
+    if site.excess_per_request is not None:
+        return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} a request"
+    if site.line_class_max is not None:
+        return f"k = {site.line_class_max}"
+    return "excess 0" if site.status is Status.UNREACHED else str(site.status)

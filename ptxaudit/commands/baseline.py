@@ -1,0 +1,55 @@
+"""`ptxaudit baseline update`: writes down what is known, so that only what is new or worse fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
+
+
+@click.group("baseline")
+def command() -> None:
+    """The ratchet of `ptxaudit audit --baseline FILE`: only what is new or worse than the file is denied."""
+
+
+@command.command("update")
+@click.argument("file", metavar="FILE")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@input_options
+@isa_option
+@launch_options
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.pass_context
+def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any) -> None:
+    """Audit INPUT... and write the figures of all their sites to FILE, in place of what is in it.
+
+    Give the same options as to `ptxaudit audit`. Nothing is written when something cannot be checked.
+
+    Exit status: 0 written, 2 something could not be checked.
+    """
+    from pathlib import Path
+
+    from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.commands._progress import progress
+    from ptxaudit.commands._write import emit
+    from ptxaudit.pipeline import run
+    from ptxaudit.render.problems import problem_text
+    from ptxaudit.render.words import plural
+
+    before = read_baseline(file) if Path(file).exists() else None
+    with progress() as step:
+        report = run(inputs, options_of(given), step)
+    for problem in report.problems:
+        click.echo(problem_text(problem), err=True)
+    if report.problems:
+        click.echo(f"{file} was left as it is", err=True)
+        ctx.exit(2)
+    emit(baseline_json(report), file)
+    excess = sum(kernel.totals.excess for kernel in report.kernels)
+    lines = [f"{file}: {plural(len(report.sites), 'site')} in {plural(len(report.kernels), 'kernel')}, {plural(excess, 'excess wavefront')}"]
+    if before is not None:
+        counts = Ratchet.of(before, report).diff.counts
+        lines.append("against the file before: " + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side"))
+    click.echo("\n".join(lines))

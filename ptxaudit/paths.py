@@ -1,0 +1,21 @@
+"""Shortens the paths of a report for people and for services that know files by their place in a repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePath
+
+
+def below(file: str, root: str | os.PathLike[str] | None) -> str:
+    """`file` relative to `root` where it lies below it, with forward slashes; else as it is."""
+    path = PurePath(file)
+    if root is not None and path.is_absolute():
+        for folder in (PurePath(root), PurePath(os.path.realpath(root))):
+            if path.is_relative_to(folder):
+                return path.relative_to(folder).as_posix()
+    return path.as_posix()
+
+
+def here() -> str:
+    """The folder that paths are shown relative to: the one the command runs in."""
+    return str(Path.cwd())

@@ -1,0 +1,108 @@
+"""What the formats for other programs are made of: a report with its findings, folded, and how they stand.
+
+    Checked(report)  ──results──▶  Result(rule, level, message, place, fingerprint, …), worst first
+
+All of it follows from the report (and the baseline, where there is one): a format is a pure function
+of a `Checked`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Literal
+
+from ptxaudit.baseline import Ratchet
+from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold
+from ptxaudit.paths import below
+from ptxaudit.report import Report, Source, Suppression
+from ptxaudit.rules import RULES, Level, Rule
+
+State = Literal["new", "unchanged"]
+
+_GRAVE_FIRST: tuple[Level, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One folded finding. level: the rule's where it is certain, else "note"; file: below the root;
+    state: against the baseline, None without one; fingerprint: the same after lines moved."""
+
+    rule: Rule
+    level: Level
+    message: str
+    file: str
+    place: Place
+    folded: Folded
+    fingerprint: str
+    state: State | None = None
+
+    @property
+    def finding(self) -> Finding:
+        return self.folded.finding
+
+    @property
+    def allowed(self) -> Suppression | None:
+        return self.finding.allowed
+
+    @property
+    def source(self) -> Source | None:
+        return self.finding.source or (self.finding.site.source if self.finding.site else None)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """root: the folder that paths are told relative to; ratchet: the report beside its baseline."""
+
+    report: Report
+    root: str | None = None
+    ratchet: Ratchet | None = None
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        return find(self.report)
+
+    @cached_property
+    def results(self) -> list[Result]:
+        """The findings that have something to say, gravest and costliest first; what is unknown has not."""
+        folded = fold(finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
+        prints = fingerprints(folded)
+        results = [self._result(one, printed) for one, printed in zip(folded, prints, strict=True)]
+        return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.finding.weight))
+
+    @cached_property
+    def open_results(self) -> list[Result]:
+        """Those that no comment allows and no baseline knows."""
+        return [result for result in self.results if result.allowed is None and result.state != "unchanged"]
+
+    def _result(self, folded: Folded, printed: str) -> Result:
+        finding = folded.finding
+        rule = RULES[finding.rule]
+        level: Level = rule.level if finding.certain else "note"
+        state: State | None = None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
+        place = finding.where
+        return Result(rule, level, folded.what, below(place.file, self.root), place, folded, printed, state)
+
+
+def fingerprints(folded: Iterable[Folded]) -> list[str]:
+    """One for each: of rule, kernel, access, file and the text of the lines, never of line numbers or
+    offsets; equal ones are told apart by their order."""
+    stems = [_stem(one.finding) for one in folded]
+    count: Counter[str] = Counter()
+    result = []
+    for stem in stems:
+        count[stem] += 1
+        result.append(hashlib.sha256(f"{stem}\n{count[stem]}".encode()).hexdigest()[:32])
+    return result
+
+
+def _stem(finding: Finding) -> str:
+    kernel, site = finding.kernel, finding.site
+    source = finding.source or (site.source if site else None)
+    stack = [f"{PurePath(place.file).name}|{' '.join((place.text or '').split())}" for place in ((source, *source.inlined) if source else ())]
+    own = [kernel.name, kernel.isa] if kernel else []
+    return "\n".join([finding.rule, *own, site.access if site else "", *(stack or [PurePath(finding.where.file).name])])

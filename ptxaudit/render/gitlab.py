@@ -1,0 +1,42 @@
+"""Writes GitLab's code quality report: a JSON list that merge requests show as a widget.
+
+https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ptxaudit.render.checked import Checked, Result
+from ptxaudit.report import Problem
+
+SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
+PROBLEM = "ptxaudit-problem"
+
+
+def gitlab(checked: Checked) -> str:
+    """Everything that nothing allows; what could not be checked is a blocker."""
+    entries = [_problem(at, problem) for at, problem in enumerate(checked.report.problems)]
+    entries += [_entry(result) for result in checked.open_results]
+    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+
+
+def _entry(result: Result) -> dict[str, Any]:
+    return {
+        "description": f"{result.rule.title}: {result.message}",
+        "check_name": result.rule.id,
+        "fingerprint": result.fingerprint,
+        "severity": SEVERITY[result.level],
+        "location": {"path": result.file, "lines": {"begin": result.place.line or 1}},
+    }
+
+
+def _problem(at: int, problem: Problem) -> dict[str, Any]:
+    return {
+        "description": problem.what + (f": {problem.hint}" if problem.hint else ""),
+        "check_name": PROBLEM,
+        "fingerprint": f"{PROBLEM}-{at}",
+        "severity": "blocker",
+        "location": {"path": problem.file or "-", "lines": {"begin": problem.line or 1}},
+    }

@@ -1,0 +1,77 @@
+"""Writes Markdown for a pull request or a job summary: the findings, then every kernel's table."""
+
+from __future__ import annotations
+
+from ptxaudit.findings import stale_suppressions
+from ptxaudit.paths import below
+from ptxaudit.render.checked import Checked, Result
+from ptxaudit.render.problems import problem_text
+from ptxaudit.render.rows import COLUMNS, NUMERIC, closing_lines, kernel_rows, total_row
+from ptxaudit.render.text import header_lines
+from ptxaudit.render.words import plural
+from ptxaudit.report import Kernel
+
+MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
+MOST_FINDINGS = 100          # a comment holds 65,536 characters
+
+
+def markdown(checked: Checked) -> str:
+    """The whole report."""
+    results = checked.open_results
+    worst = [result for result in results if result.level != "note"]
+    outcome = plural(len(worst), "finding") if worst else "no finding"
+    if len(results) > len(worst):
+        outcome += f", {plural(len(results) - len(worst), 'note')}"
+    blocks = [f"## ptxaudit: {outcome}", "  \n".join(_text(line) for line in closing_lines(checked.report))]
+    blocks += [_problem(problem_text(problem)) for problem in checked.report.problems]
+    if results:
+        blocks.append("\n".join(["| | rule | place | what |", "|---|---|---|---|", *(_finding(one) for one in results[:MOST_FINDINGS])]))
+    if len(results) > MOST_FINDINGS:
+        blocks.append(f"and {plural(len(results) - MOST_FINDINGS, 'more finding')}")
+    blocks += _allowed(checked)
+    kernels = [kernel for kernel in checked.report.kernels if kernel.sites]
+    blocks += [_kernel(kernel) for kernel in kernels]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _finding(result: Result) -> str:
+    where = result.file + (f":{result.place.line}" if result.place.line else "")
+    kernel = f" *in* `{_code(result.finding.kernel.demangled)}`" if result.finding.kernel else ""
+    return f"| {MARK[result.level]} | {result.rule.id} | `{_code(where)}` | {_text(result.message)}{kernel} |"
+
+
+def _allowed(checked: Checked) -> list[str]:
+    """What comments allow, and those that allow nothing any more."""
+    allowed = [result for result in checked.results if result.allowed]
+    lines = [f"- {one.rule.id} at `{_code(one.file)}:{one.place.line}` is allowed: {_text(one.allowed.reason)}" for one in allowed if one.allowed]
+    for stale in stale_suppressions(checked.report, checked.findings):
+        lines.append(f"- the suppression of {stale.rule} at `{_code(below(stale.file, checked.root))}:{stale.line}` matches nothing any more")
+    return ["\n".join(lines)] if lines else []
+
+
+def _kernel(kernel: Kernel) -> str:
+    name, *facts = header_lines(kernel)
+    total = total_row(kernel)
+    lines = ["<details>", f"<summary><code>{_html(name)}</code> {_html(facts[0].strip())}</summary>", ""]
+    lines += [f"{_text(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
+    lines.append("| " + " | ".join(COLUMNS) + " |")
+    lines.append("|" + "|".join("---:" if column in NUMERIC else "---" for column in COLUMNS) + "|")
+    for row in [*kernel_rows(kernel), *([total] if total else [])]:
+        lines.append("| " + " | ".join(_text(cell) for cell in row.cells) + " |")
+    return "\n".join([*lines, "", "</details>"])
+
+
+def _problem(text: str) -> str:
+    return "```\n" + text.replace("```", "'''") + "\n```"
+
+
+def _text(text: str) -> str:
+    return _html(" ".join(text.split())).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("`", "\\`")
+
+
+def _code(text: str) -> str:
+    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+
+
+def _html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,111 @@
+"""Writes SARIF 2.1.0, what GitHub's and other code scanning read.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from ptxaudit.render.checked import Checked, Result
+from ptxaudit.report import Problem
+from ptxaudit.rules import RULES, Rule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MOST_RESULTS = 25_000        # what code scanning takes of one run; the worst are kept
+BASE = "SRCROOT"
+FINGERPRINT = "ptxauditSite/v1"
+
+_INDEX = {rule: at for at, rule in enumerate(RULES)}
+_FIGURES = ("status", "requests", "wavefronts", "ideal", "excess", "ways")
+
+
+def sarif(checked: Checked) -> str:
+    """The whole log, of one run."""
+    results = checked.results
+    left_out = len(results) - MOST_RESULTS
+    notifications = [_notification(problem) for problem in checked.report.problems]
+    if left_out > 0:
+        notifications.append({"level": "warning", "message": {"text": f"{left_out:,} results were left out: a run holds {MOST_RESULTS:,}"}})
+    run: dict[str, Any] = {
+        "tool": {"driver": {
+            "name": checked.report.tool.name,
+            "version": checked.report.tool.version,
+            "rules": [_rule(rule) for rule in RULES.values()],
+        }},
+        "columnKind": "utf16CodeUnits",
+        "invocations": [{"executionSuccessful": not checked.report.problems, "toolExecutionNotifications": notifications}],
+        "results": [_result(result) for result in results[:MOST_RESULTS]],
+    }
+    if checked.root is not None:
+        run["originalUriBaseIds"] = {BASE: {"uri": f"file://{quote(PurePath(checked.root).as_posix())}/"}}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    from ptxaudit.render.rule import rule_markdown, rule_text
+
+    return {
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.documentation.split("\n\n")[0]},
+        "help": {"text": rule_text(rule), "markdown": rule_markdown(rule)},
+        "defaultConfiguration": {"level": rule.level},
+        "properties": {"tags": ["performance", "cuda", "shared-memory"]},
+    }
+
+
+def _result(result: Result) -> dict[str, Any]:
+    kernel, site = result.finding.kernel, result.finding.site
+    location: dict[str, Any] = {"physicalLocation": _physical(result.file, result.place.line, result.place.column, result.place.text)}
+    if kernel:
+        location["logicalLocations"] = [{"fullyQualifiedName": kernel.demangled, "decoratedName": kernel.name, "kind": "function"}]
+    written: dict[str, Any] = {
+        "ruleId": result.rule.id,
+        "ruleIndex": _INDEX[result.rule.id],
+        "level": result.level,
+        "message": {"text": result.message + "."},
+        "locations": [location],
+        "partialFingerprints": {FINGERPRINT: result.fingerprint},
+    }
+    frames = result.source.inlined if result.source else ()
+    if frames:
+        written["relatedLocations"] = [
+            {"id": at, "message": {"text": f"{frame.function or 'the code'} was inlined here"},
+             "physicalLocation": _physical(frame.file, frame.line, None, frame.text)}
+            for at, frame in enumerate(frames)
+        ]
+    if site:
+        figures = {name: getattr(site, name) for name in _FIGURES}
+        written["properties"] = {"site": site.id, "opcode": site.opcode} | {k: v for k, v in figures.items() if v is not None}
+    if result.allowed:
+        written["suppressions"] = [{"kind": "inSource", "justification": result.allowed.reason}]
+    if result.state:
+        written["baselineState"] = result.state
+    return written
+
+
+def _physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
+    path = PurePath(file)
+    artifact = {"uri": f"file://{quote(path.as_posix())}"} if path.is_absolute() else {"uri": quote(path.as_posix()), "uriBaseId": BASE}
+    physical: dict[str, Any] = {"artifactLocation": artifact}
+    if line:
+        region: dict[str, Any] = {"startLine": line}
+        if column:
+            region["startColumn"] = column
+        if text:
+            region["snippet"] = {"text": text}
+        physical["region"] = region
+    return physical
+
+
+def _notification(problem: Problem) -> dict[str, Any]:
+    text = problem.what + (f": {problem.hint}" if problem.hint else "")
+    written: dict[str, Any] = {"level": "error", "message": {"text": text}}
+    if problem.file:
+        written["locations"] = [{"physicalLocation": _physical(problem.file, problem.line, problem.column, None)}]
+    return written

@@ -1,0 +1,195 @@
+"""The ratchet: what a baseline knows, what is new or worse, what is stale; the command that writes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from click.testing import CliRunner
+from reports import kernel, open_site, report, site
+
+from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
+from ptxaudit.cli import main
+from ptxaudit.errors import InputError
+from ptxaudit.gate import judge, parse_limit
+from ptxaudit.lanes.result import Status
+from ptxaudit.report import Input, Local, Source, Span
+
+
+def at(line, text, access="load", file="/src/k.cu", **changes):
+    return site(line, access, source=Source(file, line, 0, text), id=f"k@{line}.{access}", **changes)
+
+
+def told(*kernels):
+    return dataclasses.replace(report(*kernels), inputs=(Input("/src/k.cu", "0" * 64, "cuda"),))
+
+
+@pytest.fixture
+def against(tmp_path):
+    """A function: what is denied of a new report beside the baseline of an old one."""
+    def run(old, new, *limits, strict=False):
+        file = tmp_path / "b.json"
+        file.write_text(baseline_json(old))
+        ratchet = Ratchet.of(read_baseline(file), new)
+        return judge(new, [parse_limit(limit) for limit in limits], strict, ratchet=ratchet), ratchet
+    return run
+
+
+BAD, CLEAN = {"wavefronts": 64}, {}
+OLD = told(kernel(at(10, "a();", **BAD), at(11, "b();"), at(12, "c();", "store", wavefronts=16)))
+
+
+def denied(verdict):
+    return [(denial.site and denial.site.source.line, denial.what) for denial in verdict.denials]
+
+
+def test_what_is_known_is_not_denied(against):
+    for limits in ((), ("excess=1",), ("ways=2",), ("total-excess=1",), ("PA001", "PA002")):
+        assert not against(OLD, OLD, *limits)[0].denials
+    assert judge(OLD, [parse_limit("excess=1")]).denials
+
+
+def test_it_survives_moved_lines_a_renamed_file_and_a_renamed_kernel(against):
+    moved = [at(110, "a();", file="/other/n.cu", **BAD), at(111, "b();", file="/other/n.cu"), at(113, "c();", "store", file="/other/n.cu", wavefronts=16)]
+    for new in (kernel(*moved, input="n.cu"), kernel(*moved, input="n.cu", name="k2")):
+        for limits in ((), ("excess=1",), ("total-excess=1",), ("PA001", "PA002")):
+            assert not against(OLD, told(new), *limits)[0].denials
+
+
+def test_what_is_new_or_worse_is_denied_at_its_line(against):
+    new = told(kernel(at(10, "a();", **BAD), at(11, "b();", wavefronts=16), at(13, "new();", **BAD), at(14, "c();", "store", wavefronts=24)))
+    expected = [11, 13, 14]
+    assert [line for line, _ in denied(against(OLD, new)[0])] == expected
+    assert dict(denied(against(OLD, new)[0]))[11] == "worse than the baseline: excess 0 (8 wavefronts) → excess 8"
+    assert sorted(line for line, _ in denied(against(OLD, new, "excess=1")[0])) == expected
+    assert sorted(line for line, _ in denied(against(OLD, new, "PA001", "PA002")[0])) == expected
+    assert [line for line, _ in denied(against(OLD, new, "excess=7")[0])] == [13]
+    assert len(against(OLD, new, "total-excess=1")[0].denials) == 1
+
+
+def test_a_new_site_without_conflict_passes(against):
+    new = told(kernel(*OLD.kernels[0].sites, at(20, "fine();")))
+    assert not against(OLD, new)[0].denials and not against(OLD, new, "excess=1", strict=True)[0].denials
+
+
+def test_a_new_kernel_has_to_be_clean(against):
+    assert against(OLD, told(*OLD.kernels, kernel(at(30, "z();", **BAD), name="z")))[0].denials
+    assert not against(OLD, told(*OLD.kernels, kernel(at(30, "z();"), name="z")))[0].denials
+
+
+def test_what_cannot_be_compared_warns_and_is_denied_with_strict(against):
+    unknown = dataclasses.replace(open_site(Status.UNKNOWN, reason="tex.2d"), source=Source("/src/k.cu", 11, 0, "b();"))
+    new = told(kernel(OLD.kernels[0].sites[0], unknown, OLD.kernels[0].sites[2]))
+    verdict, _ = against(OLD, new)
+    assert not verdict.denials and len(verdict.warnings) == 1 and verdict.unjudged == 1
+    assert len(against(OLD, new, strict=True)[0].denials) == 1
+
+
+def test_findings_of_a_kernel_are_known_by_their_rule(against):
+    local = Local("ld.local.f32", "", "lane", None, 5, Source("/src/k.cu", 5))
+    base = kernel(at(10, "a();"))
+    with_local = told(dataclasses.replace(base, local=(local,)))
+    assert against(told(base), with_local, "PA008")[0].denials
+    assert not against(with_local, with_local, "PA008")[0].denials
+
+
+def test_stale_entries_are_those_with_less_excess_now(against):
+    new = told(kernel(at(10, "a();"), at(11, "b();")))
+    _, ratchet = against(OLD, new)
+    assert [(one.site.source.line, one.what) for one in ratchet.stale()] == [(10, "excess 56 → excess 0 (8 wavefronts)"), (12, "excess 8 → gone")]
+    assert not against(OLD, OLD)[1].stale()
+
+
+def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
+    other = dataclasses.replace(report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),))
+    assert not against(OLD, other)[1].stale()
+    gone = dataclasses.replace(report(), inputs=(Input("sub/k.cu", "0" * 64, "cuda"),))
+    assert len(against(OLD, gone)[1].stale()) == 2
+
+
+def test_ranges_come_through_the_file(tmp_path):
+    bounded = dataclasses.replace(open_site(Status.BOUNDED, bounds=(8, 32), per_request=Span(1, 4), ideal_per_request=Span(1, 1),
+                                            excess_per_request=Span(0, 3)), source=Source("/src/k.cu", 3))
+    file = tmp_path / "b.json"
+    file.write_text(baseline_json(told(kernel(bounded, launch=None, registers=32))))
+    (read,) = read_baseline(file).kernels
+    assert read.registers == 32 and read.sites[0].bounds == (8, 32) and read.sites[0].excess_per_request == Span(0, 3)
+    assert read.sites[0].source.file == "k.cu" and "/src" not in file.read_text()
+
+
+def test_the_file_has_a_line_a_site_and_no_offsets():
+    text = baseline_json(OLD)
+    assert sum('"access"' in line for line in text.splitlines()) == 3
+    assert "offset" not in text and json.loads(text)["schema"] == "ptxaudit/baseline/1"
+    assert baseline_json(OLD) == text
+
+
+@pytest.mark.parametrize("text, what", [
+    ('{"schema": "ptxaudit/baseline/2"}', 'schema "ptxaudit/baseline/2"'),
+    ('{"schema": "ptxaudit/report/1", "kernels": []}', 'schema "ptxaudit/report/1"'),
+    ("[]", "not a ptxaudit baseline"), ("{}", "not a ptxaudit baseline"), ("", "not whole JSON"), (baseline_json(OLD)[:900], "not whole JSON"),
+    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}}', "keep to its schema"),
+    ('{"schema": "ptxaudit/baseline/1", "tool": {}, "kernels": []}', "keep to its schema"),
+    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [{"sites": 3}]}', "keep to its schema"),
+    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [3]}', "keep to its schema"),
+])
+def test_what_is_no_baseline(tmp_path, text, what):
+    file = tmp_path / "b.json"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_baseline(file)
+    assert what in caught.value.what and caught.value.file == str(file) and "baseline update" in caught.value.hint
+
+
+# --- the commands ---------------------------------------------------------------------------
+
+KERNEL = """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[threadIdx.x * 32] = in[0];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+"""
+LAUNCH = ["--grid", "1", "--block", "32"]
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exit_code == status and "Traceback" not in result.output, result.output
+    return result
+
+
+def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "k.cu"
+    file.write_text(KERNEL)
+    assert "b.json: 2 sites in 1 kernel, 31 excess wavefronts" in run("baseline", "update", "b.json", "k.cu", *LAUNCH).stdout
+    run("audit", "k.cu", *LAUNCH, "--fail-on", "excess=1", status=1)
+    assert "gate: nothing denied; all of 2 sites" in run("audit", "k.cu", *LAUNCH, "--baseline", "b.json").stderr
+    run("audit", "k.cu", *LAUNCH, "--baseline", "b.json", "--fail-on", "excess=1")
+
+    file.write_text("// moved\n\n" + KERNEL.replace("= s[threadIdx.x]", "= s[threadIdx.x * 2]"))
+    worse = run("audit", "k.cu", *LAUNCH, "--baseline", "b.json", status=1).stderr
+    assert "denied by baseline: k.cu:8: ld.shared.f32: worse than the baseline: excess 0 (1 wavefronts) → excess 1" in worse
+    assert "k.cu:6:" not in worse
+
+    file.write_text(KERNEL.replace("threadIdx.x * 32", "threadIdx.x"))
+    better = run("audit", "k.cu", *LAUNCH, "--baseline", "b.json").stderr
+    assert "stale: k.cu:4: st.shared.f32: excess 31 → excess 0" in better and "1 stale entry" in better
+    assert "1 better" in run("baseline", "update", "b.json", "k.cu", *LAUNCH).stdout
+    assert "stale" not in run("audit", "k.cu", *LAUNCH, "--baseline", "b.json").stderr
+
+
+def test_nothing_is_written_when_something_cannot_be_checked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL + "oops")
+    assert "b.json was left as it is" in run("baseline", "update", "b.json", "k.cu", status=2).stderr
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_a_baseline_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    assert "cannot read the baseline: No such file" in run("audit", "k.cu", "--baseline", "none.json", status=2).stderr

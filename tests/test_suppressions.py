@@ -1,0 +1,82 @@
+"""Inline suppressions: which line they are about, that they give a reason, that they are of real rules."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+import ptxaudit
+from ptxaudit.cli import main
+from ptxaudit.errors import InputError
+from ptxaudit.findings import find, stale_suppressions
+from ptxaudit.report import Suppression
+from ptxaudit.suppressions import read_suppressions
+
+KERNEL = """\
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[threadIdx.x * 32] = in[0];%s
+    __syncthreads();
+%s
+    out[threadIdx.x] = s[threadIdx.x * 32];
+}
+"""
+
+
+def read(text):
+    return list(read_suppressions(text, "k.cu"))
+
+
+@pytest.mark.parametrize("text, line, target", [
+    ('int a;  // ptxaudit: allow(PA001, "why")', 1, 1),
+    ('//ptxaudit:allow( PA001 ,"why" )\nint a;', 1, 2),
+    ('// ptxaudit: allow(load-conflict, "why")\n\n// more\nint a;', 1, 4),
+    ('int a; /* ptxaudit: allow(PA001, "why") */', 1, 1),
+])
+def test_which_line_a_suppression_is_about(text, line, target):
+    assert read(text) == [Suppression("PA001", "why", "k.cu", line, target)]
+
+
+def test_one_comment_may_allow_several_rules():
+    assert [s.rule for s in read('int a; // ptxaudit: allow(PA001, pa002, "why")')] == ["PA001", "PA002"]
+
+
+@pytest.mark.parametrize("comment, what", [
+    ("allow(PA001)", "gives no reason"), ('allow(PA001, "")', "gives no reason"), ('allow(PA001, "  ")', "gives no reason"),
+    ("allow(PA001, why)", "gives no reason"), ('allow(PA999, "why")', "no rule 'PA999'"), ("alow(PA001)", "not understood"), ("", "not understood"),
+])
+def test_a_suppression_that_is_not_understood_is_an_error_at_its_place(comment, what):
+    (error,) = read(f"\nint a; // ptxaudit: {comment}")
+    assert isinstance(error, InputError)
+    assert what in error.what and (error.file, error.line, error.column) == ("k.cu", 2, 8)
+
+
+def test_text_that_is_not_for_this_tool_is_left_alone():
+    assert read('// see ptxaudit: it counts\nconst char* a = "ptxaudit: b";\nint b; // nolint') == []
+
+
+def audited(tmp_path, monkeypatch, own="", above=""):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL % (own, above))
+    return ptxaudit.audit("k.cu", launches=[ptxaudit.Launch("k", grid=1, block=32)])
+
+
+def test_a_finding_that_is_allowed_says_why(tmp_path, monkeypatch):
+    report = audited(tmp_path, monkeypatch, ' // ptxaudit: allow(PA002, "once")', '    // ptxaudit: allow(PA001, "cold")')
+    assert {f.rule: f.allowed and f.allowed.reason for f in find(report)} == {"PA001": "cold", "PA002": "once"}
+    assert stale_suppressions(report, find(report)) == ()
+    assert ptxaudit.Report.from_dict(report.to_dict()).suppressions == report.suppressions
+
+
+def test_one_that_matches_nothing_is_reported_and_is_no_failure(tmp_path, monkeypatch):
+    audited(tmp_path, monkeypatch, ' // ptxaudit: allow(PA001, "never a load")')
+    result = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32"])
+    assert result.exit_code == 0
+    assert "k.cu:3: the suppression of PA001 matches nothing" in result.stderr
+
+
+def test_one_without_a_reason_ends_with_status_2(tmp_path, monkeypatch):
+    audited(tmp_path, monkeypatch, " // ptxaudit: allow(PA001)")
+    result = CliRunner().invoke(main, ["audit", "k.cu"])
+    assert result.exit_code == 2
+    assert "the suppression of PA001 gives no reason" in result.stderr and "--> k.cu:3:34" in result.stderr

@@ -168,15 +168,9 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
 
     Machine code of one architecture after the other, then PTX: equal code is disassembled together.
     """
-    from ptxaudit.artifacts.container import images, read_images
+    from ptxaudit.artifacts.container import read_images
 
-    found = images(content.path, content.data)
-    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in _kinds(found, options)]
-    if not taken:
-        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found))
-        raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
-    order = list(dict.fromkeys((image.kind != "cubin", image.arch) for image in taken))
-    taken.sort(key=lambda image: (image.kind != "cubin", order.index((image.kind != "cubin", image.arch))))
+    taken = selected(content, options)
     failed: list[InputError] = []
 
     def contents(kind: str) -> Iterator[Content]:
@@ -200,6 +194,23 @@ def _or_error(read: Callable[[], Loaded]) -> Loaded:
         return read()
     except InputError as error:
         return Loaded((), errors=(error,))
+
+
+def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:
+    """The images of a compiled file that --arch and --isa ask for, machine code first, an architecture after the other.
+
+    kinds: "cubin" and "ptx" instead of what --isa means. Raises InputError when there is none.
+    """
+    from ptxaudit.artifacts.container import images
+
+    found = images(content.path, content.data)
+    kinds = kinds or _kinds(found, options)
+    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in kinds]
+    if not taken:
+        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found))
+        raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
+    order = list(dict.fromkeys(image.arch for image in taken))
+    return sorted(taken, key=lambda image: (image.kind != "cubin", order.index(image.arch)))
 
 
 def _kinds(found: Iterable[Image], options: Options) -> set[str]:

@@ -18,8 +18,10 @@ from typing import Any
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
+from ptxaudit.contents import Listed, kernels_of
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
+from ptxaudit.inputs import read
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
 from ptxaudit.loading import chosen
@@ -61,22 +63,13 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     ))
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A kernel and the path of the input it is in."""
-
-    input: str
-    function: ir.Function
-
-
 def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:
     """The kernels of the inputs without auditing them, and what could not be read."""
     part = Part()
-    found = [
-        Listed(content.path, function)
-        for content, loaded in read_all(inputs, options, part, progress)
-        for _, function in _chosen(loaded.modules, options)
-    ]
+    found: list[Listed] = []
+    for item in part.files_of(inputs):
+        with part.collecting(name_of(item)):
+            found += kernels_of(read(item), options, part, progress)
     return found, part.problems
 
 

@@ -53,6 +53,11 @@ class Image:
     _entry: memoryview | None = field(default=None, repr=False, compare=False)     # with its header, when compressed
 
     @property
+    def size(self) -> int:
+        """Bytes in the file, compressed or not."""
+        return len(self._payload)
+
+    @property
     def compressed(self) -> bool:
         return self._entry is not None
 

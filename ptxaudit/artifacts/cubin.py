@@ -28,7 +28,7 @@ ELF_MAGIC = b"\x7fELF"
 _MACHINE_CUDA = 190
 _ABI_FLAGS_SHIFTED = 8        # from this ABI version on (CUDA 13) the architecture is in bits 8..15 of e_flags
 _ENTRY = 0x10                 # STO_CUDA_ENTRY in a symbol's st_other
-_OLDEST_SM = 75               # what the disassembler reads
+OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 _TYPE_RELOCATABLE = "ET_REL"
@@ -85,6 +85,7 @@ class Cubin:
     functions: tuple[CodeSection, ...]
     version: str = ""                             # of the toolkit that made it, where it says
     producer: str = ""
+    sections: frozenset[str] = frozenset()        # names of all its sections
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -99,13 +100,13 @@ def architecture(header: bytes) -> int | None:
     return (flags >> 8 if header[8] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
 
 
-def read_cubin(data: bytes, file: str) -> Cubin:
-    """The cubin in `data`; InputError for what is no cubin, is damaged, or older than sm_75."""
+def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
+    """The cubin in `data`; InputError for what is no cubin, is damaged, or older than `oldest` (an SM number)."""
     sm = architecture(data[:64])
     if sm is None:
         raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)
-    if sm < _OLDEST_SM:
-        raise InputError(f"machine code for sm_{sm}; the disassembler reads sm_{_OLDEST_SM} and newer",
+    if sm < oldest:
+        raise InputError(f"machine code for sm_{sm}; the disassembler reads sm_{OLDEST_SM} and newer",
                          "audit its PTX instead (--isa ptx), or build for a newer architecture", file)
     try:
         return _read(data, file, sm)
@@ -145,7 +146,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
             relocations=_relocations(by_name, name, symbols), constants=constants,
             shared_static=max(0, shared["sh_size"] - reserved) if shared else 0))
     version, producer = _producer(elf, by_name, data)
-    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, data)
+    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
 
 
 def _symbols(elf: ELFFile, data: bytes, names: list[str]) -> tuple[list[Symbol], set[str]]:

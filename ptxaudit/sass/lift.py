@@ -117,16 +117,21 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
     for section in sections:
         context = _context(cubin, section, sections, lines, starts)
         instructions += _instructions(context, lines[section.name], sources, memo)
-    function = sections[0]
-    info, threads = function.info, function.info.max_threads
-    return ir.Function(
-        name=function.name, isa="sass", arch=cubin.arch, instructions=tuple(instructions), entry=function.entry,
-        parameters=tuple(ir.Parameter(f"{function.name}_param_{p.ordinal}", p.offset, p.size, pointer=p.pointer)
-                         for p in info.parameters),
-        variables=tuple(_variables(sections)), shared_static=function.shared_static, block=info.reqntid,
-        max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster,
+    return replace(
+        signature(cubin, sections[0]), instructions=tuple(instructions), variables=tuple(_variables(sections)),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
+
+
+def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
+    """What the file says of a function, without its instructions and tables."""
+    info, threads = function.info, function.info.max_threads
+    return ir.Function(
+        name=function.name, isa="sass", arch=cubin.arch, instructions=(), entry=function.entry,
+        parameters=tuple(ir.Parameter(f"{function.name}_param_{p.ordinal}", p.offset, p.size, pointer=p.pointer)
+                         for p in info.parameters),
+        shared_static=function.shared_static, block=info.reqntid,
+        max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster)
 
 
 def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> Context:

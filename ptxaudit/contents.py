@@ -1,0 +1,100 @@
+"""Lists what is in the inputs without auditing anything: images and their kernels.
+
+    libk.so  ->  Listed("libk.so", function, Image("libk.so#3", "cubin", "sm_90", size=18_432, compressed=True, …)), …
+
+Kernels of machine code are read out of its ELF tables: nothing is disassembled, and architectures
+too old for the disassembler are listed too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ptxaudit import ir
+from ptxaudit.artifacts.registers import registers
+from ptxaudit.collect import Part, Progress
+from ptxaudit.errors import InputError
+from ptxaudit.inputs import Content
+from ptxaudit.loading import chosen, load, selected
+from ptxaudit.options import Options
+
+
+@dataclass(frozen=True)
+class Image:
+    """One piece of device code of a compiled file. kind: "cubin" | "ptx"; size: bytes in the file, compressed or not;
+    lines: it carries line information; producer: what made it, where it says so."""
+
+    name: str
+    kind: str
+    arch: str
+    size: int
+    compressed: bool = False
+    lines: bool = False
+    producer: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A kernel, the path of the input it is in, and of compiled files the image. Machine code is not
+    disassembled, so its function has no instructions; code: its bytes; registers: of a thread."""
+
+    input: str
+    function: ir.Function
+    image: Image | None = None
+    code: int | None = None
+    registers: int | None = None
+
+    @property
+    def sites(self) -> int | None:
+        """Shared-memory accesses in it; None where that takes a disassembler."""
+        if self.code is not None:
+            return None
+        return sum(instruction.site is not None for instruction in self.function.instructions)
+
+
+def kernels_of(content: Content, options: Options, part: Part, progress: Progress) -> Iterator[Listed]:
+    """The kernels of one input that are asked for. Raises InputError when it cannot be read."""
+    progress(f"reading {content.path}")
+    if content.kind in ("cubin", "fatbin", "host"):
+        yield from _compiled(content, options, part)
+        return
+    for loaded in load(content, options):
+        for module in loaded.modules:
+            for function in module.kernels():
+                if chosen(options, function.name):
+                    yield Listed(content.path, function)
+
+
+def _compiled(content: Content, options: Options, part: Part) -> Iterator[Listed]:
+    from ptxaudit.artifacts.container import read_images
+
+    kinds = {None: {"cubin", "ptx"}, "ptx": {"ptx"}, "sass": {"cubin"}, "both": {"cubin", "ptx"}}[options.isa]
+    for image, data in read_images(selected(content, options, kinds)):
+        with part.collecting(content.path):
+            if isinstance(data, InputError):
+                raise data
+            facts = Image(image.name, image.kind, image.arch, image.size, image.compressed)
+            yield from (_cubin if image.kind == "cubin" else _ptx)(content, facts, data, options)
+
+
+def _cubin(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:
+    from ptxaudit.artifacts.cubin import read_cubin
+    from ptxaudit.artifacts.lines import SOURCE_SECTION
+    from ptxaudit.sass.lift import signature
+
+    cubin = read_cubin(data, image.name, oldest=0)
+    image = replace(image, lines=SOURCE_SECTION in cubin.sections, producer=cubin.producer or cubin.version and f"CUDA {cubin.version}")
+    counts = registers(data)
+    for function in cubin.functions:
+        if function.entry and chosen(options, function.name):
+            yield Listed(content.path, signature(cubin, function), image, len(function.code), counts.get(function.name))
+
+
+def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:
+    for loaded in load(Content(image.name, "ptx", data), Options()):
+        image = replace(image, lines=b"\n\t.loc\t" in data or b".loc " in data, producer=loaded.toolchain or "")
+        for module in loaded.modules:
+            for function in module.kernels():
+                if chosen(options, function.name):
+                    yield Listed(content.path, function, image)

@@ -253,7 +253,8 @@ def _surely_elsewhere(address: Value) -> bool:
     if address.poison is not None:
         return False
     kinds = {(u.kind, u.key if u.kind == "window" else None) for u, _ in address.terms}
-    return ("window", "shared") in kinds or any(kind in ("pointer", "variable") for kind, _ in kinds)
+    elsewhere = ("window", "shared") in kinds or any(kind in ("pointer", "variable") for kind, _ in kinds)
+    return elsewhere and ("window", "local") not in kinds
 
 
 def _widen(value: Value, bits: int, is_signed: bool) -> Value:
@@ -341,12 +342,23 @@ def _generic(op: Op, address: Value, index: int) -> Value:
             elif address.poison is None:
                 return opaque(op.bits, Lost(f"a generic address that is not known to lie in {space} memory", index))
         return affine.fit(address, op.bits)
-    tags = {u.key for u, _ in address.terms if u.kind == "window"}
-    if address.poison is None and tags:
-        return Value(np.full((1, 1), space in tags))
-    if address.poison is None and any(u.kind == "pointer" for u, _ in address.terms):
-        return Value(np.full((1, 1), space == "global"))
-    return opaque(1, Lost("the state space of a generic address is not known", index))
+    return _in_space(address, space, index)
+
+
+def _in_space(address: Value, space: str, index: int) -> Value:
+    """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ."""
+    places = [(u.key if u.kind == "window" else "global", c) for u, c in address.terms if u.kind in ("window", "pointer", "variable")]
+    shape = np.broadcast_shapes(address.base.shape, *(c.shape for _, c in places))
+    bases, inside, clear = np.zeros(shape, np.int64), np.zeros(shape, bool), np.ones(shape, bool)
+    for name, c in places:
+        bases += c != 0
+        inside |= (c != 0) & (name == space)
+        clear &= (c == 0) | (c == 1)
+    known = clear & (bases == 1)
+    if address.poison is not None:
+        known = known & ~address.poison
+    why = Lost("the state space of a generic address is not known", index)
+    return Value(inside) if known.all() else Value(np.broadcast_to(inside, known.shape), poison=~known, why=why)
 
 
 # --- across the lanes of a warp -------------------------------------------------------------

@@ -607,8 +607,10 @@ class Simulation:
     def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
         """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
         meeting = self.graph.meeting.get(self.graph.block_of[instruction.index], END)
-        if meeting == END:
-            return
+        if meeting != END:
+            self._expect_at(meeting, cohort, torn)
+
+    def _expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
         name = ("at", meeting)
         words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]
@@ -782,6 +784,8 @@ class Simulation:
         rest = cohort.mask & ~inside
         left = rest.any(axis=1)
         if left.any():
+            if not self.explicit and (some & left).any() and following < len(self.instructions):
+                self._expect_at(self.graph.block_of[following], cohort, some & left)     # who does not call waits
             self.push(Cohort(following, cohort.rows[left], rest[left], cohort.calls, *cohort.state))
         if not some.any():
             return None

@@ -20,6 +20,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ptxaudit.lanes.result import Status
+from ptxaudit.paths import base_name
 from ptxaudit.report import Kernel, Report, Site, Span, plain
 from ptxaudit.sitematch import match_sites
 
@@ -264,7 +265,7 @@ def _sum(values: list[int | None]) -> int | None:
 
 def _moved(old: Site, new: Site) -> bool:
     a, b = old.source, new.source
-    return bool(a and b) and (a.line != b.line or PurePath(a.file).name != PurePath(b.file).name)
+    return bool(a and b) and (a.line != b.line or base_name(a.file) != base_name(b.file))
 
 
 def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 
+@lru_cache(maxsize=4096)
 def below(file: str, root: str | os.PathLike[str] | None) -> str:
     """`file` relative to `root` where it lies below it, with forward slashes; else as it is."""
     path = PurePath(file)
@@ -14,6 +16,12 @@ def below(file: str, root: str | os.PathLike[str] | None) -> str:
             if path.is_relative_to(folder):
                 return path.relative_to(folder).as_posix()
     return path.as_posix()
+
+
+@lru_cache(maxsize=4096)
+def base_name(file: str) -> str:
+    """The last part of a path."""
+    return PurePath(file).name
 
 
 def here() -> str:

@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
 from typing import Literal
 
 from ptxaudit.baseline import Ratchet
 from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold
-from ptxaudit.paths import below
+from ptxaudit.paths import base_name, below
 from ptxaudit.report import Report, Source, Suppression
 from ptxaudit.rules import RULES, Level, Rule
 
@@ -103,6 +102,6 @@ def fingerprints(folded: Iterable[Folded]) -> list[str]:
 def _stem(finding: Finding) -> str:
     kernel, site = finding.kernel, finding.site
     source = finding.source or (site.source if site else None)
-    stack = [f"{PurePath(place.file).name}|{' '.join((place.text or '').split())}" for place in ((source, *source.inlined) if source else ())]
+    stack = [f"{base_name(place.file)}|{' '.join((place.text or '').split())}" for place in ((source, *source.inlined) if source else ())]
     own = [kernel.name, kernel.isa] if kernel else []
-    return "\n".join([finding.rule, *own, site.access if site else "", *(stack or [PurePath(finding.where.file).name])])
+    return "\n".join([finding.rule, *own, site.access if site else "", *(stack or [base_name(finding.where.file)])])

@@ -25,7 +25,7 @@ def test_exact_answers_are_the_twins(start):
     verdict = compare.Verdict()
     for seed in range(start, start + GROUP):
         k = generate.kernel(seed, small=True)
-        compare.full(k.text, k.name, k.grid, k.block, k.params, k.dynamic, seed, verdict)
+        compare.told(k, verdict)
     assert not verdict.wrong, "\n".join(verdict.wrong)
     assert verdict.exact > 0.8 * verdict.sites, Counter(verdict.others)
 
@@ -60,18 +60,20 @@ def test_the_generator_reaches_everything():
     seen = set()
     for seed in range(TOLD):
         seen |= generate.kernel(seed, small=True).features
-    assert seen == {"branch", "loop", "long loop", "switch", "break", "continue", "early end", "across", "local", "call", "generic"}
+    assert seen == {
+        "branch", "loop", "long loop", "switch", "break", "continue", "early end", "across", "local", "call", "generic", "cluster", "shortcut", "do while",
+        "two entries", "roles", "constant table", "shared table", "rank", "leader", "either space", "loaded"}
 
 
 def test_a_wrong_engine_would_be_seen(monkeypatch):
-    """The comparison can fail: an engine whose `xor` is `or` is caught."""
+    """The comparison can fail: an engine whose sums are differences is caught."""
     from ptxaudit.lanes import meaning
     rows = dict(meaning.MEANINGS)
-    monkeypatch.setitem(meaning.MEANINGS, "xor", rows["or"])
+    monkeypatch.setitem(meaning.MEANINGS, "add", rows["sub"])
     verdict = compare.Verdict()
     for seed in range(12):
         k = generate.kernel(seed, small=True, straight=True)
-        compare.full(k.text, k.name, k.grid, k.block, k.params, k.dynamic, seed, verdict)
+        compare.told(k, verdict)
     assert verdict.wrong
 
 

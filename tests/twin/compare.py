@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -133,13 +134,13 @@ def figures(function, result) -> list[Figure]:
 
 @dataclass
 class Verdict:
-    """compared: sites with an exact answer; others: status and reason of the rest; wrong: sentences."""
+    """exact: sites with an exact answer; others: status and reason of the rest; wrong: sentences."""
 
-    compared: int = 0
     exact: int = 0
     sites: int = 0
     others: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
+    seconds: float = 0.0                          # that the engine took
 
 
 def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
@@ -149,10 +150,18 @@ def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: in
     return launched(syntax, function, flow, launch, seed, verdict, **options)
 
 
+def told(kernel, verdict: Verdict, **options) -> Verdict:
+    """`full` of a generated kernel."""
+    return full(kernel.text, kernel.name, kernel.grid, kernel.block, kernel.params, kernel.dynamic, kernel.seed, verdict,
+                cluster=kernel.cluster, **options)
+
+
 def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
     """The same of a kernel that is lifted; parameters that the launch does not tell are pointers."""
     verdict = verdict or Verdict()
+    begin = time.perf_counter()
     result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE)
+    verdict.seconds += time.perf_counter() - begin
     seen, _ = watch(syntax, function.name, launch.grid, launch.block, filled(function, launch, seed),
                     dynamic_shared=launch.dynamic_shared or 0, seed=seed, cluster=launch.cluster or function.cluster or (1, 1, 1),
                     **{k: v for k, v in options.items() if k != "cluster"})
@@ -173,7 +182,7 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
                 verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
             continue
         verdict.others.append((site.status.value, site.reason))
-        if site.requests is not None and (site.requests, site.active_requests) != (s.requests, s.active):
+        if any(mine not in (None, theirs) for mine, theirs in ((site.requests, s.requests), (site.active_requests, s.active))):
             verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {s.requests, s.active}")
         verdict.wrong += [where + w for w in ranges(site, s)]
     return verdict
@@ -210,12 +219,17 @@ def partly(text: str, kernel: str, grid, block, params, told, dynamic: int = 0, 
     verdict = verdict or Verdict()
     syntax, function, flow = lifted(text, kernel)
     codes, _ = flatten(syntax)
-    launch = Launch(kernel, grid=grid, block=block, params=[p if t else None for p, t in zip(params, told)], dynamic_shared=dynamic) if with_launch else None
+    launch = Launch(kernel, grid=grid, block=block, params=[p if t else None for p, t in zip(params, told)], dynamic_shared=dynamic,
+                    cluster=options.get("cluster")) if with_launch else None
+    begin = time.perf_counter()
     result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts)
+    verdict.seconds += time.perf_counter() - begin
     for run in range(runs):
-        values = [p if t or run == 0 or p is None else rng.choice([rng.randrange(64), rng.randrange(1 << 32), 32, 33]) for p, t in zip(params, told)]
-        its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) for _ in range(3))
-        seen, _ = watch(syntax, kernel, its_grid, block, parameter_buffer(codes[kernel], values, seed + run), dynamic_shared=dynamic, seed=seed + run, **options)
+        values = [p if t or run == 0 or p is None else rng.randbytes(len(p)) if isinstance(p, bytes) else rng.choice([rng.randrange(64), rng.randrange(1 << 32), 32, 33]) for p, t in zip(params, told)]
+        cluster = options.get("cluster") or (1, 1, 1)
+        its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) * c for c in cluster)
+        seen, _ = watch(syntax, kernel, its_grid, block, parameter_buffer(codes[kernel], values, seed + run), dynamic_shared=dynamic, seed=seed + run,
+                        **options | {"cluster": cluster})
         for site in figures(function, result):
             s = seen.get(site.place, Seen())
             where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}: "
@@ -244,7 +258,7 @@ def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> V
     """`partly` with what is not told drawn from the seed: the launch but for the block, or parameters."""
     rng = random.Random(seed)
     mode = rng.randrange(3)
-    told = [False] * 4 if mode != 1 else [rng.random() < 0.5 for _ in range(3)] + [False]
+    told = [mode == 1 and p is not None and rng.random() < 0.5 for p in kernel.params]
     facts = Facts(block=kernel.block) if mode == 0 else Facts()
     return partly(kernel.text, kernel.name, kernel.grid, kernel.block, kernel.params, told, kernel.dynamic, seed, runs, facts,
-                  mode != 0, rng, verdict, **options)
+                  mode != 0, rng, verdict, cluster=kernel.cluster, **options)

@@ -1,4 +1,5 @@
-"""Wavefronts of one request, by loops over lanes; loads and stores from the sentences of the rule, the rest by `score_request`.
+"""Wavefronts of one request, by loops over lanes; loads and stores of shared memory from the sentences of the rule, the rest
+(generic loads among them, which merge no groups) by `score_request`.
 
 Bank of a byte address = (address / 4) mod 32. Up to 32 bits a lane: the whole warp, the most distinct words in one bank.
 64 bits: two half-warps, 128: four quarter-warps; loads merge pairs of groups when for every active lane i lane i^1 is
@@ -44,7 +45,7 @@ def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dic
     """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant."""
     base, *words = opcode.split(".")
     types = [w for w in words if w in WIDTH]
-    if base in ("ld", "st") and types:
+    if base in ("ld", "st") and types and ("shared" in words or base == "st"):
         vector = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
         w, ideal = plain(addresses, WIDTH[types[-1]] // 8 * vector, base == "ld")
         return w, w, ideal

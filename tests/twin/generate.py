@@ -55,7 +55,7 @@ def _device_function(rng: random.Random, name: str, shared, features, callees) -
     t = w.new("r")
     w.put(f"mov.u32 {t}, %tid.x;")
     w.put("mov.u64 %rdin, 0;")
-    w.words, w.mutable = [a, b, t], [m]
+    w.words, w.mutable, w.by_lane = [a, b, t], [m], [a, b, t]
     w.divergent = 1
     w.statements(7)
     w.lines.append(f"{w.end}:")
@@ -145,6 +145,8 @@ def _inputs(w: Idioms, cluster) -> None:
             d = w.new("r")
             w.put(f"mov.u32 {d}, %{name};")
             w.words.append(d)
+            if name in ("tid.x", "laneid"):
+                w.by_lane.append(d)
     n, m, x = w.new("r"), w.new("r"), w.new("rd")
     w.put(f"ld.param.u32 {n}, [k_param_0];")
     w.put(f"ld.param.s32 {m}, [k_param_1];")
@@ -165,6 +167,7 @@ def _inputs(w: Idioms, cluster) -> None:
         w.put(f"mad.lo.s32 {plane}, {c}, {d}, {b};")
         w.put(f"mad.lo.s32 {w.thread}, {a}, {plane}, %r1;")
         w.words += [w.thread]
+        w.by_lane.append(w.thread)
     for _ in range(rng.randrange(1, 4)):
         d = w.new("r")
         w.put(f"mov.b32 {d}, {w.word()};")

@@ -18,6 +18,7 @@ class Values:
         self.preds: list[str] = []
         self.data: list[str] = []            # loaded values
         self.mutable: list[str] = []
+        self.by_lane: list[str] = []
         self.labels = 0
         self.depth = 0
         self.loops: list[tuple[str, str]] = []      # (continue label, break label)
@@ -56,7 +57,9 @@ class Values:
                              r.randrange(1 << 16), -r.randrange(1, 40)) if r.random() < 0.95 else r.randrange(1 << 32))
 
     def word(self) -> str:
-        """A 32-bit register, recent ones more often."""
+        """A 32-bit register: recent ones more often, and those that differ by lane."""
+        if self.by_lane and self.chance(0.25):
+            return self.rng.choice(self.by_lane)
         if self.chance(0.5):
             return self.rng.choice(self.words[-6:])
         return self.rng.choice(self.words)

@@ -1,11 +1,11 @@
 """Audits a folder of PTX files with nothing told, kernel by kernel: what share of their sites is answered?
 
-    python bench/corpus.py FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--no-ptxas] [--only GLOB]
+    python bench/corpus.py FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--ptxas 1] [--only GLOB]
 
 FOLDER holds one folder a package, each with PTX files. Every kernel is audited on its own under a
-guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas
-then assembles the same files with as many processes, so that the two times can be compared. The
-results file has names and counts only: nothing of anybody's code. Seconds are of processor time, which
+guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas assembles
+every `--ptxas`th file right after it was audited, in the same process slot, so that the two times can
+be compared. Interrupted, it sums up what is done. The results file has names and counts only: nothing of anybody's code. Seconds are of processor time, which
 a busy machine does not change; only the engine's own deadline is one of the clock, and set far off.
 
 A site is *answered* when its status is one of
@@ -180,49 +180,60 @@ def _place(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:120]} ({Path(ours[-1].filename).name}:{ours[-1].lineno})"
 
 
-def assemble_file(path: Path) -> tuple[float, str]:
-    """(processor seconds of ptxas, why it refused the file or "")."""
+@dataclass(frozen=True)
+class Assembled:
+    """ptxas's processor seconds for a file, and why it refused it or ""."""
+
+    seconds: float
+    refused: str = ""
+
+
+def assemble_file(path: Path) -> Assembled:
+    """One run of ptxas, with its own default optimisation."""
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
     text = path.read_text(encoding="utf-8", errors="replace")
-    start = spent()
     refused = ""
     for options in ((), ("--compile-only",)):                   # functions of another module stay open
         start = spent()
         try:
             ptxas.assemble(text, options=options, file=path.name)
-            return spent() - start, ""
+            return Assembled(spent() - start)
         except InputError as error:
             refused = str(error)
-    return spent() - start, refused
+    return Assembled(0.0, refused)
+
+
+def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, Assembled | None]:
+    path, package, with_ptxas = task
+    return audit_file(path, package, budget), assemble_file(path) if with_ptxas else None
 
 
 # --- all ------------------------------------------------------------------------------------
 
-def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, with_ptxas: bool = True, only: str = "*",
+def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, ptxas_every: int = 1, only: str = "*",
         progress=lambda line: None) -> dict:
-    """The results as plain JSON; see `summary`."""
+    """The results as plain JSON; see `summary`. ptxas_every: 0 = ptxas is not timed."""
     paths = [path for path in sorted(folder.rglob("*.ptx")) if fnmatch.fnmatch(str(path.relative_to(folder)), only)]
-    packages = [path.relative_to(folder).parts[0] if path.parent != folder else folder.name for path in paths]
-    files, wall, assembled, wall_ptxas = [], 0.0, [], 0.0
+    tasks = [(path, path.relative_to(folder).parts[0] if path.parent != folder else folder.name,
+              bool(ptxas_every) and at % ptxas_every == 0) for at, path in enumerate(paths)]
+    done: list[tuple[FileRecord, Assembled | None]] = []
     with ProcessPoolExecutor(jobs) as pool:
-        start = time.perf_counter()
-        for path, record in zip(paths, pool.map(partial(audit_file, budget=budget), paths, packages)):
-            files.append(record)
-            progress(f"{path.relative_to(folder)}: {len(record.kernels)} kernels, {record.seconds:.1f} s {record.fault}")
-        wall = time.perf_counter() - start
-        if with_ptxas:
-            start = time.perf_counter()
-            for path, outcome in zip(paths, pool.map(assemble_file, paths)):
-                assembled.append(outcome)
-                progress(f"{path.relative_to(folder)}: ptxas {outcome[0]:.1f} s {outcome[1]}")
-            wall_ptxas = time.perf_counter() - start
-    return summary(files, jobs, budget, wall, assembled, wall_ptxas)
+        try:
+            for path, (record, assembled) in zip(paths, pool.map(partial(one_file, budget=budget), tasks)):
+                done.append((record, assembled))
+                theirs = f", ptxas {assembled.seconds:.1f} s {assembled.refused}" if assembled else ""
+                progress(f"{path.relative_to(folder)}: {len(record.kernels)} kernels, {record.seconds:.1f} s {record.fault}{theirs}")
+        except KeyboardInterrupt:
+            progress(f"interrupted after {len(done)} of {len(paths)} files")
+            pool.shutdown(wait=False, cancel_futures=True)
+    return summary(done, budget)
 
 
-def summary(files: list[FileRecord], jobs: int, budget: float, wall: float, assembled: list[tuple[float, str]], wall_ptxas: float) -> dict:
+def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> dict:
     """Sums over all kernels, by package and by reason, and a line a kernel."""
+    files = [record for record, _ in done]
     kernels = [kernel for file in files for kernel in file.kernels]
     status, reasons, kernels_with = Counter(), Counter(), Counter()
     packages: dict[str, Counter] = defaultdict(Counter)
@@ -235,14 +246,12 @@ def summary(files: list[FileRecord], jobs: int, budget: float, wall: float, asse
     answered = sum(k.answered for k in kernels)
     data = sum(k.data_dependent for k in kernels)
     share = lambda part, whole: round(part / whole, 4) if whole else None
-    accepted = [at for at, (_, refused) in enumerate(assembled) if not refused]
-    ours = sum(files[at].seconds for at in accepted)
-    theirs = sum(assembled[at][0] for at in accepted)
-    faults = [k for k in kernels if k.fault and k.fault != "time-out"]
+    compared = [(record, assembled) for record, assembled in done if assembled and not assembled.refused]
+    ours, theirs = sum(record.seconds for record, _ in compared), sum(assembled.seconds for _, assembled in compared)
+    crashes = [{"kernel": k.name, "file": k.file, "what": k.fault} for k in kernels if k.fault and k.fault != "time-out"]
     return {
         "tool": f"ptxaudit {__version__}",
         "budget_seconds": budget,
-        "jobs": jobs,
         "files": len(files),
         "kernels": len(kernels),
         "sites": sites,
@@ -250,14 +259,11 @@ def summary(files: list[FileRecord], jobs: int, budget: float, wall: float, asse
         "answered": answered,
         "answered_share": share(answered, sites),
         "answered_share_without_data_dependent": share(answered - data, sites),
-        "crashes": [{"kernel": k.name, "file": k.file, "what": k.fault} for k in faults]
-        + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
+        "crashes": crashes + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
         "time_outs": [{"kernel": k.name, "file": k.file} for k in kernels if k.fault == "time-out"],
-        "seconds": {
-            "audit_wall": round(wall, 1), "audit_processor": round(sum(f.seconds for f in files), 1),
-            "ptxas_wall": round(wall_ptxas, 1), "ptxas_processor": round(sum(s for s, _ in assembled), 1),
-            "files_that_ptxas_takes": len(accepted), "audit_processor_of_these": round(ours, 1), "ptxas_processor_of_these": round(theirs, 1),
-            "ratio": share(ours, theirs),
+        "processor_seconds": {
+            "audit": round(sum(f.seconds for f in files), 1), "files_given_to_ptxas": len(compared),
+            "audit_of_these": round(ours, 1), "ptxas_of_these": round(theirs, 1), "ratio": share(ours, theirs),
         },
         "packages": {name: dict(counts) | {"share": share(counts["answered"], counts["sites"])} for name, counts in sorted(packages.items())},
         "open_reasons": [{"reason": r, "sites": n, "kernels": kernels_with[r]} for r, n in reasons.most_common(TOP)],
@@ -267,14 +273,14 @@ def summary(files: list[FileRecord], jobs: int, budget: float, wall: float, asse
 
 def show(results: dict) -> str:
     """The head of the results as text."""
-    seconds = results["seconds"]
+    seconds = results["processor_seconds"]
     lines = [
         f"{results['kernels']} kernels of {len(results['packages'])} packages, {results['sites']} sites: "
         f"{results['answered_share'] or 0:.1%} answered ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones), "
         f"{len(results['crashes'])} crashes, {len(results['time_outs'])} time-outs",
         "  " + ", ".join(f"{name} {count}" for name, count in results["status"].items()),
-        f"  audit {seconds['audit_wall']} s ({seconds['audit_processor']} s of processor), ptxas {seconds['ptxas_wall']} s "
-        f"({seconds['ptxas_processor']} s): {seconds['ratio']} of ptxas's time on {seconds['files_that_ptxas_takes']} of {results['files']} files",
+        f"  audit {seconds['audit']} s of processor time; on {seconds['files_given_to_ptxas']} of {results['files']} files audit "
+        f"{seconds['audit_of_these']} s, ptxas {seconds['ptxas_of_these']} s: ratio {seconds['ratio']}",
         *(f"  {name:18} {p['kernels']:5} kernels {p['sites']:6} sites {p['share'] or 0:6.1%}" for name, p in results["packages"].items()),
         *(f"  {r['sites']:6} sites {r['kernels']:5} kernels  {r['reason']}" for r in results["open_reasons"][:25]),
         *(f"  crash: {c['file']} {c['kernel']}: {c['what']}" for c in results["crashes"]),
@@ -296,10 +302,11 @@ def main() -> int:
     arguments.add_argument("-o", "--output", type=Path, help="the results file to write")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
     arguments.add_argument("--budget", type=float, default=BUDGET, help="seconds a kernel")
-    arguments.add_argument("--no-ptxas", action="store_true", help="do not time ptxas")
+    arguments.add_argument("--ptxas", type=int, default=1, metavar="N", help="time ptxas on every Nth file; 0 = on none")
     arguments.add_argument("--only", default="*", help="a glob over the files' paths in FOLDER")
     options = arguments.parse_args()
-    results = run(options.folder, jobs=options.jobs, budget=options.budget, with_ptxas=not options.no_ptxas, only=options.only,
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    results = run(options.folder, jobs=options.jobs, budget=options.budget, ptxas_every=options.ptxas, only=options.only,
                   progress=lambda line: print(line, file=sys.stderr, flush=True))
     print(show(results))
     if options.output:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MATRIX_ROWS = 8            # lanes that give the row addresses of one 8 x 8 matrix
 MATRIX_ROW_BYTES = 16
 SOURCE_LINE = 128          # bytes of a global cache line, as cp.async reads its source
-SOURCE_SECTOR = 32         # bytes of a sector of it
+OTHERWISE = {"generic load": "load"}     # operations without a row of their own are counted by this one
 
 
 class Counted(StrEnum):
@@ -34,6 +34,7 @@ class Counted(StrEnum):
     WORDS = "words"        # distinct words: lanes on equal words are served together
     LANES = "lanes"        # lanes: those on one word serialise
     STEPS = "steps"        # a step serves all lanes of one broadcast word, and one lane of each other slot
+    ONCE = "once"          # nothing: every group costs the same whatever its addresses
     LINES = "lines"        # cp.async.cg: pairs (group, destination line) a class of lines; not wavefronts
 
 
@@ -43,8 +44,8 @@ class Doubt(StrEnum):
     NONE = ""
     COUNT = "count"        # the high end is the rule's second count
     WAYS = "ways"          # the same, and the second count is known to hold for the worst group
-    SOURCES = "sources"    # cp.async.ca: depends on which lanes read one source line
-    PASSES = "passes"      # a loop: the second count is that of one more instruction in each pass
+    SOURCES = "sources"    # cp.async.ca: depends on what the lanes read, and on what is in L1 (`banks.copies`)
+    PASSES = "passes"      # a loop: the second count is that of one more instruction in each pass; `turns` counts the passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Rule:
     operation: as `banks.Access.operation`. widths: bytes a lane.
     shift: bytes; adding any multiple of it to all addresses changes no count.
     split: requests of one word that the access is broken into.
+    turns: a loop's passes at most; None = the most lanes on one unit.
     says: the rule in words; source: key of the machine's `sources`; why: why only a range is known.
     """
 
@@ -85,6 +87,7 @@ class Rule:
     source: str
     doubt: Doubt = Doubt.NONE
     second: Count | None = None
+    turns: Count | None = None
     split: int = 1
     why: str = ""
 
@@ -123,9 +126,10 @@ class Machine:
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""
-        for rule in self.rules:
-            if rule.operation == access.operation and access.width in rule.widths:
-                return rule
+        for operation in (access.operation, OTHERWISE.get(access.operation)):
+            for rule in self.rules:
+                if rule.operation == operation and access.width in rule.widths:
+                    return rule
         return None
 
     def refusal(self, access: Access) -> str:

@@ -24,7 +24,7 @@ from ptxaudit.machine_model import (
     Source,
 )
 
-WORDS, LANES, STEPS, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.LINES
+WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
 SOURCES = {
     "H200": Source(
@@ -66,10 +66,11 @@ def _modern(what: Counted, lanes: int, unit: int, **more: int) -> Count:
 
 _SINGLE = 1        # a group of one lane: the high end when the grouping is not known
 
-_CAST_WHY = "each pass of the loop depends on which lanes won the one before: not measured"
+_CAST_WHY = "compare-and-spin of 128 bits was not measured"
+_LOOP_WHY = "a loop: how many passes it takes depends on which lanes share a word or a bank, on the values, and on other warps"
 _SHAPE_WHY = "matrices of this shape were not measured: between what the banks allow and one row at a time"
-_B128_WHY = "128-bit atomics were not measured: between what the banks allow and one lane at a time"
-_SOURCE_WHY = "depends on which lanes read one 128-byte source line"
+_SOURCE_WHY = "depends on which lanes read one 128-byte source line, and where they read several, on which of these are in L1"
+_CAST, _CAST_64 = _modern(ONCE, WARP, 4, factor=2), _modern(ONCE, HALF, 8, factor=2)
 
 MODERN_RULES = (
     Rule("load", (1, 2, 4), _modern(WORDS, WARP, 4), 4,
@@ -79,6 +80,9 @@ MODERN_RULES = (
          "same address, or every one's i^2 (one of the two for the whole warp)", "H200"),
     Rule("load", (16,), _modern(WORDS, QUARTER, 16, paired=HALF), 16,
          "four quarter-warps; two half-warps under the same two conditions as 64-bit loads", "H200"),
+    Rule("generic load", (8,), _modern(WORDS, HALF, 8), 8,
+         "LD of a generic address that is shared: two half-warps, never one group: the merge of LDS is missing", "H200"),
+    Rule("generic load", (16,), _modern(WORDS, QUARTER, 16), 16, "likewise: four quarter-warps, never larger groups", "H200"),
     Rule("store", (1, 2, 4), _modern(WORDS, WARP, 4), 4,
          "whole warp: the most distinct 4-byte words in one bank; equal words merge", "H200"),
     Rule("store", (8,), _modern(WORDS, HALF, 8), 8, "two half-warps, never one group; inside a group equal words merge", "H200"),
@@ -86,27 +90,28 @@ MODERN_RULES = (
          "four quarter-warps, never larger groups; inside a group equal words merge", "H200"),
     Rule("atomic", (4,), _modern(LANES, WARP, 4), 4, "whole warp: the most lanes in one bank; lanes on one address serialise", "H200"),
     Rule("atomic", (8,), _modern(LANES, HALF, 8), 8, "two half-warps: the most lanes in one 8-byte pair of banks", "H200"),
-    Rule("atomic", (16,), _modern(LANES, WARP, 16), 16, "between the most lanes in one 16-byte slot and all lanes",
-         "not measured", Doubt.COUNT, _modern(LANES, _SINGLE, 16), why=_B128_WHY),
+    Rule("atomic", (16,), _modern(LANES, QUARTER, 16), 16, "four quarter-warps: the most lanes in one 16-byte slot", "H200"),
     Rule("count", (4,), _modern(WORDS, WARP, 4), 4,
          "as a 32-bit load: lanes on one address are counted together, a whole warp on one counter is 1", "H200"),
     Rule("cas", (4,), _modern(LANES, WARP, 4, factor=2), 4, "twice the most lanes in one bank", "H200"),
     Rule("cas", (8,), _modern(LANES, HALF, 8, factor=2), 8,
          "twice the sum over half-warps of the most lanes in one 8-byte pair of banks", "H200"),
-    Rule("cas", (16,), _modern(LANES, WARP, 16), 16, "between the most lanes in one 16-byte slot and twice all lanes",
-         "not measured", Doubt.COUNT, _modern(LANES, _SINGLE, 16, factor=2), why=_B128_WHY),
-    Rule("cast", (4,), _modern(WORDS, WARP, 4), 4, "one pass: between a load of the words and a CAS of all active lanes",
-         "not measured", Doubt.COUNT, _modern(LANES, WARP, 4, factor=2), why=_CAST_WHY),
-    Rule("cast", (8,), _modern(WORDS, WARP, 8), 8, "one pass: between a load of the words and a CAS of all active lanes",
-         "not measured", Doubt.COUNT, _modern(LANES, HALF, 8, factor=2), why=_CAST_WHY),
+    Rule("cas", (16,), _modern(LANES, QUARTER, 16, factor=2), 16,
+         "twice the sum over quarter-warps of the most lanes in one 16-byte slot", "H200"),
+    Rule("cast", (4,), _CAST, 4, "one pass of a loop: 2, whatever the addresses. One lane of each bank gets through, the others spin", "H200"),
+    Rule("cast", (8,), _CAST_64, 8, "one pass of a loop: 2 for each half-warp, whatever the addresses. In each half-warp one lane of each "
+         "8-byte pair of banks gets through, the others spin", "H200"),
     Rule("cast", (16,), _modern(WORDS, WARP, 16), 16, "one pass: between a load of the words and twice all active lanes",
          "not measured", Doubt.COUNT, _modern(LANES, _SINGLE, 16, factor=2), why=_CAST_WHY),
-    Rule("loop", (2, 4), _modern(WORDS, WARP, 4), 4,
-         "a loop of LDS and compare-and-swap: from one load to as many passes as lanes meet on one word, "
-         "if each pass lets one lane of each word through and no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, WARP, 4, factor=2), why=_CAST_WHY),
+    Rule("loop", (2,), _modern(WORDS, WARP, 4), 4,
+         "an LDS and a loop of ATOMS.CAS: each pass lets one lane of each word through, "
+         "if no other warp updates these words in between", "H200", Doubt.PASSES, _modern(LANES, WARP, 4, factor=2), why=_LOOP_WHY),
+    Rule("loop", (4,), _modern(WORDS, WARP, 4), 4,
+         "a loop of LDS and ATOMS.CAST.SPIN: each pass lets one lane of each bank through, "
+         "if no other warp updates these words in between", "H200", Doubt.PASSES, _CAST, _modern(LANES, WARP, 4), why=_LOOP_WHY),
     Rule("loop", (8,), _modern(WORDS, HALF, 8, paired=WARP), 8,
-         "a loop of LDS.64 and compare-and-swap: from one load to as many passes as lanes meet on one address, "
-         "if each pass lets one lane of each word through and no other warp updates these words in between", "not measured", Doubt.PASSES, _modern(LANES, HALF, 8, factor=2), why=_CAST_WHY),
+         "a loop of LDS.64 and ATOMS.CAST.SPIN.64: each pass lets at least one lane of each 8-byte pair of banks through, "
+         "if no other warp updates these words in between", "H200", Doubt.PASSES, _CAST_64, _modern(LANES, WARP, 8), why=_LOOP_WHY),
 )
 
 _MATRIX = _modern(WORDS, MATRIX_ROWS, MATRIX_ROW_BYTES)
@@ -124,9 +129,9 @@ _OTHER_MATRIX = (
 )
 _CP_ASYNC = tuple(
     Rule("cp.async", (size,), _modern(LANES, BANKS * WORD // size, size), size,
-         f"groups of {BANKS * WORD // size} lanes: the most lanes on one {size}-byte slot (one destination twice serialises). "
-         "Exact where the active lanes of each group read one 128-byte source line; otherwise up to the same sum over "
-         "pairs (group, 32-byte source sector)", "H200", Doubt.SOURCES, why=_SOURCE_WHY)
+         f"groups of {BANKS * WORD // size} lanes, each in rounds: every {size}-byte destination slot and every source slot goes to its "
+         "first waiting lane, and a lane that has both is served. Exact where each group reads one 128-byte source line; where it "
+         "reads several, absent lines of one class go one after the other, lines in L1 all at once: a range", "H200", Doubt.SOURCES, why=_SOURCE_WHY)
     for size in (4, 8, 16)
 ) + (
     Rule("cp.async.bypass", (16,), Count(LINES, QUARTER, 16, slots=4, row=BANKS * WORD), BANKS * WORD,

@@ -53,7 +53,7 @@ class Score:
 
 def score_request(
     opcode: str, addresses, active: int | None = None, arch: str | None = None, sources=None, *,
-    machine: str | Machine | None = None, operand: int | None = None, zero_filled: int = 0,
+    machine: str | Machine | None = None, operand: int | None = None, zero_filled: int = 0, in_l1: bool | None = None,
 ) -> Score:
     """The cost of one request of one warp.
 
@@ -62,6 +62,7 @@ def score_request(
     addresses: as many integers as the machine schedules threads together (32 for NVIDIA's), bytes in shared memory.
     active: a mask, bit i for lane i; None = all lanes. arch: "sm_90" (the default), or machine: its name instead.
     sources: a cp.async's global addresses, likewise. zero_filled: the lanes of a cp.async that write zeros, a mask.
+    in_l1: all source lines of a cp.async.ca are in L1 (True) or none is (False); None = not known, which may give a range.
     Raises InputError for anything that is not a request: unknown names, misaligned or negative addresses, …
     """
     model, access = _chosen(opcode, arch, machine, operand)
@@ -74,7 +75,7 @@ def score_request(
     _check_range(row, on, "address", ADDRESS_BITS)
     from_row = None if sources is None else _sources(access, sources, row.shape, on)
     zeros = None if not zero_filled and not access.zero_fill else _mask_row(zero_filled, model.lanes, "zero-filled mask")
-    scores = score(model, access, row, on, from_row, zero_filled=zeros)
+    scores = score(model, access, row, on, from_row, zero_filled=zeros, in_l1=in_l1)
     low, high = scores.low.item(), scores.high.item()
     ideal, ways = scores.ideal.item(), scores.ways.item()
     note = _note(access, high)
@@ -89,7 +90,7 @@ def score_request(
 
 def score_requests(
     opcode: str, addresses, active=None, arch: str | None = None, sources=None, *,
-    machine: str | Machine | None = None, operand: int | None = None, zero_filled=None,
+    machine: str | Machine | None = None, operand: int | None = None, zero_filled=None, in_l1: bool | None = None,
 ) -> Scores:
     """The costs of n requests of one opcode: arrays (n,) of low, high, ideal, ways (`banks.Scores`).
 
@@ -105,7 +106,7 @@ def score_requests(
     _check_range(rows, on, "address", ADDRESS_BITS)
     from_rows = None if sources is None else _sources(access, sources, rows.shape, on)
     zeros = None if zero_filled is None and not access.zero_fill else _mask_rows(zero_filled, rows.shape, False, "zero-filled masks")
-    return score(model, access, rows, on, from_rows, zero_filled=zeros)
+    return score(model, access, rows, on, from_rows, zero_filled=zeros, in_l1=in_l1)
 
 
 # --- checking -------------------------------------------------------------------------------

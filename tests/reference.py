@@ -41,6 +41,9 @@ def agree(lanes, addresses):
 def modern(operation, width, lanes, addresses):
     """(wavefronts, ideal, ways) of one request on Maxwell and later."""
     size = WARP if width <= 4 else 16 if width == 8 else 8
+    if operation == "cast":
+        groups = [g for g in cut(lanes, WARP if width == 4 else 16) if g]
+        return 2 * len(groups), 2 * len(groups), min(1, len(groups))
     if operation == "load" and width > 4 and agree(lanes, addresses):
         size *= 2
     if operation in ("ldmatrix", "stmatrix"):
@@ -54,14 +57,65 @@ def modern(operation, width, lanes, addresses):
     return times * sum(each), times * len(groups), max(each, default=0)
 
 
-def sectors(width, lanes, addresses, sources):
-    """cp.async.ca: (one source line a group?, the sum over pairs of group and source sector)."""
-    total, one_line = 0, True
+def arbitrate(width, lanes, addresses, sources):
+    """cp.async.ca: rounds in which each destination slot and each source slot is given to its first waiting lane."""
+    rounds, waiting, slots = 0, list(lanes), 128 // width
+    while waiting:
+        rounds += 1
+        first_to, first_source = {}, {}
+        for lane in waiting:
+            first_to.setdefault(addresses[lane] // width % slots, lane)
+            first_source.setdefault(sources[lane] // width % slots, lane)
+        served = [lane for lane in waiting if first_to[addresses[lane] // width % slots] == lane == first_source[sources[lane] // width % slots]]
+        waiting = [lane for lane in waiting if lane not in served]
+    return rounds
+
+
+def copy(width, lanes, addresses, sources, resident):
+    """cp.async.ca with no source line in L1, or all of them: passes of the warp, then groups, then rounds."""
+    total, waiting = 0, list(lanes)
+    while waiting:
+        taken = {}
+        for lane in waiting:
+            line = sources[lane] // 128
+            taken.setdefault(lane if resident else line_class(line), line)
+        now = [lane for lane in waiting if resident or taken[line_class(sources[lane] // 128)] == sources[lane] // 128]
+        total += sum(arbitrate(width, group, addresses, sources) for group in cut(now, 128 // width))
+        waiting = [lane for lane in waiting if lane not in now]
+    return total
+
+
+def line_class(line):
+    return tuple(bin(line & bits).count("1") % 2 for bits in (0b1010111011010, 0b10111101101111))
+
+
+def copy_bounds(width, lanes, addresses, sources):
+    """(low, high) of cp.async.ca over all ways to cut each group's source lines into passes."""
+    low = high = 0
     for group in cut(lanes, 128 // width):
-        one_line &= len({sources[lane] // 128 for lane in group}) <= 1
-        for sector in {sources[lane] // 32 for lane in group}:
-            total += fullest([lane for lane in group if sources[lane] // 32 == sector], addresses, width, 128 // width)
-    return one_line, total
+        lines = sorted({sources[lane] // 128 for lane in group})
+        if len(lines) > 4:
+            everything = arbitrate(width, group, addresses, sources)
+            low += max(fullest(group, addresses, width, 128 // width), fullest(group, sources, width, 128 // width))
+            high += min(len(group), len(lines) * everything)
+            continue
+        costs = [0]
+        if lines:
+            costs = [sum(arbitrate(width, [lane for lane in group if sources[lane] // 128 in part], addresses, sources) for part in cutting)
+                     for cutting in cuttings(lines)]
+        low, high = low + min(costs), high + max(costs)
+    return low, high
+
+
+def cuttings(items):
+    """All ways to part a list into sets."""
+    if len(items) == 1:
+        return [[items]]
+    result = []
+    for rest in cuttings(items[1:]):
+        result.append([[items[0]], *rest])
+        result += [[*rest[:i], [items[0], *rest[i]], *rest[i + 1:]] for i in range(len(rest))]
+    return result
 
 
 def line_class_max(lanes, addresses):

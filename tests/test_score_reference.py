@@ -25,7 +25,8 @@ MODERN = {
     "ATOMS.ADD": ("atomic", 4), "ATOMS.EXCH.64": ("atomic", 8), "ATOMS.POPC.INC.32": ("load", 4),
     "ATOMS.CAS": ("cas", 4), "ATOMS.CAS.64": ("cas", 8),
     "LDSM.16.M88": ("ldmatrix", 16), "LDSM.16.MT88.2": ("ldmatrix", 16), "STSM.16.M88.4": ("stmatrix", 16),
-    "LDGSTS.E": ("cp.async", 4), "LDGSTS.E.64": ("cp.async", 8), "LDGSTS.E.128": ("cp.async", 16),
+    "LD.E": ("store", 4), "LD.E.64": ("store", 8), "LD.E.128": ("store", 16),        # no merge
+    "ATOMS.EXCH.128": ("atomic", 16), "ATOMS.CAS.128": ("cas", 16), "ATOMS.CAST.SPIN": ("cast", 4), "ATOMS.CAST.SPIN.64": ("cast", 8),
 }
 
 
@@ -55,10 +56,10 @@ def on(mask, lanes=WARP):
     return [lane for lane in range(lanes) if mask >> lane & 1]
 
 
-def scored(machine, access, addresses, mask_numbers, sources=None):
+def scored(machine, access, addresses, mask_numbers, sources=None, **more):
     lanes = machine.lanes
     active = np.array([[m >> lane & 1 for lane in range(lanes)] for m in mask_numbers], bool)
-    return banks.score(machine, access, np.array(addresses, np.int64), active, None if sources is None else np.array(sources, np.int64))
+    return banks.score(machine, access, np.array(addresses, np.int64), active, None if sources is None else np.array(sources, np.int64), **more)
 
 
 @pytest.mark.parametrize("opcode", MODERN)
@@ -70,20 +71,38 @@ def test_modern_rules(opcode, data):
     matrix = access.address_lanes is not None
     rows = [[width * u for u in data.draw(units())] for _ in range(ROWS)]
     chosen = [(1 << WARP) - 1 if matrix else data.draw(masks()) for _ in rows]
-    sources = [[width * u for u in data.draw(units())] for _ in rows] if operation == "cp.async" else None
-    scores = scored(machines.get("sm_90"), access, rows, chosen, sources)
+    scores = scored(machines.get("sm_90"), access, rows, chosen)
     for i, (addresses, mask) in enumerate(zip(rows, chosen, strict=True)):
         lanes = on(mask)[:access.address_lanes]
         wavefronts, ideal, ways = reference.modern(operation, width, lanes, addresses)
         assert scores.low[i] == wavefronts
         assert scores.ideal[i] == ideal <= wavefronts
-        high = wavefronts
-        if sources is not None:
-            one_line, high = reference.sectors(width, lanes, addresses, sources[i])
-            assert not one_line or high == wavefronts or scores.high[i] == wavefronts
-            high = wavefronts if one_line else high
-        assert scores.high[i] == high
-        assert scores.ways[i] == (ways if high == wavefronts else counting.UNKNOWN)
+        assert scores.high[i] == wavefronts
+        assert scores.ways[i] == ways
+
+
+@pytest.mark.parametrize("opcode", ["LDGSTS.E", "LDGSTS.E.64", "LDGSTS.E.128"])
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_copies(opcode, data):
+    access, machine = banks.classify(opcode), machines.get("sm_90")
+    width = access.width
+    rows = [[width * u for u in data.draw(units())] for _ in range(ROWS)]
+    most = data.draw(st.sampled_from([64, 512, 4096]))
+    sources = [[width * (u * most // 512 % 5000) for u in data.draw(units())] for _ in range(ROWS)]
+    chosen = [data.draw(masks()) for _ in rows]
+    told, untold = scored(machine, access, rows, chosen, sources), scored(machine, access, rows, chosen)
+    absent, present = (scored(machine, access, rows, chosen, sources, in_l1=known) for known in (False, True))
+    for i, (addresses, mask) in enumerate(zip(rows, chosen, strict=True)):
+        lanes = on(mask)
+        low, high = reference.copy_bounds(width, lanes, addresses, sources[i])
+        assert (told.low[i], told.high[i]) == (low, high)
+        for scores, resident in ((absent, False), (present, True)):
+            exact = reference.copy(width, lanes, addresses, sources[i], resident)
+            assert scores.low[i] == scores.high[i] == exact
+            assert scores.ideal[i] <= low <= exact <= high
+        assert untold.low[i] <= low and high <= untold.high[i] == len(lanes)
+        assert (told.ways[i] >= 0) == (low == high)
 
 
 @settings(max_examples=80, deadline=None)
@@ -149,6 +168,7 @@ def test_the_abstract_machine(data, banks_, word, threads, broadcast, width):
 GENERIC = ("banks=4,word=4,threads=4,broadcast=any", "banks=12,word=4,threads=32,broadcast=one",
            "banks=12,word=8,threads=32,broadcast=none", "banks=16,word=2,threads=16,broadcast=any", "banks=1,word=1,threads=4,broadcast=none")
 EXAMPLES = (
+    "ld.b64", "ld.v2.b64",
     *(f"ld.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)), *(f"st.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)),
     "atom.shared.add.u32", "red.shared.max.s32", "atom.shared.exch.b32", "atom.shared.exch.b64", "atom.shared.exch.b128",
     "atom.shared.cas.b16", "atom.shared.cas.b32", "atom.shared.cas.b64", "atom.shared.cas.b128", "atom.shared.add.f32", "atom.shared.add.f64",

@@ -87,6 +87,8 @@ def _cost(count: Count, slots: dict[int, dict[int, tuple[int, ...]]]) -> int | N
         return None
     if not slots:
         return 0
+    if count.what is Counted.ONCE:
+        return 1
     if count.what is Counted.WORDS:
         return max(len(words) for words in slots.values()) + count.extra
     if count.what is Counted.LANES:
@@ -120,7 +122,8 @@ def reasons(machine: Machine, access: Access, addresses, active, sources=None, z
     if rule.split > 1:
         said.append(f"the access is {rule.split} requests of {rule.count.unit} bytes a lane, each of which costs this")
     if rule.count.factor > 1:
-        said.append(f"compare-and-swap takes every wavefront {rule.count.factor} times")
+        what = "each group takes" if rule.count.what is Counted.ONCE else "compare-and-swap takes every wavefront"
+        said.append(f"{what} {rule.count.factor} {'wavefronts' if rule.count.what is Counted.ONCE else 'times'}")
     said += _why_range(machine, rule, access, addresses, active, sources, zero_filled)
     return tuple(said)
 
@@ -149,6 +152,10 @@ def _first_apart(addresses, active, distance: int) -> tuple[int, int] | None:
 
 
 def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[str]:
+    if rule.count.what is Counted.ONCE:
+        waiting = max(lanes_in(words) for part in parts for words in part.slots.values())
+        return [f"one lane of each bank gets through and the others try again: at least {waiting} passes" if waiting > 1 else
+                "every lane gets through in this pass, if no other warp came before"]
     worst = max((part for part in parts if part.active), key=lambda part: part.wavefronts)
     if worst.wavefronts == 1:
         return ["no two words of a group meet in a bank" if rule.count.what is Counted.WORDS else "no two lanes of a group meet in a bank"]
@@ -185,9 +192,14 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
         return None if values is None else np.asarray(values, kind)[None, :]
 
     scores = score(machine, access, row(addresses, np.int64), row(active, bool), row(sources, np.int64), zero_filled=row(zero_filled, bool))
-    if scores.low[0] == scores.high[0]:
-        return []
     said = []
+    if rule.doubt is Doubt.SOURCES and sources is not None:
+        told = score(machine, access, row(addresses, np.int64), row(active, bool))
+        if scores.low[0] > told.low[0]:
+            said.append(f"the sources cost more than the banks: lanes on one {rule.count.unit}-byte slot of their source lines, "
+                        "and lanes that wait for such a lane, go one after the other")
+    if scores.low[0] == scores.high[0]:
+        return said
     if rule.doubt is Doubt.SOURCES and sources is None:
         said.append("a range: the source addresses are not told, and it " + rule.why)
     elif machine.why_range(access):

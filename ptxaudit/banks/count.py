@@ -18,7 +18,7 @@ import numpy as np
 
 from ptxaudit.banks.access import Access
 from ptxaudit.errors import InputError
-from ptxaudit.machine_model import SOURCE_LINE, SOURCE_SECTOR, Count, Counted, Doubt, Machine, Rule
+from ptxaudit.machine_model import SOURCE_LINE, Count, Counted, Doubt, Machine, Rule
 
 CHUNK = 1 << 18                     # lanes (or bins) of one chunk: 2 MB an int64 array
 _NOTHING = np.iinfo(np.int64).max   # sorts after every word: an inactive lane
@@ -61,26 +61,27 @@ class _Part(NamedTuple):
 
 def score(
     machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None = None, *,
-    zero_filled: np.ndarray | None = None,
+    zero_filled: np.ndarray | None = None, in_l1: bool | None = None,
 ) -> Scores:
     """Scores n requests of one opcode.
 
     addresses: (n, lanes) int64 bytes, also negative (relative to an invariant base); of inactive lanes anything.
     active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
     zero_filled: (n, lanes) bool, lanes of a cp.async that may write zeros instead of copying.
+    in_l1: all source lines of a cp.async.ca are in L1, or none is (sources are then whole addresses); None = not known.
     Raises InputError where the machine has no rule for the access, or an active lane is misaligned.
     """
     rule = _rule(machine, access)
     n, lanes = addresses.shape
     step = max(1, CHUNK // _numbers(rule.count, lanes))
     if n <= step:
-        return _score(machine, access, rule, addresses, active, sources, zero_filled)
+        return _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1)
     parts = []
     for start in range(0, n, step):
         rows = slice(start, start + step)
         parts.append(_score(
             machine, access, rule, addresses[rows], active[rows],
-            None if sources is None else sources[rows], None if zero_filled is None else zero_filled[rows]))
+            None if sources is None else sources[rows], None if zero_filled is None else zero_filled[rows], in_l1))
     evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
 
     def joined(name: str) -> np.ndarray | None:
@@ -107,7 +108,7 @@ def _bins(count: Count, lanes: int) -> int:
     return -(-lanes // count.lanes) * count.slots
 
 
-def _score(machine, access, rule, addresses, active, sources, zero_filled) -> Scores:
+def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1) -> Scores:
     """One chunk."""
     whole = active
     if access.address_lanes is not None:
@@ -123,7 +124,7 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled) -> Sc
     part = _count(rule.count, addresses, sure)
     low, high, ways, ideal = part.low, part.high, part.ways, part.groups
     if rule.doubt is not Doubt.NONE:
-        low, high, ways = _with_doubt(rule, part, addresses, sure, sources)
+        low, high, ways = _with_doubt(rule, part, addresses, sure, sources, in_l1)
     if sure is not active:
         high = high + (active.sum(1) - sure.sum(1))     # one more lane adds at most one
     if access.address_lanes is not None and not whole.all():
@@ -165,6 +166,9 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
         from ptxaudit.banks.broadcast import steps
 
         return _Part(*steps(count, addresses, active))
+    if count.what is Counted.ONCE:
+        groups = _any(active.reshape(len(active), active.shape[1] // count.lanes, count.lanes), 2).sum(1)
+        return _Part(groups * count.factor, groups * count.factor, groups, np.minimum(groups, 1))
     bins = _bin_of_lane(count, addresses, active)
     total = _bins(count, addresses.shape[1])
     if count.what is Counted.WORDS:
@@ -230,54 +234,41 @@ def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
 
 # --- ranges ---------------------------------------------------------------------------------
 
-def _with_doubt(rule: Rule, part: _Part, addresses, active, sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with_doubt(rule: Rule, part: _Part, addresses, active, sources, in_l1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(low, high, ways) of a rule that may give a range."""
     if rule.doubt is Doubt.SOURCES:
-        return part.low, _over_sectors(rule.count, part.low, addresses, active, sources), part.ways
+        if in_l1 is not None and sources is not None:
+            from ptxaudit.banks.copies import alone
+
+            known, ways = alone(rule.count, addresses, active, sources, in_l1)
+            return known, known, ways
+        return _over_sources(rule.count, part, addresses, active, sources)
     second = _count(rule.second, addresses, active)
     if rule.doubt is Doubt.WAYS:
         return np.maximum(part.low, second.ways), second.high, second.ways
-    if rule.doubt is Doubt.PASSES:      # each pass lets at least one lane of each word through
-        return part.low, _most_on_one_unit(rule.count, addresses, active) * (part.high + second.high), part.ways
+    if rule.doubt is Doubt.PASSES:      # each pass lets at least one lane of each bank, or of each word, through
+        passes = _most_on_one_unit(rule.count, addresses, active) if rule.turns is None else _count(rule.turns, addresses, active).high
+        return part.low, passes * (part.high + second.high), part.ways
     return part.low, second.high, part.ways
 
 
-def _over_sectors(count: Count, low: np.ndarray, addresses, active, sources) -> np.ndarray:
-    """cp.async.ca: the sum over (group, source sector) of the most lanes on one slot; `low` where a group reads one line."""
+def _over_sources(count: Count, part: _Part, addresses, active, sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """cp.async.ca: (low, high, ways); `part` is exact where each group reads every slot of one source line at most once."""
     if sources is None:
-        return active.sum(1)                 # every lane in a sector of its own
+        return part.low, active.sum(1), part.ways
     n, lanes = addresses.shape
     line = (sources // SOURCE_LINE).reshape(n, lanes // count.lanes, count.lanes)
     on = active.reshape(line.shape)
-    top = np.where(on, line, -_NOTHING).max(2)
-    bottom = np.where(on, line, _NOTHING).min(2)
-    wide = (top > bottom).any(1)
-    if not wide.any():
-        return low
-    high = low.copy()
-    addresses, active, sources = addresses[wide], active[wide], sources[wide]
-    # Within a (group, sector) the maximum over slots is the number of distinct ranks that its
-    # lanes have among those on their slot: 0, 1, 2, … for each slot, so the longest decides.
-    group = group_of_lane(count.lanes, lanes)
-    sector = _dense(np.where(active, sources // SOURCE_SECTOR, 0)) + group * lanes           # < groups * lanes
-    keys = np.where(active, sector * count.slots + addresses // count.unit % count.slots, _NOTHING)
-    keys.sort(1)
-    rank = _rank_in_run(keys)
-    pairs = np.where(keys != _NOTHING, keys // count.slots * lanes + rank, _NOTHING)
-    pairs.sort(1)
-    high[wide] = ((pairs[:, 1:] != pairs[:, :-1]) & (pairs[:, 1:] != _NOTHING)).sum(1) + (pairs[:, 0] != _NOTHING)
-    return high
+    bit = np.where(on, 1 << (sources // count.unit % count.slots).reshape(line.shape), 0)
+    other = (np.where(on, line, -_NOTHING).max(2) > np.where(on, line, _NOTHING).min(2)) | (_sum(bit, 2) != np.bitwise_or.reduce(bit, 2))
+    other = other.any(1)
+    if not other.any():
+        return part.low, part.low, part.ways
+    from ptxaudit.banks.copies import between
 
-
-def _dense(values: np.ndarray) -> np.ndarray:
-    """(n, lanes): small numbers that are equal in a row exactly where the values are."""
-    order = values.argsort(1)
-    ordered = np.take_along_axis(values, order, 1)
-    number = np.zeros_like(ordered)
-    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=number[:, 1:])
-    result = np.empty_like(number)
-    np.put_along_axis(result, order, number, 1)
-    return result
+    low, high, ways = part.low.copy(), part.low.copy(), part.ways.copy()
+    low[other], high[other], ways[other] = between(count, addresses[other], active[other], sources[other])
+    return low, high, ways
 
 
 def _rank_in_run(ordered: np.ndarray) -> np.ndarray:

@@ -61,8 +61,14 @@ def _fewest(count: Count, lanes: int) -> int:
 def _most(rule: Rule, lanes: int, of: int) -> int:
     """Every lane with a word of its own in the one bank; `of` lanes could be active."""
     if rule.doubt is Doubt.PASSES:
-        # with all lanes on one word: a pass a lane, each one load and a compare-and-swap of every lane
-        return lanes * (rule.count.factor + lanes * rule.second.factor)
-    count = rule.second or rule.count
+        if rule.turns is None:      # all lanes on one word: a pass a lane, each of every lane
+            return lanes * (rule.count.factor + lanes * rule.second.factor)
+        return lanes * (lanes * rule.count.factor + _most_of(rule.second, lanes, of))      # each on a word of its own, all in one bank
+    return _most_of(rule.second or rule.count, lanes, of)
+
+
+def _most_of(count: Count, lanes: int, of: int) -> int:
     groups = min(lanes, -(-of // count.lanes))
+    if count.what is Counted.ONCE:
+        return groups * count.factor
     return lanes * count.factor + groups * count.extra

@@ -115,7 +115,8 @@ def _load_store(opcode: str, head: str, modifiers: list[str]) -> Access:
         return _remote(opcode, access)
     size = _SASS_SIZE[width].replace("U", letter.upper()) if letter == "s" and elements == 1 else _SASS_SIZE[width]
     if space == "generic":
-        return Access(opcode, "ptx", access, access, width, ("LD.E" if head == "ld" else "ST.E") + size, generic=True)
+        operation = "generic load" if head == "ld" else "store"
+        return Access(opcode, "ptx", access, operation, width, ("LD.E" if head == "ld" else "ST.E") + size, generic=True)
     return Access(opcode, "ptx", access, access, width, ("LDS" if head == "ld" else "STS") + size)
 
 

@@ -66,7 +66,7 @@ def _store(opcode: str, name: str, modifiers: list[str]) -> Access:
 
 
 def _generic_load(opcode: str, name: str, modifiers: list[str]) -> Access:
-    return Access(opcode, "sass", "load", "load", _size(opcode, modifiers, _MEMORY | _SHARED), name, generic=True)
+    return Access(opcode, "sass", "load", "generic load", _size(opcode, modifiers, _MEMORY | _SHARED), name, generic=True)
 
 
 def _generic_store(opcode: str, name: str, modifiers: list[str]) -> Access:

@@ -16,6 +16,7 @@ _GENERIC = "banks=…,word=…,threads=…,broadcast=any|one|none"
 # operation -> (machine instruction, PTX)
 INSTRUCTIONS = {
     "load": ("LDS", "ld.shared"),
+    "generic load": ("LD", "ld"),
     "store": ("STS", "st.shared"),
     "atomic": ("ATOMS (ADD, EXCH, …)", "atom/red.shared"),
     "count": ("ATOMS.POPC.INC", "red.shared.add.u32 1"),

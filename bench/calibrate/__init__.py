@@ -1,0 +1,9 @@
+"""Measures single shared-memory requests on an NVIDIA GPU and holds the rules against its counters.
+
+    python -m bench.calibrate build FOLDER                 # anywhere: one kernel an instruction, and its machine code
+    python -m bench.calibrate plan -o plan.json.gz         # anywhere: which requests; seeded, so the same each time
+    python -m bench.calibrate measure FOLDER plan.json.gz -o requests.json.gz     # on a GPU with ncu on the PATH
+    ptxaudit calibrate --results requests.json.gz          # anywhere: rule by rule, how that GPU agrees
+
+`instructions` has the kernels, `patterns` and `plan` the requests, `measure` runs them under the profiler.
+"""

@@ -1,0 +1,53 @@
+"""The command line of `bench.calibrate`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.calibrate", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("build", help="assemble the kernels")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--arch", default="sm_90")
+    command = commands.add_parser("plan", help="write the requests")
+    command.add_argument("-o", "--output", type=Path, required=True)
+    command.add_argument("--arch", default="sm_90")
+    command.add_argument("--part", default="classes,zeros,copies,matrices,instructions", help="one or several, with commas")
+    command = commands.add_parser("launch", help="launch every request once (what measure runs under ncu)")
+    command.add_argument("folder", type=Path)
+    command.add_argument("plan", type=Path)
+    command = commands.add_parser("measure", help="run under ncu")
+    command.add_argument("folder", type=Path)
+    command.add_argument("plan", type=Path)
+    command.add_argument("-o", "--output", type=Path, required=True)
+    command.add_argument("--seconds", type=float, default=3600, help="stop after this time")
+    command.add_argument("--chunk", type=int, default=400, help="launches a process of the profiler")
+    command = commands.add_parser("launch-tensor", help="wgmma and bulk tensor copies once (what measure-tensor runs under ncu)")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--timed", action="store_true")
+    command = commands.add_parser("measure-tensor", help="wgmma and bulk tensor copies under ncu")
+    command.add_argument("folder", type=Path)
+    command.add_argument("-o", "--output", type=Path, required=True)
+    chosen = vars(parser.parse_args())
+    match chosen.pop("command"):
+        case "build":
+            from bench.calibrate.build import build as run
+        case "plan":
+            from bench.calibrate.plan import write as run
+        case "launch":
+            from bench.calibrate.measure import launch as run
+        case "measure":
+            from bench.calibrate.measure import measure as run
+        case "launch-tensor":
+            from bench.calibrate.tensor import launch as run
+        case "measure-tensor":
+            from bench.calibrate.measure import measure_tensor as run
+    if "plan" in chosen:
+        chosen["plan_path"] = chosen.pop("plan")
+    run(**chosen)
+
+
+main()

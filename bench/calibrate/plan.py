@@ -1,0 +1,145 @@
+"""Which requests are measured: for each instruction patterns, masks, and sources or values where it takes them.
+
+    write(Path("plan.json.gz"), "sm_90", "instructions")
+
+Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts of warps), `copies`
+(cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
+`classes` (which source lines share a class), `probe` (all this in small: a first look).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.calibrate.build import available
+from bench.calibrate.patterns import EVERYONE, LANES, LINE, SOURCE_KINDS, destinations, masks, sources
+
+SEED = 7
+SIZES = (4, 8, 16)
+Request = dict[str, Any]
+WHOLE_WARPS = ("ldmatrix", "stmatrix")
+_COMMON = {"load": 8, "store": 6, "atomic": 5, "generic load": 16, "generic store": 8, "generic atomic": 8, "loop": 6}
+_RARE = ("volatile",)
+
+
+def write(output: Path, arch: str, part: str) -> None:
+    requests = [one for name in part.split(",") for one in PARTS[name](arch)]
+    output.write_bytes(gzip.compress(json.dumps({"arch": arch, "requests": requests}, separators=(",", ":")).encode(), mtime=0))
+    print(f"{output}: {len(requests)} requests")
+
+
+def request(kernel: str, pattern: str, addresses: list[int], active: int = EVERYONE, **more: Any) -> Request:
+    return {"kernel": kernel, "pattern": pattern, "active": active, "addresses": addresses, **more}
+
+
+def instructions(arch: str) -> Iterator[Request]:
+    random = Random(SEED + 1)
+    for one in available(arch):
+        if one.kind == "copy" or one.ptx.startswith(WHOLE_WARPS):
+            continue
+        count = 3 if any(word in one.name for word in _RARE) else 16 if "128" in one.name and "atom" in one.name else _COMMON[one.kind]
+        patterns = [*destinations(random, one.width, count)]
+        for (name, units), mask in zip(patterns, masks(random, 2 * count, none=one.off == "guard")):
+            mask = mask if one.kind != "generic load" else EVERYONE
+            yield request(one.name, name, [one.width * u for u in units], mask, values=[random.randrange(6) for _ in range(LANES)])
+
+
+def matrices(arch: str) -> Iterator[Request]:
+    random = Random(SEED + 2)
+    for one in available(arch):
+        if not one.ptx.startswith(WHOLE_WARPS):
+            continue
+        for i, (name, units) in enumerate(destinations(random, 16, 10)):
+            mask, threads = EVERYONE, LANES
+            if i % 5 in (1, 2):
+                mask = random.choice([0xFF, 0xFFFF, 0xFFFFFF00, 0x7FFFFFFF, 0xFFFFFFFE, 0x0F0F0F0F, 0xFFFF0000, random.getrandbits(32) | 1])
+            elif i % 5 == 3:
+                threads = random.choice([1, 7, 8, 12, 16, 17, 24, 31])
+                mask = (1 << threads) - 1
+            yield request(one.name, name, [16 * u for u in units], mask, threads=threads)
+
+
+def copies(arch: str) -> Iterator[Request]:
+    random = Random(SEED + 3)
+    for size in SIZES:
+        for i, (name, units) in enumerate(destinations(random, size, 42)):
+            kind = SOURCE_KINDS[1:][i % 6]
+            addresses, from_ = [size * u for u in units], sources(random, size, kind)
+            mask = [*masks(random, 24)][i % 24] if i % 3 == 2 else EVERYONE
+            yield request(f"ca{size}", f"{name}/{kind}", addresses, mask, sources=from_)
+            # some lines or lanes are in L1 already; then other sectors of the lines; then all
+            lines = {s // LINE: random.randrange(2) for s in from_}
+            by_line = [lines[s // LINE] for s in from_]
+            by_lane = [random.randrange(2) for _ in range(LANES)]
+            other = [1 | random.choice((32, 64, 96)) for _ in range(LANES)]
+            for how, values in (("lines", by_line), ("lanes", by_lane), ("sectors", other)):
+                yield request(f"ca{size}_mixed", f"{name}/{kind}/touched {how}", addresses, mask, sources=from_, values=values)
+        for i in range(10):      # a tile's rows, copied by halves: the second meets lines on their way
+            rows = [lane // 4 * 512 + lane % 4 * size for lane in range(LANES)] if i % 2 else sources(random, size, "rows")
+            to = [size * random.randrange(64) for _ in range(LANES)] if i > 4 else [size * lane for lane in range(LANES)]
+            second = [s + (64 if i % 3 else 4 * size) for s in rows]
+            yield request(f"ca{size}_flight2", "halves", to * 2, sources=rows + second)
+
+
+def zeros(arch: str) -> Iterator[Request]:
+    """Source sizes of 0 and the whole size, then any between; the ignore-src predicate."""
+    random = Random(SEED + 4)
+    for name, size in (("ca4", 4), ("ca8", 8), ("ca16", 16), ("cg16", 16)):
+        for i, (pattern, units) in enumerate(destinations(random, size, 24)):
+            mask = [*masks(random, 12)][i % 12]
+            mask = random.choice([EVERYONE, mask])
+            one = random.random()
+            values = [size if random.random() < one else 0 for _ in range(LANES)]
+            if i % 4 == 3:
+                values = [random.randrange(size + 1) for _ in range(LANES)]
+            if i % 8 == 0:
+                values = [0 if i % 16 else size] * LANES
+            from_ = sources(random, size, "contiguous" if i % 2 else SOURCE_KINDS[i // 2 % 7])
+            addresses = [size * u for u in units]
+            yield request(f"{name}_srcsize", pattern, addresses, mask, sources=from_, values=values)
+            if i % 2:
+                yield request(f"{name}_ignore", pattern, addresses, mask, sources=from_, values=[int(v == 0) for v in values])
+
+
+def classes(arch: str) -> Iterator[Request]:
+    """Two lanes, two source lines d apart: one wavefront more where both lines are of one class.
+
+    The class is a linear function of the line's bits: for each bit one of four differences meets class 0.
+    """
+    straight = [4 * lane for lane in range(LANES)]
+    for bit in range(14, 24):
+        for low in (0, 1, 2, 3):
+            yield request("ca4", f"two-lines {(1 << bit) + low}", straight, 3, sources=[0, ((1 << bit) + low) * LINE + 4] + [0] * (LANES - 2))
+
+
+def probe(arch: str) -> Iterator[Request]:
+    random = Random(SEED)
+    straight = [4 * lane for lane in range(LANES)]
+    far = sorted({*range(1, 40), *(1 << i for i in range(6, 15)), *(random.randrange(40, 1 << 14) for _ in range(260))})
+    for d in far:
+        yield request("ca4", f"two-lines {d}", straight, 3, sources=[0, d * LINE + 4] + [0] * (LANES - 2))
+    for d in (1, 2, 3, 4, 5, 8):
+        two = [0, d * LINE] + [0] * (LANES - 2)
+        yield request("ca4", f"two-lines-one-bank {d}", straight, 3, sources=two)
+        yield request("ca4_touched", f"two-lines-one-bank-touched {d}", straight, 3, sources=two)
+        yield request("ca4_touched", f"two-lines-touched {d}", straight, 3, sources=[0, d * LINE + 4] + [0] * (LANES - 2))
+    for word in range(LANES):
+        yield request("ca4", f"one-line {word}", straight, 3, sources=[0, 4 * word] + [0] * (LANES - 2))
+    for size in SIZES:
+        for i, (name, units) in enumerate(destinations(random, size, 40)):
+            kind = SOURCE_KINDS[i % 7]
+            from_ = sources(random, size, kind)
+            for kernel in [f"ca{size}"] * 3 + [f"ca{size}_touched"] * 2:
+                yield request(kernel, f"{name}/{kind}", [size * u for u in units], sources=from_)
+    for one in available(arch):
+        for name, units in destinations(random, one.width, 4):
+            more = {"sources": [one.width * lane for lane in range(LANES)] * one.requests} if one.kind == "copy" else {}
+            yield request(one.name, name, [one.width * u for u in units] * one.requests, values=[lane % 5 for lane in range(LANES)] * one.requests, **more)
+
+
+PARTS = {"instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}

@@ -40,10 +40,12 @@ def opaque_load(op: Op) -> bool:
 
 @dataclass(frozen=True)
 class Slice:
-    """What has to be run. instructions: indices; branches: those whose outcome matters."""
+    """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
+    instruction does that anything in the slice reads."""
 
     instructions: frozenset[int]
     branches: frozenset[int]
+    ops: dict[int, tuple[Op, ...]] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass
@@ -333,7 +335,17 @@ class Graph:
                 local_done = True
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
-        return Slice(frozenset(wanted), frozenset(branches))
+        return Slice(frozenset(wanted), frozenset(branches), self._needed(wanted, branches))
+
+    def _needed(self, wanted: set[int], branches: set[int]) -> dict[int, tuple[Op, ...]]:
+        """instruction -> its operations without those whose results nothing in the slice reads."""
+        instructions = self.function.instructions
+        read = {r.name for b in branches for r in self.control_reads(instructions[b])}
+        for k in wanted:
+            read.update(r.name for r in self.reads(instructions[k], True))
+        keeps = lambda op: op.name == "call" or op.name == "store" and op.space in ("local", "generic") \
+            or any(d is not None and d.name in read for d in op.dst)
+        return {k: tuple(op for op in instructions[k].ops if keeps(op)) for k in wanted}
 
     def _controlled(self, block, done, branches, pending):
         if block in done:

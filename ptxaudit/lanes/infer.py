@@ -124,7 +124,9 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         for index, observations in interpreter.seen.items():
             seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
     shaped = frozenset() if batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
+    shaped = {twins[i] for i in shaped}
     sites = {}
+    scored: dict = {}
     for index, access in accesses.items():
         if twins[index] != index:
             continue
@@ -132,7 +134,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         if failure:
             sites[own] = SiteResult(own, Status.UNKNOWN, failure)
         else:
-            sites[own] = conclude(own, access, seen.get(index, []), machine, any(i in shaped for i, t in twins.items() if t == index))
+            sites[own] = conclude(own, access, seen.get(index, []), machine, index in shaped, scored)
     return Inference(sites, batches[0].assumed)
 
 
@@ -347,7 +349,7 @@ class Interpreter:
         for b in inside:
             for k in range(self.graph.starts[b], self.graph.ends[b]):
                 if k in self.part.instructions:
-                    for op in self.function.instructions[k].ops:
+                    for op in self.part.ops[k]:
                         for d in op.dst:
                             if d is not None:
                                 names[d.name] = d
@@ -468,7 +470,7 @@ class Interpreter:
         for k in range(self.graph.starts[block], self.graph.ends[block]):
             last = self.function.instructions[k]
             if k in wanted:
-                for op in last.ops:
+                for op in self.part.ops[k]:
                     execute(op, view, k)
                 if last.site is not None and k in self.accesses:
                     self._observe(last, view, state)

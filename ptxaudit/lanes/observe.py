@@ -91,10 +91,11 @@ class _Given(Exception):
         self.lost, self.status = lost, status
 
 
-def conclude(index: int, access, seen: list[Seen], machine, shaped: bool) -> SiteResult:
+def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored: dict) -> SiteResult:
     """One answer for a site out of all its abstract requests; the assumed group's come first.
 
     shaped: the block's shape is not told, and the site's address or mask is made of it.
+    scored: records of requests that other sites of the kernel have made too; added to.
     """
     seen = [s for s in seen if not _global_only(s.observation)]
     if not seen:
@@ -112,7 +113,7 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool) -> Sit
             found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
         here = found.ranges.setdefault(s.group, _Range())
         try:
-            record = _score(access, _take(o.address, s.rows), mask, machine, s.group, found)
+            record = _score(access, _take(o.address, s.rows), mask, machine, s.group, found, scored)
         except _Given as given:
             found.given.append((s.group, given))
             here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
@@ -145,7 +146,7 @@ def _take(value: Value, part: slice) -> Value:
     return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
 
 
-def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found) -> SiteRecord:
+def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found, scored: dict) -> SiteRecord:
     """Score all rows of a group; unknowns that multiply the lane are tabulated."""
     if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
         why = address.why or Lost("an address that is not known")
@@ -164,14 +165,17 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
             zeros = min(zeros, u.zeros + array_zeros(c))
     base = signed(affine.fit(address, 32).base).astype(np.int64)
     base = np.broadcast_to(base, mask.shape)
-    record = SiteRecord(machine, access)
     weights = np.ones(mask.shape[0], np.int64)
     trip = np.zeros(mask.shape[0], np.int64)
     if not varying:
-        record.add(base, mask, weights, trip, None, zeros, line)
-        if record.lost:
-            raise _Given(Lost(record.lost), Status.UNKNOWN)
-        return record
+        shift = machine.invariant_shift(access)
+        base = base - int(base[0, 0]) // shift * shift
+        key = access, zeros, line, mask.tobytes(), base.tobytes()
+        if key not in scored:
+            scored[key] = SiteRecord(machine, access)
+            scored[key].add(base, mask, weights, trip, None, zeros, line)
+        return scored[key]
+    record = SiteRecord(machine, access)
     choices = [(u, c) for u, c in varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in varying if (u, c) not in choices]
     if len(others) > 1 or len(choices) > EXTRA_SYMBOLS or line:

@@ -81,7 +81,7 @@ class SiteRecord:
     evidence: str = "measured"
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
-    visits: np.ndarray | None = None
+    _patterns: tuple | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
             sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, times: int = 1) -> None:
@@ -293,7 +293,14 @@ class SiteRecord:
 
     def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
         """The most frequent distinct requests."""
-        self.flush()
+        if self.pending:
+            self.flush()
+            self._patterns = None
+        if self._patterns is None:
+            self._patterns = self._most_frequent(most)
+        return self._patterns
+
+    def _most_frequent(self, most: int) -> tuple[Pattern, ...]:
         rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:most]
         worst = max(self.scored.values(), key=lambda s: s[4], default=None)
         if worst is not None and all(worst is not r for r in rows):

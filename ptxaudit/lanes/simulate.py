@@ -204,7 +204,7 @@ class Simulation:
 
     def _step(self, instruction: Instruction, cohort: Cohort, view: View):
         lap = self.repeats.round
-        for op in instruction.ops:
+        for op in self.part.ops[instruction.index]:
             if lap is not None and self._moves(op, lap):
                 self._run_in_round(op, lap, view, instruction.index)
             elif self.symbolic_blocks and self._depends_on_block(op):
@@ -820,7 +820,7 @@ class Simulation:
                     if k in self.records:
                         sites.append(k)
                     if k in self.part.instructions:
-                        for op in self.instructions[k].ops:
+                        for op in self.part.ops[k]:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d

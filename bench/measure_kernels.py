@@ -1,4 +1,4 @@
-"""Measures the sample kernels on an NVIDIA GPU: per instruction under the profiler, and by hardware counters.
+"""Measures the kernels of samples/ and bench/kernels/ on an NVIDIA GPU: per instruction under the profiler, and by hardware counters.
 
     python bench/measure_kernels.py build cubins/                      # anywhere: compiles every sample
     python bench/measure_kernels.py check cubins/                      # on a GPU: the matrix products are right
@@ -7,9 +7,9 @@
 
 `build` needs ptxaudit; the others only Python, numpy, cuda-bindings and Nsight Compute with its
 `ncu_report` module. `measure` starts itself under `ncu` (`run`), which launches every kernel of
-every cubin with its launches of samples/*/launch.toml, and joins the report with the manifest that
+every cubin with its launches of */launch.toml, and joins the report with the manifest that
 `run` writes: which launch, with which parameter bytes. What pointers point to is zero, except
-where samples/*/data.toml says otherwise.
+where */data.toml says otherwise.
 
 The result is one JSON document:
     device, site_columns, launches: [{kernel, cubin, workload, grid, block, cluster, dynamic_shared,
@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SAMPLES = ROOT / "samples"
+FOLDERS = (ROOT / "samples", ROOT / "bench" / "kernels")
 BUFFER_BYTES = 4 << 20           # more than any pointer parameter of a sample needs
 SEED = 20                        # of random buffers
 
@@ -55,7 +55,7 @@ DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")       # in front of each LDGSTS: predic
 # --- building -----------------------------------------------------------------------------------
 
 def build(folder: Path) -> None:
-    """Compiles samples/NAME/NAME.cu to folder/NAME.cubin."""
+    """Compiles NAME/NAME.cu to folder/NAME.cubin."""
     sys.path.insert(0, str(ROOT))
     from ptxaudit.nvrtc import compile_source
 
@@ -69,7 +69,8 @@ def build(folder: Path) -> None:
 
 
 def samples() -> list[Path]:
-    return sorted(folder for folder in SAMPLES.iterdir() if (folder / f"{folder.name}.cu").is_file())
+    """A folder NAME each, with NAME.cu, launch.toml and perhaps data.toml."""
+    return [folder for parent in FOLDERS for folder in sorted(parent.iterdir()) if (folder / f"{folder.name}.cu").is_file()]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -123,7 +124,7 @@ class Gpu:
         return values[0] if len(values) == 1 else values
 
     def name(self) -> str:
-        return self.call(self.driver.cuDeviceGetName, 128, self.device).rstrip(b"\0").decode()
+        return self.call(self.driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
 
     def kernels(self, cubin: Path) -> dict[str, Any]:
         module = self.call(self.driver.cuModuleLoadData, cubin.read_bytes())
@@ -188,7 +189,7 @@ class Gpu:
 class Planned:
     """One launch of one kernel."""
 
-    sample: str
+    sample: Path
     cubin: str
     kernel: str
     function: Any
@@ -216,11 +217,11 @@ def planned(gpu: Gpu, cubins: Path, only: str) -> Iterator[Planned]:
         for kernel, function in sorted(gpu.kernels(cubin).items()):
             for table in tables:
                 if fnmatchcase(kernel, table["kernel"]):
-                    yield Planned(sample.name, cubin.name, kernel, function, table)
+                    yield Planned(sample, cubin.name, kernel, function, table)
 
 
-def buffers(sample: str) -> list[Buffer]:
-    tables = read_toml(SAMPLES / sample / "data.toml").get("buffer", [])
+def buffers(sample: Path) -> list[Buffer]:
+    tables = read_toml(sample / "data.toml").get("buffer", [])
     known = ("kernel", "param", "type")
     return [Buffer(**{key: table[key] for key in known}, fill={key: value for key, value in table.items() if key not in known}) for table in tables]
 
@@ -258,7 +259,7 @@ def run(cubins: Path, manifest: Path | None, only: str) -> None:
         gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
         gpu.free(list(pointers.values()))
         done.append({
-            "kernel": plan.kernel, "cubin": plan.cubin, "workload": plan.sample, "origin": "samples",
+            "kernel": plan.kernel, "cubin": plan.cubin, "workload": plan.sample.name, "origin": plan.sample.parent.name,
             "grid": plan.dims("grid"), "block": plan.dims("block"), "cluster": plan.cluster or [0, 0, 0],
             "dynamic_shared": plan.dynamic_shared, "param_bytes": params.hex(), "params_by": "this launch",
         })

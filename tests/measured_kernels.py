@@ -27,7 +27,7 @@ from ptxaudit.sass.disassemble import disassemble
 from ptxaudit.sass.lift import lift_module
 
 DATA = Path(__file__).resolve().parent / "data"
-SETS = ("kernels_sm90", "samples_sm90")
+SETS = ("kernels_sm90", "samples_sm90", "idioms_sm90")
 BUDGET = 20.0                # seconds a launch; the slowest takes 1
 
 

@@ -32,7 +32,7 @@ def test_values_are_encoded_by_size(script) -> None:
 
 
 def test_every_buffer_of_the_samples_can_be_filled(script) -> None:
-    filled = [buffer for sample in script.samples() for buffer in script.buffers(sample.name)]
+    filled = [buffer for sample in script.samples() for buffer in script.buffers(sample)]
     assert filled
     for buffer in filled:
         assert buffer.data().nbytes == script.BUFFER_BYTES

@@ -9,16 +9,20 @@ that the kernel sees.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxaudit import ir
+from ptxaudit.buffers import Buffer, Places, is_buffer
 from ptxaudit.demangle import demangle, split_name
 from ptxaudit.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DIMENSIONS = "xyz"
 
@@ -37,7 +41,8 @@ class Launch:
 
     grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not told.
     dynamic_shared: bytes; None (or "?") where not told.
-    params: values by position; None (or "?") for a pointer or a value that is not told.
+    params: values by position; None (or "?") for a pointer or a value that is not told. What a pointer
+    points to is told by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
     named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
     file, line: where it was read, for messages.
@@ -75,11 +80,32 @@ class Launch:
             put("param_bytes", self._hex(self.param_bytes))
         if self.params is not None and self.param_bytes is not None:
             raise self.error("both params and param_bytes are given", "keep one of the two")
-        put("named", {str(key): value for key, value in self.named.items()})
+        places = Places(list(_buffers_in((self.params, tuple(self.named.values())))))
+        if self.params is not None:
+            put("params", tuple(self._placed(value, f"params[{at}]", places) for at, value in enumerate(self.params)))
+        put("named", {str(key): self._placed(value, f"parameter {key}", places) for key, value in self.named.items()})
 
     def error(self, what: str, hint: str = "") -> InputError:
         """An InputError at the place that this launch was read from."""
         return InputError(what, hint, self.file, self.line)
+
+    def _placed(self, value: Any, name: str, places: Places) -> Any:
+        """A value, what is told of memory as a Buffer with its address."""
+        if isinstance(value, tuple):
+            return tuple(self._placed(item, name, places) for item in value)
+        if not is_buffer(value):
+            return value
+        try:
+            return places.placed(value, self.file)
+        except ValueError as error:
+            raise self.error(f"{name}: {error}", "see the params of a launch file in README") from None
+
+    @property
+    def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """(address, bytes) of each buffer that is told: what memory holds there when the kernel starts.
+        The bytes are a read-only array of uint8; the addresses are those in the parameters; no two overlap."""
+        found = {one.address: one.data for one in _buffers_in((self.params, tuple(self.named.values())))}
+        return tuple(sorted(found.items(), key=lambda pair: pair[0]))
 
     def _dims(self, name: str, value: Any) -> Dims | None:
         if value is None or value == "?":
@@ -139,6 +165,14 @@ class Launch:
         from ptxaudit.parameters import pack
 
         return pack(self, function)
+
+
+def _buffers_in(value: Any) -> Iterator[Buffer]:
+    if isinstance(value, Buffer):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _buffers_in(item)
 
 
 def _squeeze(name: str) -> str:

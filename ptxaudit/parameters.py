@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptxaudit import ir
+from ptxaudit.buffers import Buffer
 from ptxaudit.demangle import split_name
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
@@ -26,6 +27,7 @@ def told(value: Any) -> bool:
     return not (value is None or isinstance(value, str) and value.strip() == "?")
 
 
+ADDRESS_BYTES = 8
 _FLOAT_CODES = {2: "<e", 4: "<f", 8: "<d"}         # by size in bytes
 _FLOAT_TYPES = {".f16", ".f32", ".f64", "float", "double", "__half", "half"}
 _INTEGER_TYPE = re.compile(
@@ -116,9 +118,11 @@ def _kind(function: ir.Function, index: int) -> str:
 def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
     """(bytes, known) of one parameter of `size` bytes. kind: "float", "integer" or "" (by the value).
 
-    value: a number; bytes; a string of hexadecimal digits, `??` for a byte not told; or a list of
+    value: a number; a buffer, which is its address; bytes; a string of hexadecimal digits, `??` for a byte not told; or a list of
     numbers, which share the parameter evenly. Raises ValueError with what does not fit.
     """
+    if isinstance(value, Buffer):
+        return _buffer(value, size, kind), b"\1" * size
     if isinstance(value, (bytes, bytearray)):
         if len(value) != size:
             raise ValueError(f"{len(value)} bytes are given for {size}")
@@ -128,6 +132,21 @@ def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
     if isinstance(value, Sequence) or hasattr(value, "tolist") and getattr(value, "ndim", 0):
         return _elements(list(value), size)
     return _number(value, size, kind), b"\1" * size
+
+
+def _buffer(buffer: Buffer, size: int, kind: str) -> bytes:
+    """The address of what a pointer points to; for a structure of its size, which an array may give too, its bytes."""
+    if size == ADDRESS_BYTES and kind == "" and buffer.size == size:
+        raise ValueError("8 bytes may be a structure or what a pointer points to; write a structure as a list of numbers")
+    if size != ADDRESS_BYTES and buffer.size == size:
+        return buffer.data.tobytes()
+    return _address(buffer, size)
+
+
+def _address(buffer: Buffer, size: int) -> bytes:
+    if size != ADDRESS_BYTES:
+        raise ValueError(f"{buffer.size} bytes are given for {size}, which are no pointer")
+    return buffer.address.to_bytes(size, "little")
 
 
 def _hex(text: str, size: int) -> tuple[bytes, bytes]:
@@ -150,6 +169,8 @@ def _elements(values: list[Any], size: int) -> tuple[bytes, bytes]:
 
 
 def _number(value: Any, size: int, kind: str) -> bytes:
+    if isinstance(value, Buffer):
+        return _address(value, size)
     if hasattr(value, "item"):              # a numpy scalar
         value = value.item()
     if not isinstance(value, (bool, int, float)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxaudit.buffers import TYPES
 from ptxaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _INPUT_OPTIONS = (
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
                  help="nvcc takes sources with host code; it needs gcc."),
+    click.option("--toolchain", metavar="VERSION", help="CUDA release that compiles source: 12.9, 11.8; fetched where it is not at hand."),
+    click.option("--ptxas", metavar="VERSION", help="CUDA release whose ptxas makes the machine code, of PTX or source."),
     click.option("--budget", type=float, metavar="SECONDS", default=60.0, show_default=True,
                  help="Time for one kernel and launch; what is open then is unknown."),
 )
@@ -35,7 +38,7 @@ _LAUNCH_OPTIONS = (
     click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
     click.option("--dynamic-shared", type=int, metavar="BYTES", help="Dynamic shared memory of the launch."),
     click.option("--param", "params", metavar="NAME=VALUE", multiple=True,
-                 help="Parameter by name or position: n=1024, 2=0.5; may be repeated."),
+                 help="Parameter by name or position: n=1024, 2=0.5, idx=@idx.npy for what a pointer points to; may be repeated."),
     click.option("--assume", "assumed", metavar="PTR%BYTES", multiple=True,
                  help="The parameter (name, position, or *) is a multiple of this; may be repeated."),
 )
@@ -98,7 +101,8 @@ def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    """"n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files."""
+    """"n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files;
+    @idx.npy, or @idx.bin:i32, is the contents of what a pointer points to."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise InputError(f"--param {text} is not NAME=VALUE", "write it as --param n=1024, or by position --param 2=1024")
@@ -106,6 +110,9 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def _value(text: str) -> Any:
+    if text.startswith("@"):
+        file, colon, type = text[1:].rpartition(":")
+        return {"file": file, "type": type} if colon and type in TYPES else {"file": text[1:]}
     if text.startswith("[") and text.endswith("]"):
         return tuple(_value(part.strip()) for part in text[1:-1].split(",") if part.strip())
     if text.lower() in ("true", "false"):

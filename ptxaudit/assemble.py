@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from ptxaudit import banks, ir
+from ptxaudit.buffers import Buffer
 from ptxaudit.cause import cause_of
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
@@ -40,6 +41,9 @@ from ptxaudit.report import (
 
 
 PADDING = frozenset(("NOP",))     # ptxas fills a function up to a multiple of 128 bytes with them
+
+
+BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
 
 
 class SourceLines:
@@ -82,7 +86,7 @@ def kernel_entry(
         input=input,
         machine=machine.name,
         launch=launch_record(launch, function),
-        assumed=result.assumed,
+        assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
         notes=(*notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
         sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
@@ -215,6 +219,8 @@ def _json_value(value: object) -> object:
     """A parameter as JSON can hold it; None where it is not told."""
     if not told(value):
         return None
+    if isinstance(value, Buffer):
+        return {"buffer": value.record()}
     if hasattr(value, "tolist"):           # numpy
         value = value.tolist()
     if isinstance(value, (bytes, bytearray)):

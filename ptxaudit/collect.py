@@ -55,11 +55,11 @@ class Part:
         self.problems.append(Problem.of(error, kernel))
         self.failed = self.failed or kernel is None
 
-    def files_of(self, inputs: Sequence[Any]) -> Iterator[Any]:
+    def files_of(self, inputs: Sequence[Any], isa: str | None = None) -> Iterator[Any]:
         """Each input, a folder as its files; a problem, and nothing, for an empty folder."""
         for given in inputs:
             with self.collecting(name_of(given)):
-                yield from expand(given)
+                yield from expand(given, isa)
 
     def add_input(self, content: Content) -> None:
         self.inputs.append(Input(content.path, content.sha256, content.kind))
@@ -76,7 +76,7 @@ class Part:
 
 def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
     """The files of the inputs, read and turned into modules."""
-    opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs)]
+    opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins((content for _, content in opened if isinstance(content, Content)), options)
     for name, content in opened:
         with part.collecting(name):

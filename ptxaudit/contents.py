@@ -56,7 +56,7 @@ class Listed:
 def kernels_of(content: Content, options: Options, part: Part, progress: Progress) -> Iterator[Listed]:
     """The kernels of one input that are asked for. Raises InputError when it cannot be read."""
     progress(f"reading {content.path}")
-    if content.kind in ("cubin", "fatbin", "host"):
+    if content.kind in ("cubin", "fatbin", "host", "cache"):
         yield from _compiled(content, options, part)
         return
     for loaded in load(content, options):

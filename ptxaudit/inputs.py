@@ -32,14 +32,15 @@ HASHED_AT_ONCE = 8 << 20     # bytes
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
+_PTX_VERSION = b"\n.version "
 _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Content:
     """One input that was read. path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>";
-    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "text"
-    (neither CUDA nor PTX by its look)."""
+    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "cache" (an entry
+    of CuPy's, Numba's or JAX's) | "text" (neither CUDA nor PTX by its look)."""
 
     path: str
     kind: str
@@ -59,9 +60,11 @@ class Content:
         return not self.path.startswith("<")
 
 
-def expand(given: Any) -> Iterator[Any]:
+def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
     """A folder as the files in it, in order of their names; anything else as it is.
 
+    isa: what is asked for; files of a folder that have none of it are passed over, and so is PTX
+    beside its machine code (a Triton cache has both) unless it is asked for.
     Raises InputError for a folder with nothing to audit in it.
     """
     if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or not _is_folder(given):
@@ -71,12 +74,19 @@ def expand(given: Any) -> Iterator[Any]:
         path for path in Path(given).rglob("*")
         if not _hidden(path.relative_to(given)) and path.is_file() and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
     )
+    files = [path for path in files if not _passed_over(path, isa)]
     if not files:
         suffixes = ", ".join(sorted(FOLDER_SUFFIXES))
         raise InputError(
             "nothing in this folder can be audited", f"it takes files named {suffixes}, and binaries with device code in them", os.fspath(given)
         )
     yield from map(str, files)
+
+
+def _passed_over(path: Path, isa: str | None) -> bool:
+    if path.suffix == ".ptx":
+        return isa == "sass" or isa is None and path.with_suffix(".cubin").exists()
+    return path.suffix == ".cubin" and isa == "ptx"
 
 
 def _embeds_device_code(path: Path) -> bool:
@@ -86,7 +96,7 @@ def _embeds_device_code(path: Path) -> bool:
             head = file.read(len(ARCHIVE_MAGIC))
     except OSError:
         return False
-    if not head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)):
+    if not head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)) and not _is_cache(path):
         return False
     from ptxaudit.artifacts.container import images
 
@@ -94,6 +104,11 @@ def _embeds_device_code(path: Path) -> bool:
         return bool(images(str(path)))
     except InputError as error:
         return not error.what.startswith("no device code")
+
+
+def _is_cache(path: str | os.PathLike[str]) -> bool:
+    """The names of Numba's data files and of JAX's entries."""
+    return os.fspath(path).endswith((".nbc", "-cache"))
 
 
 def _hidden(path: Path) -> bool:
@@ -168,6 +183,8 @@ def kind_of(path: str, data: bytes | mmap.mmap) -> str:
     if data.startswith(FATBIN_MAGIC):
         return "fatbin"
     suffix = Path(path).suffix.lower()
+    if _is_cache(path) or suffix == ".cubin" and (ELF_MAGIC in data or _PTX_VERSION in data):      # CuPy's have a head before the cubin
+        return "cache"
     if suffix in (".cubin", ".fatbin"):
         return suffix[1:]
     if suffix in SOURCE_SUFFIXES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir
@@ -19,6 +20,7 @@ from ptxaudit.launch import Launch, match
 from ptxaudit.machine_code import Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
+from ptxaudit.ptxas import assemble
 from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
 
@@ -64,7 +66,7 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
             yield _from_ptx(content, options)
         case "cubin":
             yield from _from_cubin(content, options, code or Cubins([content], options))
-        case "fatbin" | "host":
+        case "fatbin" | "host" | "cache":
             yield from _from_container(content, options)
         case _:
             raise InputError(
@@ -131,10 +133,17 @@ def _with_line_break(text: str) -> str:
 
 
 def _from_ptx(content: Content, options: Options) -> Loaded:
-    if options.isa in ("sass", "both"):
-        raise InputError("this is PTX: there is no machine code in it", "leave out --isa, or audit the cubin", content.path)
-    module = _ptx_module(decode(content.data, content.path), content.path)
-    return Loaded((module,), module.producer or None, _newer(module))
+    if options.isa == "sass":
+        raise InputError("this is PTX: there is no machine code in it", "audit the cubin, or what ptxas makes of this: --isa both", content.path)
+    text = decode(content.data, content.path)
+    module = _ptx_module(text, content.path)
+    if options.isa != "both" or content.is_file and Path(content.path).with_suffix(".cubin").exists():
+        return Loaded((module,), module.producer or None, _newer(module))
+    assembled = assemble(text, options.arch, file=content.path)
+    machine, errors = machine_module(assembled.cubin, content.path)
+    made_by = f"ptxas {assembled.tool.version}"
+    return Loaded((module, machine), f"{module.producer}, {made_by}" if module.producer else made_by, _newer(module), errors=errors,
+                  registers=registers(assembled.cubin))
 
 
 def _newer(module: ir.Module) -> tuple[str, ...]:
@@ -149,7 +158,7 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
 
 
 def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
-    if options.isa in ("ptx", "both"):
+    if options.isa == "ptx":
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     for portion in code.of(content):
         yield _from_portion(portion)

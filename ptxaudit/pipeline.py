@@ -67,7 +67,7 @@ def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = s
     """The kernels of the inputs without auditing them, and what could not be read."""
     part = Part()
     found: list[Listed] = []
-    for item in part.files_of(inputs):
+    for item in part.files_of(inputs, options.isa):
         with part.collecting(name_of(item)):
             found += kernels_of(read(item), options, part, progress)
     return found, part.problems
@@ -154,7 +154,7 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Itera
         yield audit_part(inputs, options, progress)
         return
     first = Part()
-    files = list(first.files_of(inputs))
+    files = list(first.files_of(inputs, options.isa))
     yield first
     size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
     shares = [files[start : start + size] for start in range(0, len(files), size)]

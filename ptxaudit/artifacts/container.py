@@ -27,6 +27,7 @@ from elftools.elf.elffile import ELFFile
 from .. import toolchains
 from ..errors import InputError
 from .cubin import ELF_MAGIC, UNREADABLE, architecture
+from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 ARCHIVE_MAGIC = b"!<arch>\n"
@@ -44,7 +45,7 @@ TIMEOUT = 300                                  # seconds for one heap
 
 @dataclass(frozen=True)
 class Image:
-    """One piece of device code. name: file, member and number; kind: "cubin" | "ptx"; arch: "sm_90"."""
+    """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx"; arch: "sm_90"."""
 
     name: str
     kind: str
@@ -71,6 +72,10 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     if architecture(bytes(view[:64])) is not None:
         return [Image(file, "cubin", f"sm_{architecture(bytes(view[:64]))}", view)]
     found: list[Image] = []
+    if bytes(view[:4]) not in (FATBIN_MAGIC, ELF_MAGIC, ARCHIVE_MAGIC[:4]):
+        found = _embedded(view, file)
+        if found:
+            return found
     for member, part in _members(view, file):
         name = f"{file}:{member}" if member else file
         for region in _fat_binaries(part):
@@ -78,6 +83,18 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     if not found:
         raise InputError("no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file)
     return found
+
+
+def _embedded(view: memoryview, file: str) -> list[Image]:
+    """The images in an entry of a compilation cache."""
+    inner = unpacked(bytes(view), file) if bytes(view[:4]) == ZSTD_MAGIC or bytes(view[:1]) == ZLIB_START else None
+    view = memoryview(inner) if inner else view
+    out = []
+    for number, piece in enumerate(pieces(view), 1):
+        payload = view[piece.start:piece.end]
+        arch = piece.arch or f"sm_{architecture(bytes(payload[:64]))}"
+        out.append(Image(f"{file}#{number}", piece.kind, arch, payload))
+    return out
 
 
 def _mapped(file: str) -> memoryview:

@@ -1,0 +1,233 @@
+"""Device code out of everything it comes in: fat binaries, objects, programs, archives, caches of Python libraries."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import subprocess
+import zlib
+from functools import lru_cache
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+
+import ptxaudit
+from machine_code import PROLOGUE, from_ptx
+from ptxaudit import toolchains
+from ptxaudit.artifacts.container import images, read_images
+from ptxaudit.errors import InputError
+from ptxaudit.launch import Launch
+
+KERNEL = """.visible .entry %s(.param .u64 p)
+{ .reg .u32 %%r<5>; .reg .u64 %%d<2>; .shared .align 16 .b8 a[4096];
+  mov.u32 %%r2, %%tid.x; mov.u32 %%r3, a; mad.lo.u32 %%r3, %%r2, %d, %%r3; st.shared.u32 [%%r3], %%r2; bar.sync 0;
+  xor.b32 %%r2, %%r2, 1; mov.u32 %%r4, a; mad.lo.u32 %%r4, %%r2, %d, %%r4; ld.shared.u32 %%r1, [%%r4];
+  ld.param.u64 %%d1, [p]; st.global.u32 [%%d1], %%r1; ret; }
+"""
+ARCHS = ("sm_75", "sm_90", "sm_120")
+WARP = [Launch("*", grid=1, block=32)]
+
+
+def kernel(name: str, pitch: int) -> str:
+    return KERNEL % (name, pitch, pitch)
+
+
+@lru_cache
+def fat_binary(*options: str) -> bytes:
+    """What NVIDIA's packer makes of three cubins and the PTX of one kernel, whose accesses take 2 wavefronts each."""
+    packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
+    if not packer.is_file():
+        pytest.skip("the compiler's package has no fatbinary")
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(packer), "--create=k.fatbin", "-64", *options]
+        for arch in ARCHS:
+            Path(folder, f"{arch}.cubin").write_bytes(from_ptx(kernel("k", 8), arch))
+            command.append(f"--image3=kind=elf,sm={arch[3:]},file={arch}.cubin")
+        Path(folder, "k.ptx").write_text(PROLOGUE.format(arch="sm_75") + kernel("k", 8))
+        command.append("--image3=kind=ptx,sm=75,file=k.ptx")
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        return Path(folder, "k.fatbin").read_bytes()
+
+
+def host(section: str, payload: bytes) -> bytes:
+    """A 64-bit x86 ELF file with one section beside its names."""
+    names = b"\0.shstrtab\0" + section.encode() + b"\0"
+    at = 64 + len(names) + -len(names) % 16
+    table = at + len(payload) + -len(payload) % 16
+    header = struct.pack("<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 1, 62, 1, 0, 0, table, 0, 64, 0, 0, 64, 3, 1)
+    sections = bytes(64)
+    for name, kind, offset, size in ((1, 3, 64, len(names)), (11, 1, at, len(payload))):
+        sections += struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
+    body = header + names
+    body += bytes(at - len(body)) + payload
+    return body + bytes(table - len(body)) + sections
+
+
+def archive(**members: bytes) -> bytes:
+    """A static library."""
+    out = b"!<arch>\n"
+    for name, data in members.items():
+        out += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{0o644:<8o}{len(data):<10}".encode() + b"`\n" + data + b"\n" * (len(data) % 2)
+    return out
+
+
+def summary(path: Path, **options) -> list[tuple]:
+    """(isa, arch, wavefronts of the sites) of each kernel of a clean audit."""
+    report = ptxaudit.audit(path, launches=WARP, **options)
+    assert not report.problems, report.problems
+    return [(kernel.isa, kernel.arch, [site.wavefronts for site in kernel.sites]) for kernel in report.kernels]
+
+
+MACHINE_CODE = [("sass", arch, [2, 2]) for arch in ARCHS]
+PACKED = {"as it is": ("--compress=false",), "compressed": ("--compress-all",), "compressed for size": ("--compress-all", "--compress-mode=size")}
+
+
+@pytest.mark.parametrize("options", PACKED.values(), ids=PACKED)
+def test_fat_binaries_of_every_packing(tmp_path, options):
+    data = fat_binary(*options)
+    found = images("k.fatbin", data)
+    assert [(image.kind, image.arch) for image in found] == [*(("cubin", arch) for arch in ARCHS), ("ptx", "sm_75")]
+    assert all(image.compressed == ("compress" in options[0] and "false" not in options[0]) for image in found[:3])
+    unpacked = {image.name: content for image, content in read_images(found)}
+    assert unpacked["k.fatbin#2"] == from_ptx(kernel("k", 8), "sm_90")
+    (tmp_path / "k.fatbin").write_bytes(data)
+    assert summary(tmp_path / "k.fatbin") == MACHINE_CODE
+    assert summary(tmp_path / "k.fatbin", arch="sm_90") == MACHINE_CODE[1:2]
+    assert summary(tmp_path / "k.fatbin", isa="ptx") == [("ptx", "sm_75", [2, 2])]
+
+
+@pytest.mark.parametrize("wrap", (
+    lambda data: host(".nv_fatbin", data), lambda data: host("__nv_relfatbin", data), lambda data: host(".data", b"x" * 4096 + data),
+    lambda data: archive(first_o=host(".text", b"no device code"), second_o=host(".nv_fatbin", data)),
+), ids=("program", "object with relocatable code", "without its section", "archive"))
+def test_host_files(tmp_path, wrap):
+    (tmp_path / "host").write_bytes(wrap(fat_binary("--compress-all")))
+    assert summary(tmp_path / "host") == MACHINE_CODE
+    assert summary(tmp_path) == MACHINE_CODE                     # found in a folder, by its content
+
+
+def cupy_entry(cubin: bytes) -> bytes:
+    return sha1(cubin).hexdigest().encode() + cubin
+
+
+def numba_entry(cubin: bytes, ptx: bytes) -> bytes:
+    return pickle.dumps(({"name": "k", "_cubin_cache": {(9, 0): cubin}, "_ptx_cache": {(9, 0): [ptx.decode()]}}, "rest"), protocol=5)
+
+
+def jax_entry(cubin: bytes) -> bytes:
+    return zlib.compress(b"\x0a\x04name" + cubin + b"\x12\x01z")
+
+
+@pytest.mark.parametrize("name, entry", (
+    ("0123abcd.cubin", cupy_entry), ("module.k-7.py311.1.nbc", lambda cubin: numba_entry(cubin, b".version 9.0\n.target sm_90\n" + b"{ }\n")),
+    ("jit_f-0123-cache", jax_entry),
+), ids=("CuPy", "Numba", "JAX"))
+def test_cache_entries(tmp_path, name, entry):
+    cubin = from_ptx(kernel("k", 8), "sm_90")
+    (tmp_path / name).write_bytes(entry(cubin))
+    for given in (tmp_path / name, tmp_path):
+        assert summary(given) == MACHINE_CODE[1:2]
+    assert [content for _, content in read_images(images(str(tmp_path / name)))][0] == cubin
+
+
+def test_a_triton_cache_is_audited_once(tmp_path):
+    folder = tmp_path / "ABC123"
+    folder.mkdir()
+    (folder / "k.cubin").write_bytes(from_ptx(kernel("k", 8), "sm_90"))
+    (folder / "k.ptx").write_text(PROLOGUE.format(arch="sm_90") + kernel("k", 8))
+    (folder / "k.json").write_text("{}")
+    assert summary(tmp_path) == summary(tmp_path, isa="sass") == MACHINE_CODE[1:2]
+    assert summary(tmp_path, isa="ptx") == [("ptx", "sm_90", [2, 2])]
+    assert sorted(isa for isa, _, _ in summary(tmp_path, isa="both")) == ["ptx", "sass"]
+
+
+def test_object_code_of_cuda_core_with_machine_code(tmp_path):
+    from cuda.core import ObjectCode
+
+    cubin = from_ptx(kernel("k", 8), "sm_90")
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    for code in (ObjectCode.from_cubin(cubin, name="k"), ObjectCode.from_cubin(str(tmp_path / "k.cubin"), name="k")):
+        assert summary(code) == MACHINE_CODE[1:2]
+
+
+# --- what is inside -------------------------------------------------------------------------
+
+def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
+    from ptxaudit.options import Options
+    from ptxaudit.pipeline import list_kernels
+    from ptxaudit.render.listing import listing_json, listing_text
+
+    monkeypatch.setattr("ptxaudit.sass.disassemble.disassemble", None)
+    (tmp_path / "k.fatbin").write_bytes(fat_binary("--compress-all"))
+    listed, problems = list_kernels([tmp_path / "k.fatbin"], Options())
+    assert not problems and [entry.function.arch for entry in listed] == [*ARCHS, "sm_75"]
+    assert all(entry.image.compressed for entry in listed[:3]) and listed[0].image.lines
+    assert listed[0].sites is None and listed[0].code > 0 and listed[0].registers > 0 and listed[3].sites == 2
+    text = listing_text(listed)
+    assert "k.fatbin#1: cubin for sm_75" in text and "(compressed), with line information" in text and text.endswith("4 kernels\n")
+    assert '"compressed": true' in listing_json(listed)
+    assert len(list_kernels([tmp_path / "k.fatbin"], Options(arch="sm_90"))[0]) == 1
+
+
+def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatch):
+    from ptxaudit.sass import disassemble
+
+    seen = []
+    monkeypatch.setattr(disassemble, "_run", lambda pieces, *a, run=disassemble._run: seen.extend(p.function.name for p in pieces) or run(pieces, *a))
+    (tmp_path / "k.cubin").write_bytes(from_ptx(kernel("first", 4) + kernel("second", 8).replace("a[", "b[").replace(", a", ", b"), "sm_90"))
+    report = ptxaudit.audit(tmp_path / "k.cubin", kernels=["sec*"], launches=[Launch("second", grid=1, block=32)])
+    assert not report.problems and seen == ["second"] and [k.name for k in report.kernels] == ["second"]
+    report = ptxaudit.audit(tmp_path / "k.cubin", kernels=["third"])
+    assert "there is no kernel 'third'" in report.problems[0].what and "second, first" in report.problems[0].hint
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+def test_damaged_entries_leave_the_others(tmp_path):
+    data = bytearray(fat_binary("--compress-all"))
+    second = images("k.fatbin", bytes(data))[1]
+    at = bytes(data).find(bytes(second._payload))
+    data[at + 16:at + 200] = b"\xff" * 184
+    (tmp_path / "k.fatbin").write_bytes(data)
+    report = ptxaudit.audit(tmp_path / "k.fatbin", launches=WARP)
+    assert [kernel.arch for kernel in report.kernels] == ["sm_75", "sm_120"]
+    assert report.problems and all("k.fatbin" in problem.file for problem in report.problems)
+
+
+@pytest.mark.parametrize("length", (4, 15, 30, 79, 100, 1000))
+def test_fat_binaries_that_are_cut_off(length):
+    with pytest.raises(InputError):
+        list(read_images(images("k.fatbin", fat_binary("--compress=false")[:length])))
+
+
+def test_an_archive_that_is_cut_off():
+    with pytest.raises(InputError):
+        images("k.a", archive(a=b"x" * 100)[:-40] + b"rubbish" * 20)
+
+
+def test_data_that_cannot_be_unpacked_say_so():
+    with pytest.raises(InputError, match="no device code"):
+        images("x-cache", zlib.compress(b"nothing here"))
+    with pytest.raises(InputError, match="no device code"):
+        images("x-cache", b"\x78\x9crubbish")
+
+
+def test_a_large_library_is_not_read_into_memory(tmp_path):
+    """Half a gigabyte of other things around one image, in a process that may take 300 MB."""
+    import sys
+
+    image = fat_binary("--compress-all")
+    with (tmp_path / "libk.so").open("wb") as file:
+        head = host(".nv_fatbin", image)
+        file.write(head)
+        file.truncate(600 << 20)
+    code = (
+        "import ptxaudit, resource, sys; r = ptxaudit.audit(sys.argv[1], arch='sm_90');"
+        "print(len(r.kernels), len(r.problems), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "libk.so")], capture_output=True, text=True, check=True)
+    kernels, problems, megabytes = map(int, done.stdout.split())
+    assert (kernels, problems) == (1, 0) and megabytes < 300

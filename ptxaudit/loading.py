@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxaudit import ir
+from ptxaudit import ir, toolchains
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.assemble import SourceLines
+from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
 from ptxaudit.launch import Launch, match
@@ -103,6 +104,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
         from ptxaudit.nvcc import compile_source
     else:
         from ptxaudit.nvrtc import compile_source
+    tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
     text = decode(content.data, content.path)
     compiled = compile_source(
         content.path if content.is_file else _with_line_break(text),
@@ -112,12 +114,15 @@ def _from_source(content: Content, options: Options) -> Loaded:
         std=options.std,
         instantiate=options.instantiate,
         name=content.path,
+        tool=tool,
     )
+    compiled = _reassembled(compiled, options)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
-    if options.isa in (None, "ptx", "both"):
+    isa = options.isa or ("sass" if options.ptxas else "ptx")
+    if isa in ("ptx", "both"):
         modules.append(_ptx_module(compiled.ptx, content.path))
-    if options.isa in ("sass", "both"):
+    if isa in ("sass", "both"):
         if compiled.cubin is None:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
@@ -132,17 +137,30 @@ def _with_line_break(text: str) -> str:
     return text if "\n" in text else text + "\n"
 
 
+def _reassembled(compiled: Compiled, options: Options) -> Compiled:
+    """With the machine code that the ptxas asked for makes of the same PTX."""
+    if not options.ptxas:
+        return compiled
+    arch = compiled.arch.replace("compute", "sm")
+    made = assemble(compiled.ptx, arch, file=compiled.file, tool=toolchains.get("ptxas", options.ptxas))
+    return replace(compiled, cubin=made.cubin, compiler=f"{compiled.compiler}, ptxas {made.tool.version}")
+
+
 def _from_ptx(content: Content, options: Options) -> Loaded:
-    if options.isa == "sass":
+    isa = options.isa or ("sass" if options.ptxas else "ptx")
+    if isa == "sass" and not options.ptxas:
         raise InputError("this is PTX: there is no machine code in it", "audit the cubin, or what ptxas makes of this: --isa both", content.path)
     text = decode(content.data, content.path)
     module = _ptx_module(text, content.path)
-    if options.isa != "both" or content.is_file and Path(content.path).with_suffix(".cubin").exists():
+    has_own = not options.ptxas and content.is_file and Path(content.path).with_suffix(".cubin").exists()
+    if isa == "ptx" or has_own:
         return Loaded((module,), module.producer or None, _newer(module))
-    assembled = assemble(text, options.arch, file=content.path)
+    tool = toolchains.get("ptxas", options.ptxas) if options.ptxas else None
+    assembled = assemble(text, options.arch, file=content.path, tool=tool)
     machine, errors = machine_module(assembled.cubin, content.path)
     made_by = f"ptxas {assembled.tool.version}"
-    return Loaded((module, machine), f"{module.producer}, {made_by}" if module.producer else made_by, _newer(module), errors=errors,
+    modules = (module, machine) if isa == "both" else (machine,)
+    return Loaded(modules, f"{module.producer}, {made_by}" if module.producer else made_by, _newer(module), errors=errors,
                   registers=registers(assembled.cubin))
 
 

@@ -1,9 +1,10 @@
-"""Compiles CUDA source with NVRTC, in this process, with no GPU and no driver.
+"""Compiles CUDA source with NVRTC, with no GPU and no driver.
 
     compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
 
 One compile for a real architecture gives the PTX and the machine code that belongs to it, both
-with line tables. https://docs.nvidia.com/cuda/nvrtc/index.html
+with line tables. The release that cuda-bindings loads runs in this process, every other one that
+`toolchains` finds in a worker. https://docs.nvidia.com/cuda/nvrtc/index.html
 """
 
 from __future__ import annotations
@@ -11,17 +12,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from functools import cache
+from typing import Any, Protocol
 
-from ptxaudit import compiler_log, resources
+from ptxaudit import compiler_log, resources, toolchains
 from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
+from ptxaudit.nvrtc_remote import Ended, Result, worker
 
 # Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
 STANDARD_HEADERS = resources.data("nvrtc_include")
 
 _ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
+
+# Without a seed the names of an unnamed namespace's kernels have the process id in them.
+SEED = "--frandom-seed=1"
+SEEDED = 12                  # the first major that takes it; 11.8 crashes at the next compile after an option that it lacks
 
 
 def compile_source(
@@ -33,62 +40,109 @@ def compile_source(
     instantiate: Sequence[str] = (),
     options: Sequence[str] = (),
     name: str | None = None,
+    tool: toolchains.Tool | None = None,
 ) -> Compiled:
     """Compile a source file, or the text of one.
 
     source: a path; a `str` with a line break in it is the text itself, called `name`.
     include: folders; defines: "N" or "N=V"; instantiate: template instances, as C++ writes them;
-    options: further NVRTC options as they are.
+    options: further NVRTC options as they are; tool: an NVRTC other than the one of this process.
     Raises InputError when the source does not compile (`detail` has NVRTC's log as it is), when it has
     no kernel, for an unknown architecture, and when NVRTC is not installed.
     """
     file, text, path = read_source(source, name)
     folders = [str(path.resolve().parent)] if path else []
-    library = _library()
-    arch = library.check_arch(arch)
-    # Without a seed the names of an unnamed namespace's kernels have the process id in them.
-    arguments = [f"--gpu-architecture={arch}", "-lineinfo", "--frandom-seed=1", f"--std={std}", *(f"-D{d}" for d in defines)]
-    arguments += [f"-I{folder}" for folder in (*include, *folders)]
-    arguments += [*library.include_options, *options]
+    library = _library(tool.path if tool else None)
+    arch = check_arch(library, arch)
+    headers = toolchains.headers_of(library.path)
+    arguments = [f"--gpu-architecture={arch}", "-lineinfo", *_seed(library), f"--std={std}", *(f"-D{d}" for d in defines)]
+    arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
+    arguments += options
 
-    result = library.compile(text, file, arguments, tuple(instantiate))
-    notes: tuple[str, ...] = ()
-    if not result.done and "-default-device" in result.log:
-        # Functions and constants without __device__, which nvcc would let device code use where they
-        # are constexpr. Only on failure: nothing changes for sources that do without.
-        result = library.compile(text, file, [*arguments, "-default-device"], tuple(instantiate))
-        notes = ("functions and variables without __device__ were compiled as device code (-default-device)",)
+    result, notes = _compile(library, text, file, arguments, tuple(instantiate))
     if not result.done:
         if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
-            raise library.unknown_arch(arch)
-        raise compiler_log.from_log(result.log, "NVRTC", file, tuple(instantiate))
+            raise unknown_arch(library, arch)
+        raise compiler_log.from_log(result.log, f"NVRTC {library.version}" if tool else "NVRTC", file, tuple(instantiate))
     return Compiled(
         file, text, arch, result.ptx, result.cubin or None, result.log, f"nvrtc {library.version}",
-        result.lowered or {}, library.headers, notes,
+        result.lowered or {}, headers, notes,
     ).checked()
 
 
-@dataclass(frozen=True)
-class _Result:
-    done: bool
-    log: str
-    ptx: str = ""
-    cubin: bytes = b""
-    lowered: dict[str, str] | None = None
+class Library(Protocol):
+    """One NVRTC, in this process or another."""
+
+    path: str
+    version: str
+    archs: list[int]
+
+    def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result: ...
 
 
-class _Library:
-    """The loaded NVRTC with its headers."""
+def _seed(library: Library) -> list[str]:
+    return [SEED] if int(library.version.split(".")[0]) >= SEEDED else []
+
+
+def _compile(library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> tuple[Result, tuple[str, ...]]:
+    """(the result, what was taken for granted): again without an option that this release lacks, or with one that helps."""
+    try:
+        result = library.compile(text, file, arguments, instantiate)
+    except Ended:
+        return _without_machine_lines(library, text, file, arguments, instantiate)
+    if not result.done and SEED in result.log:
+        arguments = [argument for argument in arguments if argument != SEED]
+        result = library.compile(text, file, arguments, instantiate)
+    if not result.done and "-default-device" in result.log:
+        # Functions and constants without __device__, which nvcc would let device code use where they
+        # are constexpr. Only on failure: nothing changes for sources that do without.
+        result = library.compile(text, file, [*arguments, "-default-device"], instantiate)
+        return result, ("functions and variables without __device__ were compiled as device code (-default-device)",)
+    return result, ()
+
+
+def _without_machine_lines(library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> tuple[Result, tuple[str, ...]]:
+    """PTX with line information, machine code without: 11.8 crashes when it makes it with the inline stacks of sm_90."""
+    virtual = [argument.replace("=sm_", "=compute_") for argument in arguments]
+    if virtual == arguments:
+        return worker(library.path).compile(text, file, arguments, instantiate), ()
+    ptx = worker(library.path).compile(text, file, virtual, instantiate)
+    plain = worker(library.path).compile(text, file, [argument for argument in arguments if argument != "-lineinfo"], instantiate)
+    note = f"NVRTC {library.version} crashes when it makes machine code with line information of this source: the machine code is without"
+    return replace(plain, ptx=ptx.ptx) if plain.done and ptx.done else ptx, (note,)
+
+
+# --- architectures --------------------------------------------------------------------------
+
+def check_arch(library: Library, arch: str) -> str:
+    """The architecture in NVRTC's spelling. Raises InputError with the supported ones."""
+    match = _ARCH.fullmatch(arch.strip().lower())
+    if not match or int(match[2]) not in library.archs:
+        raise unknown_arch(library, arch)
+    return f"{match[1] or 'sm'}_{match[2]}{match[3]}"
+
+
+def unknown_arch(library: Library, arch: str) -> InputError:
+    """The error for an architecture, with the release that takes it where that is another one."""
+    match = _ARCH.fullmatch(arch.strip().lower())
+    hint = "it takes " + ", ".join(f"sm_{number}" for number in library.archs)
+    release = toolchains.release_for(int(match[2])) if match else None
+    if release and int(match[2]) not in library.archs and release != library.version:
+        hint += f"; CUDA {release} takes sm_{match[2]}: add --toolchain {release}"
+    return InputError(f"NVRTC {library.version} does not know the architecture {arch!r}", hint)
+
+
+# --- this process ---------------------------------------------------------------------------
+
+class _InProcess:
+    """The NVRTC that cuda-bindings loads."""
 
     def __init__(self, nvrtc: Any, path: str) -> None:
-        from ptxaudit import toolchains
-
         self.nvrtc = nvrtc
         self.ok = nvrtc.nvrtcResult.NVRTC_SUCCESS
         self.path = path
         self.version = "{}.{}".format(*self._call(nvrtc.nvrtcVersion))
-        self.headers = toolchains.headers_of(path)
-        self.include_options = [f"-I{folder}" for folder in (STANDARD_HEADERS, *self.headers)]
+        self.archs = list(self._call(nvrtc.nvrtcGetSupportedArchs))
 
     def _call(self, function: Any, *arguments: Any) -> Any:
         status, *values = function(*arguments)
@@ -97,23 +151,7 @@ class _Library:
             raise InputError(f"NVRTC {function.__name__} failed: {text.decode()}", "this is a fault of NVRTC or of this tool; please report it")
         return values[0] if len(values) == 1 else values
 
-    def check_arch(self, arch: str) -> str:
-        """The architecture in NVRTC's spelling. Raises InputError with the supported ones."""
-        supported = self._call(self.nvrtc.nvrtcGetSupportedArchs)
-        match = _ARCH.fullmatch(arch.strip().lower())
-        if not match or int(match[2]) not in supported:
-            raise self.unknown_arch(arch)
-        return f"{match[1] or 'sm'}_{match[2]}{match[3]}"
-
-    def unknown_arch(self, arch: str) -> InputError:
-        supported = self._call(self.nvrtc.nvrtcGetSupportedArchs)
-        match = _ARCH.fullmatch(arch.strip().lower())
-        older = match and int(match[2]) < min(supported)
-        hint = "it takes " + ", ".join(f"sm_{number}" for number in supported)
-        hint += "; an older CUDA still compiles for that one" if older else ""
-        return InputError(f"NVRTC {self.version} does not know the architecture {arch!r}", hint)
-
-    def compile(self, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> _Result:
+    def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
         nvrtc = self.nvrtc
         program = self._call(nvrtc.nvrtcCreateProgram, text.encode(), os.fsencode(file), 0, [], [])
         try:
@@ -122,11 +160,11 @@ class _Library:
             status, = nvrtc.nvrtcCompileProgram(program, len(arguments), [os.fsencode(a) for a in arguments])
             log = self._read(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).rstrip(b"\0").decode(errors="replace").strip()
             if status != self.ok:
-                return _Result(False, log)
+                return Result(False, log)
             ptx = self._read(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX).rstrip(b"\0").decode(errors="replace")
             cubin = self._read(program, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
             lowered = {e: self._call(nvrtc.nvrtcGetLoweredName, program, e.encode()).decode() for e in instantiate}
-            return _Result(True, log, ptx, cubin, lowered)
+            return Result(True, log, ptx, cubin, lowered)
         finally:
             nvrtc.nvrtcDestroyProgram(program)
 
@@ -137,23 +175,21 @@ class _Library:
         return buffer
 
 
-_loaded: _Library | None = None
+def _library(path: str | None = None) -> Library:
+    """The NVRTC at a path, or the one of this process."""
+    return _in_process() if path is None else worker(path)
 
 
-def _library() -> _Library:
-    """NVRTC, loaded on first use: the import and the 140 MB library cost a tenth of a second each."""
-    global _loaded
-    if _loaded is None:
-        from ptxaudit import toolchains
+@cache
+def _in_process() -> Library:
+    """Loaded on first use: the import and the 140 MB library cost a tenth of a second each."""
+    try:
+        from cuda.bindings import nvrtc
+        from cuda.pathfinder import load_nvidia_dynamic_lib
 
-        try:
-            from cuda.bindings import nvrtc
-            from cuda.pathfinder import load_nvidia_dynamic_lib
-
-            path = load_nvidia_dynamic_lib("nvrtc").abs_path
-        except ImportError as error:
-            raise InputError(f"cuda-bindings cannot be imported ({error})", "run `pip install 'cuda-bindings>=13,<14'`") from None
-        except RuntimeError as error:   # cuda.pathfinder's DynamicLibNotFoundError
-            raise InputError("the NVRTC library (libnvrtc.so) was not found", toolchains.how_to_add("nvrtc"), detail=str(error)) from None
-        _loaded = _Library(nvrtc, path or toolchains.get("nvrtc").path)
-    return _loaded
+        found = load_nvidia_dynamic_lib("nvrtc").abs_path
+    except ImportError as error:
+        raise InputError(f"cuda-bindings cannot be imported ({error})", "run `pip install 'cuda-bindings>=13,<14'`") from None
+    except RuntimeError as error:   # cuda.pathfinder's DynamicLibNotFoundError
+        raise InputError("the NVRTC library (libnvrtc.so) was not found", toolchains.how_to_add("nvrtc"), detail=str(error)) from None
+    return _InProcess(nvrtc, found or toolchains.get("nvrtc").path)

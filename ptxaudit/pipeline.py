@@ -51,6 +51,7 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     """`audit` with its options as a record."""
     if options.machine or options.arch:
         machines.get(options.machine or options.arch or "")       # one error, not one a kernel
+    ready(options)
     parts = list(_parts(inputs, options, progress))
     problems = [problem for part in parts for problem in part.problems]
     if not any(part.failed for part in parts):
@@ -63,8 +64,18 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     ))
 
 
+def ready(options: Options) -> None:
+    """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
+    from ptxaudit.toolchain_fetch import ensure
+
+    for kind, version in ((options.compiler, options.toolchain), ("ptxas", options.ptxas)):
+        if version is not None:
+            ensure(kind, version)
+
+
 def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:
     """The kernels of the inputs without auditing them, and what could not be read."""
+    ready(options)
     part = Part()
     found: list[Listed] = []
     for item in part.files_of(inputs, options.isa):

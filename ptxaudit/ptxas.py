@@ -52,7 +52,7 @@ def assemble(
             raise InputError(f"ptxas took more than {SECONDS} s", "audit the PTX alone: --isa ptx", file) from None
         log = (done.stdout + done.stderr).replace(str(source), file).strip()
         if done.returncode or not cubin.is_file():
-            raise _refused(log, file, done.returncode)
+            raise _refused(log, file, done.returncode, tool)
         return Assembled(cubin.read_bytes(), log, tool)
 
 
@@ -63,13 +63,13 @@ def target(ptx: str, file: str = "<ptx>") -> str:
     raise InputError("this PTX has no .target directive", "check that it is a whole PTX module", file)
 
 
-def _refused(log: str, file: str, status: int) -> InputError:
+def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputError:
     match = _ERROR.search(log)
     if match is None:
         return InputError(f"ptxas failed with status {status}", "audit the PTX alone: --isa ptx", file, detail=log)
     hint = ""
     if "Unsupported .version" in match["message"]:
-        hint = "it is of a newer CUDA: run `pip install --upgrade nvidia-cuda-nvcc`"
+        hint = f"it is of a newer CUDA than ptxas {tool.version}: name a newer one with --ptxas, or run `pip install --upgrade nvidia-cuda-nvcc`"
     elif "SM version specified by .target" in match["message"]:
         hint = "assemble it for the architecture that its .target names, or a newer one"
     elif "gpu-name" in match["message"]:

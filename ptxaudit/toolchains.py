@@ -54,6 +54,16 @@ PACKAGES = {
 }
 
 
+# The releases that compile for an architecture of old, and the SM numbers that they end with: the
+# newest release that takes each. https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
+LAST_RELEASES = (("11.8", 35, 37), ("12.9", 50, 72))
+
+
+def release_for(sm: int) -> str | None:
+    """The newest release that compiles for an architecture that newer ones dropped; None for others."""
+    return next((release for release, low, high in LAST_RELEASES if low <= sm <= high), None)
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool found. path: the library (nvrtc) or executable; origin: the kind of place;

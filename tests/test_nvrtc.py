@@ -148,7 +148,7 @@ BAD = {
     "no kernel": ("__device__ int f() { return 1; }\n", {}, None, "no __global__ function", "-D"),
     "a template alone": (TEMPLATE, {}, None, "fill is a template that nothing here instantiates", "--instantiate 'fill<…>'"),
     "an instance that is none": (TEMPLATE, {"instantiate": ["fill<float,8>", "fill<q>"]}, None, "--instantiate 'fill<q>'", "all template arguments"),
-    "an old architecture": (KERNEL, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "an older CUDA"),
+    "an old architecture": (KERNEL, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "CUDA 11.8 takes sm_35: add --toolchain 11.8"),
     "no architecture": (KERNEL, {"arch": "hopper"}, None, "does not know the architecture 'hopper'", "sm_90"),
     "a wrong suffix": (KERNEL, {"arch": "sm_90f"}, None, "does not know the architecture 'sm_90f'", "sm_90"),
     "an instruction of sm_90a": (
@@ -206,7 +206,7 @@ def test_without_the_library_the_message_names_the_package(monkeypatch):
     def missing(name):
         raise cuda.pathfinder.DynamicLibNotFoundError(name)
 
-    monkeypatch.setattr(nvrtc, "_loaded", None)
+    nvrtc._in_process.cache_clear()
     monkeypatch.setattr(cuda.pathfinder, "load_nvidia_dynamic_lib", missing)
     with pytest.raises(InputError, match="pip install nvidia-cuda-nvrtc"):
         compile_source(KERNEL)

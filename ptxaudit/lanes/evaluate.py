@@ -180,6 +180,7 @@ def _batches(function, launch, facts, block, grid, dims):
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
     """What a run says of one site."""
+    record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt_data else Status.UNKNOWN
         return SiteResult(index, status, record.doubt)
@@ -234,6 +235,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
             return replace(simulated, reason=f"{simulated.reason}; {inferred.reason}", per_request=widest, formula=inferred.formula)
-        return replace(inferred, reason=f"{simulated.reason}; {inferred.reason}") if simulated.reason else inferred
+        apart = simulated.reason and simulated.reason != inferred.reason
+        return replace(inferred, reason=f"{simulated.reason}; {inferred.reason}") if apart else inferred
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))

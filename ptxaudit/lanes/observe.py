@@ -25,7 +25,7 @@ from .result import Case, SiteResult, Status
 from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
-SMALL_UNKNOWN = 256          # an unknown below this is tried number by number: words may meet there
+MOST_MEETINGS = 2048         # numbers at which lanes come to share words
 EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
@@ -99,7 +99,7 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
     """
     seen = [s for s in seen if not _global_only(s.observation)]
     if not seen:
-        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
+        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told, or its addresses are not in shared memory", evidence=machine.evidence(access))
     if not any(s.observation.mask[s.rows].any() for s in seen):
         return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
                           ideal_per_request=(0, 0), evidence="by rule")
@@ -119,8 +119,13 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
             here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
             found.patterns.setdefault(s.group, set()).add("?")
             continue
-        found.record = found.record or record
         t = record.totals()
+        if record.faults:
+            found.given.append((s.group, _Given(Lost(record.doubt), Status.UNKNOWN)))
+            here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
+            found.patterns.setdefault(s.group, set()).add("?")
+            continue
+        found.record = found.record or record
         found.uncounted = found.uncounted or t.uncounted
         found.patterns.setdefault(s.group, set()).update(k[:2] for k in record.scored)
         lines = (min(x[8] for x in record.scored.values()), t.line_class_max, t.lines_ideal) if t.uncounted else (None, None, None)
@@ -204,8 +209,9 @@ def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
 def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, access, group: str, found: _Found) -> None:
     """The figure as a function of an unknown that multiplies the lane.
 
-    Banks depend on the unknown modulo a period; which words are equal depends on it only where
-    it is small. So: every residue with a large representative, and every small number.
+    Banks depend on the unknown modulo a period; whether two lanes share a word does so too, except for
+    the few numbers at which two lanes come to lie within a word of each other. So: every residue, at
+    a number far from all of those, and each of those by itself.
     """
     u, c = term
     c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
@@ -214,43 +220,62 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     period = max(1, line // min(unit, line))
     step = 1 << min(u.zeros, 31)
     if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
-        numbers = range(-(-u.low // step) * step, u.high + 1, step)
-        generic = []
+        numbers = list(range(-(-u.low // step) * step, u.high + 1, step))
+        generic: list[int] = []
     else:
         residues = range(0, period, step) if step < period else (0,)
         if len(residues) > MOST_RESIDUES:
             raise _Given(Lost(f"{u.name} multiplies the lane"), Status.BOUNDED)
-        spread = max(int(np.ptp(np.where(mask, v, v[:, :1]))) for v in variants) + 64
-        large = -(-spread // period + 1) * period
-        large = max(large, (spread // period + 2) * period)
-        low = 0 if u.low is None else max(0, u.low)
-        generic = [large + r for r in residues]
-        numbers = range(-(-low // step) * step, min(SMALL_UNKNOWN, u.high if u.high is not None else SMALL_UNKNOWN) + 1, step)
-    table: dict[int, list[int]] = {}
-    for number in [*generic, *numbers]:
-        one = SiteRecord(machine, access)
-        for v in variants:
-            one.add(v + c * number, mask, weights, trip, None, zeros)
-            record.add(v + c * number, mask, weights, trip, None, zeros)
-        t = one.totals()
-        if t.per_low is None:
-            continue
-        slot = table.setdefault(number % period if generic else number, [])
-        slot.append((t.per_low, t.per_high, t.ideal_high, number in generic))
+        numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step)
+        if numbers is None:
+            raise _Given(Lost(f"{u.name} multiplies the lane"), Status.BOUNDED)
+        far = max([abs(n) for n in numbers], default=0)
+        generic = [(far // period + 2) * period + r for r in residues]
+    every = [*generic, *numbers]
+    stacked = np.concatenate([v + c * n for n in every for v in variants])
+    each = np.tile(mask, (len(every) * len(variants), 1))
+    ones = np.ones(len(stacked), np.int64)
+    record.add(stacked, each, ones, np.zeros(len(stacked), np.int64), None, zeros)
+    some = mask.any(axis=1)
+    figures = SiteRecord(machine, access).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
+    low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
+    figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
+    usual = {n % period: figure[n] for n in generic}
     if u.name not in found.reasons:
         found.reasons.append(u.name)
-    folded: dict[tuple, list[int]] = {}
-    for residue, figures in sorted(table.items()):
-        main = [f for f in figures if f[3]] or figures
-        key = (min(f[0] for f in main), max(f[1] for f in main), main[0][2])
-        folded.setdefault(key, []).append(residue)
-    for (low, high, ideal), residues in sorted(folded.items(), key=lambda kv: kv[1][0]):
-        numbers_text = ranges(residues)
-        when = f"{u.name} mod {period} in {numbers_text}" if generic else f"{u.name} in {numbers_text}"
-        prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
-        case = Case(prefix + when, low, high, ideal)
-        if case not in found.cases:
-            found.cases.append(case)
+    prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
+    odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
+    for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} in")):
+        folded: dict[tuple, list[int]] = {}
+        for n, key in sorted(table.items()):
+            folded.setdefault(key, []).append(n)
+        for key, where in sorted(folded.items(), key=lambda kv: kv[1][0]):
+            case = Case(f"{prefix}{words} {ranges(where)}", *key)
+            if case not in found.cases:
+                found.cases.append(case)
+
+
+def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int) -> list[int] | None:
+    """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
+    their distance depends on u; None when there are too many."""
+    found: set[int] = set()
+    first, second = np.triu_indices(LANES, 1)
+    together = mask[:, first] & mask[:, second]
+    slope = c[:, first] - c[:, second]
+    use = together & (slope != 0)
+    for v in variants:
+        gap = np.broadcast_to(v, mask.shape)
+        gap = gap[:, second] - gap[:, first]
+        k, g = slope[use], gap[use]
+        k, g = np.where(k < 0, -k, k), np.where(k < 0, -g, g)
+        pairs = np.unique(np.stack([k, g]), axis=1)
+        low, high = -((reach - 1 - pairs[1]) // pairs[0]), (pairs[1] + reach - 1) // pairs[0]
+        for a, b in zip(low.tolist(), high.tolist()):
+            found.update(n for n in range(-(-a // step) * step, b + 1, step))
+            if len(found) > MOST_MEETINGS:
+                return None
+    least, most = -1 << 31 if u.low is None else u.low, 1 << 31 if u.high is None else u.high
+    return sorted(n for n in found if least <= n <= most)
 
 
 def line_of(machine, access) -> int:
@@ -285,18 +310,18 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
             table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                           for name, r in found.ranges.items())
             return SiteResult(index, Status.CONDITIONAL, f"depends on the block's shape, which is not told (--block); {worst.lost.reason}",
-                              per_request=(low, high), conditions=table, **base)
+                              per_request=_hull(low, high, found), conditions=table, **base)
         per = None if status == Status.UNKNOWN else (low, high)
         return SiteResult(index, status, worst.lost.reason, per_request=per, **base)
     if found.cases:
-        return SiteResult(index, Status.CONDITIONAL, "depends on " + ", ".join(found.reasons), per_request=(low, high),
+        return SiteResult(index, Status.CONDITIONAL, "depends on " + ", ".join(found.reasons), per_request=_hull(low, high, found),
                           conditions=tuple(found.cases), **base)
     if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
         reason = "depends on the block's shape, which is not told (--block)"
         if found.inexact:
             reason += f"; {_mask_words(found.inexact)}"
-        return SiteResult(index, Status.CONDITIONAL, reason, per_request=(low, high), conditions=table, **base)
+        return SiteResult(index, Status.CONDITIONAL, reason, per_request=_hull(low, high, found), conditions=table, **base)
     if low == high and not found.reasons:
         note = _mask_words(found.inexact) + ", which changes nothing for a request with an active lane" if found.inexact else ""
         return SiteResult(index, Status.INVARIANT, note, per_request=(low, high), ways=_ways(shown), **base)
@@ -307,6 +332,12 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
                           per_request=(low, high), conditions=cases, **base)
     reason = "; ".join(found.reasons) or access_reason(machine, access) or "requests of this site differ"
     return SiteResult(index, Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown), **base)
+
+
+def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
+    """What a request costs in any of the cases."""
+    ranges_ = [r for r in found.ranges.values() if r.low is not None]
+    return min([low, *(r.low for r in ranges_)]), max([high, *(r.high for r in ranges_)])
 
 
 def access_reason(machine, access) -> str:

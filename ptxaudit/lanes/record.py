@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import banks
+from ..errors import InputError
 from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
@@ -18,10 +19,18 @@ PENDING = 4096         # distinct request groups kept before they are scored
 
 
 def ranges(numbers: list[int]) -> str:
-    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; short lists whole."""
+    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists whole."""
     if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
         return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
-    return "{" + ", ".join(map(str, numbers)) + "}"
+    if len(numbers) <= 4:
+        return "{" + ", ".join(map(str, numbers)) + "}"
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
 @dataclass
@@ -66,6 +75,7 @@ class SiteRecord:
     active_requests: int = 0
     doubt: str = ""               # why the counts are not exact; "" = they are
     doubt_data: bool = False
+    faults: bool = False          # an address that no access of this width may have
     lost: str = ""                # why addresses are not known; "" = they are
     lost_index: int = -1
     lost_data: bool = False
@@ -183,7 +193,10 @@ class SiteRecord:
         for told in (False, True):
             part = [e for e in entries if (e[2] is not None) == told]
             if part:
-                self._flush(part)
+                try:
+                    self._flush(part)
+                except InputError as error:            # the launch would fault there: this site alone has no figure
+                    self.doubt, self.faults = self.doubt or f"{error.what}: the hardware faults", True
 
     def _flush(self, entries: list) -> None:
         addresses = np.concatenate([e[0] for e in entries])
@@ -261,6 +274,18 @@ class SiteRecord:
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+
+    def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
+        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
+        shift = self.machine.invariant_shift(self.access)
+        step = min(1 << zeros, shift)
+        if step < min(shift, self.access.width):
+            step = min(shift, self.access.width)
+            addresses = addresses - np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+        addresses = np.where(active, addresses, 0)
+        n = len(addresses)
+        scores = self._score(addresses, active, None, np.full(n, step), np.zeros(n, np.int64))
+        return np.stack([scores.low, scores.high, scores.ideal])
 
     def base_cases(self) -> tuple[Case, ...]:
         """The figure of a request by the place of the array, where it decides."""

@@ -43,6 +43,8 @@ class Verdict(StrEnum):
     SAME = "same"
 
 
+MOST_NAMED = 3               # inputs of a side
+
 QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
 
 
@@ -130,9 +132,10 @@ class KernelDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """All kernels of both reports."""
+    """All kernels of both reports. sides: what each was made of, "k.cu (nvrtc 12.9)"."""
 
     kernels: tuple[KernelDiff, ...]
+    sides: tuple[str, str] = ("", "")
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
@@ -156,6 +159,8 @@ class Diff:
     def to_dict(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
+            "old": self.sides[0],
+            "new": self.sides[1],
             "got_worse": self.got_worse,
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
             "totals": {name: list(both) for name, both in self.totals.items()},
@@ -165,7 +170,14 @@ class Diff:
 
 def diff_reports(old: Report, new: Report) -> Diff:
     """Compares two reports; kernels in the order of the new one, those that are gone last."""
-    return Diff(tuple(diff_kernels(a, b) for a, b in match_kernels(old.kernels, new.kernels)))
+    pairs = match_kernels(old.kernels, new.kernels)
+    return Diff(tuple(diff_kernels(a, b) for a, b in pairs), (_side(old), _side(new)))
+
+
+def _side(report: Report) -> str:
+    """The inputs of a report with what compiled them; of many, how many there are."""
+    names = [base_name(entry.path) + (f" ({entry.toolchain})" if entry.toolchain else "") for entry in report.inputs]
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} inputs"
 
 
 def diff_kernels(old: Kernel | None, new: Kernel | None) -> KernelDiff:

@@ -25,10 +25,20 @@ _INPUT_OPTIONS = (
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
                  help="nvcc takes sources with host code; it needs gcc."),
-    click.option("--toolchain", metavar="VERSION", help="CUDA release that compiles source: 12.9, 11.8; fetched where it is not at hand."),
-    click.option("--ptxas", metavar="VERSION", help="CUDA release whose ptxas makes the machine code, of PTX or source."),
     click.option("--budget", type=float, metavar="SECONDS", default=60.0, show_default=True,
                  help="Time for one kernel and launch; what is open then is unknown."),
+)
+
+_TOOLCHAIN_OPTIONS = (
+    click.option("--toolchain", metavar="VERSION", help="CUDA release that compiles source: 12.9, 11.8; fetched where it is not at hand."),
+    click.option("--ptxas", metavar="VERSION", help="CUDA release whose ptxas makes the machine code, of PTX or source."),
+)
+
+_TOOLCHAINS_OPTIONS = (
+    click.option("--toolchain", "toolchains", metavar="VERSION", multiple=True,
+                 help="CUDA release that compiles source; twice: one INPUT under two releases. Fetched where it is not at hand."),
+    click.option("--ptxas", "assemblers", metavar="VERSION", multiple=True,
+                 help="CUDA release whose ptxas makes the machine code; twice: one INPUT under two."),
 )
 
 _LAUNCH_OPTIONS = (
@@ -51,16 +61,23 @@ isa_option = click.option(
 
 def input_options(command: Callable) -> Callable:
     """Adds the options that say how inputs are read."""
-    for option in reversed(_INPUT_OPTIONS):
+    return _with(_INPUT_OPTIONS + _TOOLCHAIN_OPTIONS, command)
+
+
+def input_options_of_two(command: Callable) -> Callable:
+    """The same for a command that may take one input under two toolchains."""
+    return _with(_INPUT_OPTIONS + _TOOLCHAINS_OPTIONS, command)
+
+
+def _with(options: tuple[Callable, ...], command: Callable) -> Callable:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
 def launch_options(command: Callable) -> Callable:
     """Adds the options that tell a launch, or facts of one."""
-    for option in reversed(_LAUNCH_OPTIONS):
-        command = option(command)
-    return command
+    return _with(_LAUNCH_OPTIONS, command)
 
 
 def options_of(given: dict[str, Any]) -> Options:
@@ -106,15 +123,15 @@ def _parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise InputError(f"--param {text} is not NAME=VALUE", "write it as --param n=1024, or by position --param 2=1024")
-    return name.strip(), _value(value.strip())
+    return name.strip(), value_of(value.strip())
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     if text.startswith("@"):
         file, colon, type = text[1:].rpartition(":")
         return {"file": file, "type": type} if colon and type in TYPES else {"file": text[1:]}
     if text.startswith("[") and text.endswith("]"):
-        return tuple(_value(part.strip()) for part in text[1:-1].split(",") if part.strip())
+        return tuple(value_of(part.strip()) for part in text[1:-1].split(",") if part.strip())
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for read in (lambda t: int(t, 0), float):

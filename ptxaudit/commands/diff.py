@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.commands._options import input_options_of_two, isa_option, launch_options, options_of
+from ptxaudit.errors import InputError
 
 if TYPE_CHECKING:
     from ptxaudit.options import Options
@@ -15,17 +16,19 @@ if TYPE_CHECKING:
 
 
 @click.command("diff")
-@click.argument("old")
-@click.argument("new")
-@input_options
+@click.argument("inputs", nargs=-1, required=True, metavar="OLD NEW | INPUT")
+@input_options_of_two
 @isa_option
 @launch_options
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")
 @click.option("--all", "everything", is_flag=True, help="List the sites that stayed the same too.")
 @click.pass_context
-def command(ctx: click.Context, old: str, new: str, form: str, output: str | None, everything: bool, **given: Any) -> None:
+def command(ctx: click.Context, inputs: tuple[str, ...], form: str, output: str | None, everything: bool, **given: Any) -> None:
     """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
+
+    Or one INPUT under two compilers: --toolchain 12.9 --toolchain 13.3, --ptxas 12.9 --ptxas 13.3; then
+    both instruction sets are compared, or the machine code of PTX.
 
     Sites are matched by source position, inline stack, access and order, also when lines moved.
 
@@ -36,9 +39,9 @@ def command(ctx: click.Context, old: str, new: str, form: str, output: str | Non
     from ptxaudit.diff import diff_reports
     from ptxaudit.render.problems import problem_text
 
-    options = options_of(given)
+    sides = _sides(inputs, given)
     with progress() as step:
-        reports = [_report(path, options, step) for path in (old, new)]
+        reports = [_report(path, options, step) for path, options in sides]
     diff = diff_reports(*reports)
     if form == "json":
         import json
@@ -52,6 +55,27 @@ def command(ctx: click.Context, old: str, new: str, form: str, output: str | Non
     for problem in problems:
         click.echo(problem_text(problem), err=True)
     ctx.exit(2 if problems else 1 if diff.got_worse else 0)
+
+
+def _sides(inputs: tuple[str, ...], given: dict[str, Any]) -> list[tuple[str, Options]]:
+    """(input, options) of the old and the new side. Raises InputError where there are not two sides."""
+    toolchains, assemblers = given.pop("toolchains"), given.pop("assemblers")
+    if len(toolchains) > 2 or len(assemblers) > 2:
+        raise InputError("a diff has two sides, and there are more than two compilers", "name two")
+    differ = len(toolchains) == 2 or len(assemblers) == 2
+    if len(inputs) > 2 or len(inputs) == 1 and not differ:
+        raise InputError(f"a diff has two sides, and there is {len(inputs)} input" + ("s" if len(inputs) > 2 else ""),
+                         "name OLD and NEW, or one INPUT with --toolchain A --toolchain B")
+    if given["isa"] is None and len(toolchains) == 2:
+        given["isa"] = "both"
+    return [
+        (inputs[at % len(inputs)], options_of(given | {"toolchain": _of_side(toolchains, at), "ptxas": _of_side(assemblers, at)}))
+        for at in range(2)
+    ]
+
+
+def _of_side(versions: tuple[str, ...], at: int) -> str | None:
+    return versions[at % len(versions)] if versions else None
 
 
 def _report(path: str, options: Options, step: Any) -> Report:

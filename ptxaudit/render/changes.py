@@ -29,14 +29,15 @@ MOST_WORSE_FIRST = tuple(Verdict)
 def diff_text(diff: Diff, everything: bool = False) -> str:
     """The whole diff; `everything` lists the sites that stayed the same too."""
     blocks = [_kernel_text(entry, everything) for entry in diff.kernels]
-    blocks = [block for block in blocks if block]
+    blocks = [block for block in [_sides(diff), *blocks] if block]
     return "\n\n".join([*blocks, "\n".join(closing_lines(diff))]) + "\n"
 
 
 def diff_markdown(diff: Diff, everything: bool = False) -> str:
     """The same as Markdown: a table a kernel."""
     verdict = "got worse" if diff.got_worse else "nothing got worse"
-    blocks = [f"### ptxaudit: {verdict}", "  \n".join(closing_lines(diff))]
+    blocks = [f"### ptxaudit: {verdict}", _escaped(_sides(diff)).replace("\n", "  \n"), "  \n".join(closing_lines(diff))]
+    blocks = [block for block in blocks if block]
     for entry in diff.kernels:
         changes, facts = _shown(entry, everything), _facts(entry)
         if not changes and not _resources_changed(entry):
@@ -59,11 +60,19 @@ def closing_lines(diff: Diff) -> list[str]:
     changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
     if changed:
         lines.append("in total: " + ", ".join(_grown(name, *both) for name, both in changed.items()))
+    if count := sum(_only_instructions_changed(entry) for entry in diff.kernels):
+        lines.append(f"in {plural(count, 'more kernel')} nothing but the number of instructions changed")
     for word, side in (("new", "old"), ("gone", "new")):
         names = [entry.kernel.demangled for entry in diff.kernels if getattr(entry, side) is None]
         if names:
             lines.append(f"{word} {plural(len(names), 'kernel').split(' ', 1)[1]}: {', '.join(dict.fromkeys(names))}")
     return lines
+
+
+def _sides(diff: Diff) -> str:
+    """What is compared, where the two sides are told apart by it."""
+    old, new = diff.sides
+    return f"old: {old}\nnew: {new}" if old != new else ""
 
 
 def _kernel_text(entry: KernelDiff, everything: bool) -> str:
@@ -139,8 +148,16 @@ def _resources(old: Resources | None, new: Resources | None) -> str:
 
 
 def _resources_changed(entry: KernelDiff) -> bool:
+    """Registers or shared memory: a few instructions more or less change with every release."""
     old, new = entry.resources
-    return old is not None and new is not None and old != new
+    return old is not None and new is not None and (old.registers, old.shared_static) != (new.registers, new.shared_static)
+
+
+def _only_instructions_changed(entry: KernelDiff) -> bool:
+    old, new = entry.resources
+    if old is None or new is None or _shown(entry, False) or _resources_changed(entry):
+        return False
+    return old.instructions != new.instructions
 
 
 def _cells(entry: KernelDiff, change: Change) -> tuple[str, ...]:

@@ -1,0 +1,233 @@
+"""Several CUDA releases at once, from their real wheels: one source under two compilers, PTX under two ptxas."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import ptxaudit
+from ptxaudit import nvrtc, nvrtc_remote, toolchain_fetch, toolchains
+from ptxaudit.cli import main
+from ptxaudit.errors import InputError
+from ptxaudit.report import SCHEMA_FILE
+
+KERNEL = """
+extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out) {
+    __shared__ float4 s[64];
+    __shared__ float t[64 * 32];
+    s[threadIdx.x] = in[threadIdx.x];
+    t[threadIdx.x * 32] = 1;
+    __syncthreads();
+    float4 v = s[63 - threadIdx.x];
+    out[threadIdx.x] = v.x + v.y + v.z + v.w + t[threadIdx.x];
+}
+"""
+LAUNCH = ["--grid", "1", "--block", "64"]
+
+
+@pytest.fixture(scope="session")
+def release():
+    """A function: that the release is on this machine, fetched once into the user's cache; skips where it cannot be."""
+    def have(version):
+        try:
+            return toolchain_fetch.ensure("nvrtc", version, say=lambda sentence: None)
+        except InputError as error:
+            if "could not be fetched" in error.what:
+                pytest.skip(str(error))
+            raise
+    return have
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    return tmp_path
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == status and "Traceback" not in result.output, result.output
+    return result
+
+
+OLDER = ["12.9", "11.8"]
+
+
+# --- compilers in workers -------------------------------------------------------------------
+
+@pytest.mark.parametrize("version", OLDER)
+def test_a_source_compiles_under_an_older_release_with_its_own_headers(release, version):
+    release(version)
+    headers = "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n"
+    for isa in ("ptx", "sass"):
+        report = ptxaudit.audit(headers + KERNEL, toolchain=version, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+        assert not report.problems and report.inputs[0].toolchain == f"nvrtc {version}"
+        assert {str(site.status) for site in report.sites} == {"exact"} and sum(site.excess for site in report.sites) == 62
+        assert all(site.source.line > 2 for site in report.sites) and report.kernels[0].registers > 0
+
+
+def test_instances_and_messages_of_a_worker_are_those_of_this_process(release):
+    tool = release("12.9")
+    template = "template <int N> __global__ void f(int* p) { p[0] = N; }\n"
+    compiled = nvrtc.compile_source(template, instantiate=["f<3>"], tool=tool)
+    assert compiled.lowered == nvrtc.compile_source(template, instantiate=["f<3>"]).lowered
+    with pytest.raises(InputError, match="identifier \"b\" is undefined") as caught:
+        nvrtc.compile_source('extern "C" __global__ void k(int* p) {\n  p[0] = b;\n}\n', tool=tool)
+    assert (caught.value.line, "12.9" in caught.value.what) == (2, True)
+
+
+def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(release, here):
+    assert "CUDA 12.9 takes sm_70: add --toolchain 12.9" in run("audit", "k.cu", "--arch", "sm_70", status=2).stderr
+    assert "CUDA 11.8 takes sm_35: add --toolchain 11.8" in run("audit", "k.cu", "--arch", "sm_35", status=2).stderr
+    release("12.9")
+    report = ptxaudit.audit("k.cu", arch="sm_70", toolchain="12.9", launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    assert not report.problems and report.kernels[0].arch == "sm_70"
+
+
+def test_a_compiler_that_crashes_is_a_message_and_the_next_compile_has_a_new_one(release):
+    tool = release("12.9")
+    one = nvrtc_remote.worker(tool.path)
+    os.kill(one._process.pid, signal.SIGKILL)
+    with pytest.raises(InputError, match="ended by SIGKILL"):
+        one.compile(KERNEL, "k.cu", [], ())
+    assert nvrtc.compile_source(KERNEL, tool=tool).cubin
+
+
+def test_machine_code_without_lines_where_the_compiler_crashes_with_them(release):
+    """11.8's ptxas crashes over the inline stacks of sm_90."""
+    release("11.8")
+    inlined = """
+    __device__ __forceinline__ void fill(float* s, const float* in) { s[threadIdx.x] = in[threadIdx.x]; }
+    extern "C" __global__ void k(const float* in, float* out) {
+        __shared__ float s[32];
+        fill(s, in);
+        __syncthreads();
+        out[threadIdx.x] = s[31 - threadIdx.x];
+    }
+    """
+    report = ptxaudit.audit(inlined, toolchain="11.8", isa="both", launches=[ptxaudit.Launch("k", grid=1, block=32)])
+    assert not report.problems and [kernel.isa for kernel in report.kernels] == ["ptx", "sass"]
+    ptx, sass = report.kernels
+    assert all(site.source for site in ptx.sites)
+    assert {str(site.status) for site in report.sites} == {"exact"}
+    assert all(site.source for site in sass.sites) or any("crashes" in note for note in sass.notes)
+
+
+# --- diff -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("version", OLDER)
+def test_diff_of_one_source_under_two_releases(release, here, version):
+    release(version)
+    now = toolchains.get("nvrtc").version
+    text = run("diff", "k.cu", *LAUNCH, "--toolchain", version, "--toolchain", now, "--all").stdout
+    assert f"old: k.cu (nvrtc {version})\nnew: k.cu (nvrtc {now})\n" in text
+    assert "k  ptx" in text and "k  sass" in text and "registers" in text
+    data = json.loads(run("diff", "k.cu", *LAUNCH, "--toolchain", version, "--toolchain", now, "--format", "json").stdout)
+    jsonschema.Draft202012Validator(json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())).validate(data)
+    assert data["old"] == f"k.cu (nvrtc {version})" and set(data["counts"]) <= {"same", "moved"}
+    assert data["totals"]["excess"] == [124, 124]        # both instruction sets
+
+
+def test_diff_of_one_ptx_under_two_ptxas(release, here):
+    release("12.9")
+    tool = toolchains.get("nvrtc", "12.9")
+    (here / "k.ptx").write_text(nvrtc.compile_source("k.cu", tool=tool).ptx)
+    now = toolchains.get("ptxas").version
+    text = run("diff", "k.ptx", *LAUNCH, "--ptxas", "12.9", "--ptxas", now, "--all").stdout
+    assert re.search(r"old: k.ptx \(.*ptxas 12\.9\.\d+\)\nnew: k.ptx \(.*ptxas 13\.", text) and "k  sass" in text
+    assert "k  ptx" not in text
+
+
+def test_ptx_of_a_newer_release_says_so(release, here):
+    release("12.9")
+    (here / "k.ptx").write_text(nvrtc.compile_source("k.cu").ptx)
+    stderr = run("audit", "k.ptx", "--ptxas", "12.9", status=2).stderr
+    assert "Unsupported .version" in stderr and "newer CUDA than ptxas 12.9" in stderr and "--ptxas" in stderr
+
+
+@pytest.mark.parametrize("arguments, what", [
+    (["k.cu"], "there is 1 input"), (["k.cu", "k.cu", "k.cu"], "there is 3 inputs"),
+    (["k.cu", "--toolchain", "12.9"], "there is 1 input"),
+    (["k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
+])
+def test_a_diff_has_two_sides(here, arguments, what):
+    assert what in run("diff", *arguments, status=2).stderr
+
+
+# --- fetching -------------------------------------------------------------------------------
+
+def test_the_wheels_of_a_release_are_called_as_in_its_time():
+    assert toolchain_fetch.packages("12.9") == [
+        "nvidia-cuda-nvrtc-cu12==12.9.*", "nvidia-cuda-runtime-cu12==12.9.*", "nvidia-cuda-nvcc-cu12==12.9.*", "nvidia-cuda-cccl-cu12>=12.0,<12.10"]
+    assert toolchain_fetch.packages("13.0") == [
+        "nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-cuda-cccl>=13.0,<13.1"]
+    assert toolchain_fetch.packages("11")[0] == "nvidia-cuda-nvrtc-cu11==11.*"
+
+
+@pytest.mark.parametrize("version", ["9.1", "twelve", "12.9; rm", "", "v12"])
+def test_what_is_no_release(here, version):
+    assert "there is no CUDA release" in run("audit", "k.cu", "--toolchain", version, status=2).stderr
+
+
+@pytest.fixture
+def no_cache(tmp_path, monkeypatch):
+    """A user's cache with nothing in it."""
+    monkeypatch.setattr(toolchains, "cache_folder", lambda: tmp_path / "cache")
+    toolchains.find.cache_clear()
+    yield tmp_path / "cache"
+    toolchains.find.cache_clear()
+
+
+def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_cache, monkeypatch):
+    log = "WARNING: Retrying … NewConnectionError: Failed to establish a new connection\nERROR: No matching distribution found"
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
+    monkeypatch.setattr(toolchains, "find", lambda kind: ())
+    with pytest.raises(InputError) as caught:
+        toolchain_fetch.fetch("12.9", say=lambda sentence: None)
+    assert "CUDA 12.9 is not on this machine" in caught.value.what and "offline" in caught.value.what
+    assert toolchains.VARIABLE in caught.value.hint and "pip install --no-deps --target FOLDER" in caught.value.hint
+    assert "nvidia-cuda-nvrtc-cu12==12.9.*" in caught.value.hint and not list(no_cache.glob("*"))
+
+
+def test_a_release_that_does_not_exist(no_cache, monkeypatch):
+    log = "ERROR: Could not find a version that satisfies the requirement nvidia-cuda-nvrtc==99.9.*"
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
+    with pytest.raises(InputError, match="no wheels of it to be had") as caught:
+        toolchain_fetch.fetch("99.9", say=lambda sentence: None)
+    assert "99.9" in caught.value.detail
+
+
+def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
+    made = []
+
+    def pip(command, **_):
+        made.append(command)
+        folder = command[command.index("--target") + 1]
+        library = os.path.join(folder, "nvidia", "cuda_nvrtc", "lib")
+        os.makedirs(library)
+        for name in ("libnvrtc.so.12", "libnvrtc-builtins.so.12.7"):
+            open(os.path.join(library, name), "w").close()
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    for _ in range(2):
+        tool = toolchain_fetch.ensure("nvrtc", "12.7")
+        assert tool.version == "12.7" and tool.origin == "cache"
+    assert len(made) == 1 and "--no-deps" in made[0]
+    assert capsys.readouterr().err.count("fetching CUDA 12.7") == 1
+    assert [folder.name for folder in no_cache.iterdir()] == ["12.7"]
+
+
+def test_without_pip_the_message_says_how(no_cache, monkeypatch):
+    monkeypatch.setattr(toolchain_fetch.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(toolchain_fetch.shutil, "which", lambda name: None)
+    with pytest.raises(InputError, match="there is no pip to fetch it"):
+        toolchain_fetch.fetch("12.9", say=lambda sentence: None)

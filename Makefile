@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel hardware-check clean
+.PHONY: audit test bench wheel hardware-check calibrate-check clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -22,6 +22,10 @@ test: $(STAMP)
 # Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
 hardware-check: $(STAMP)
 	$(BIN)/python tests/measured_kernels.py
+
+# Every rule against single requests that a GPU counted: no GPU needed, the counts are in tests/data.
+calibrate-check: $(STAMP)
+	@$(BIN)/ptxaudit calibrate --results tests/data/requests_sm90.json.gz --results tests/data/calibration_sm90.json.gz $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

@@ -23,13 +23,14 @@ from ptxaudit.machine_model import (
     Rule,
     Source,
 )
+from ptxaudit.measured import LINE_CYCLES, MEASURED, MEASURED_ARCHS
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
 SOURCES = {
     "H200": Source(
-        "2,590 single requests by hardware counter on an NVIDIA H200 (sm_90), Nsight Compute 2025.3.1, driver 580.159: "
-        "tests/data/requests_sm90.json.gz"),
+        f"{sum(n for opcode, n in MEASURED.items() if 'BYPASS' not in opcode):,} single requests by hardware counter on an NVIDIA H200 (sm_90), Nsight Compute 2025.3.1, driver 580.159: "
+        "tests/data/requests_sm90.json.gz, tests/data/calibration_sm90.json.gz"),
     "H200 cycles": Source(
         "cycles per request of 108 cp.async destination patterns on an NVIDIA H200: tests/data/cp_async_cycles_sm90.jsonl"),
     "not measured": Source("no measurement and no document: the range holds for every way of grouping the lanes"),
@@ -165,22 +166,6 @@ GENERATIONS = (
     ("Ada", "89", _AMPERE, ""),
     ("Hopper", "90 90a", _HOPPER, ""),
     ("Blackwell", "100 100a 100f 101 101a 101f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a 121f", _BLACKWELL, ""),
-)
-
-MEASURED_ARCHS = ("sm_90", "sm_90a")
-# how many requests of each opcode the measurement has
-MEASURED = {
-    "LDS.U8": 83, "LDS.U16": 89, "LDS": 94, "LDS.64": 83, "LDS.128": 86,
-    "STS.U8": 90, "STS.U16": 86, "STS": 88, "STS.64": 88, "STS.128": 91,
-    "ATOMS.ADD": 180, "ATOMS.EXCH": 88, "ATOMS.CAS": 91, "ATOMS.CAS.64": 77, "ATOMS.EXCH.64": 80, "ATOMS.POPC.INC.32": 82,
-    "LDSM.16.M88": 95, "LDSM.16.M88.2": 88, "LDSM.16.M88.4": 83, "LDSM.16.MT88.4": 93,
-    "STSM.16.M88": 83, "STSM.16.M88.2": 95, "STSM.16.M88.4": 84,
-    "LDGSTS.E": 133, "LDGSTS.E.64": 121, "LDGSTS.E.128": 111, "LDGSTS.E.BYPASS.128": 108,
-}
-# cycles per request of cp.async.cg by k, 8 warps a block, sources resident: k low, k high, cycles low, cycles high
-LINE_CYCLES = (
-    (1, 1, 7.0, 7.4), (2, 2, 9.6, 10.6), (3, 3, 12.0, 13.1), (4, 4, 14.0, 15.4),
-    (5, 5, 44.9, 46.5), (6, 8, 46.6, 56.2), (9, 13, 56.6, 73.1), (16, 16, 73.0, 73.9), (32, 32, 103.1, 105.2),
 )
 
 

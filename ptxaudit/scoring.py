@@ -75,6 +75,7 @@ def score_request(
     _check_range(row, on, "address", ADDRESS_BITS)
     from_row = None if sources is None else _sources(access, sources, row.shape, on)
     zeros = None if not zero_filled and not access.zero_fill else _mask_row(zero_filled, model.lanes, "zero-filled mask")
+    _check_copy(access, zeros)
     scores = score(model, access, row, on, from_row, zero_filled=zeros, in_l1=in_l1)
     low, high = scores.low.item(), scores.high.item()
     ideal, ways = scores.ideal.item(), scores.ways.item()
@@ -106,6 +107,7 @@ def score_requests(
     _check_range(rows, on, "address", ADDRESS_BITS)
     from_rows = None if sources is None else _sources(access, sources, rows.shape, on)
     zeros = None if zero_filled is None and not access.zero_fill else _mask_rows(zero_filled, rows.shape, False, "zero-filled masks")
+    _check_copy(access, zeros)
     return score(model, access, rows, on, from_rows, zero_filled=zeros, in_l1=in_l1)
 
 
@@ -146,6 +148,11 @@ def _check_range(rows: np.ndarray, on: np.ndarray, name: str, bits: int) -> None
     if outside.any() and (bad := (outside != 0) & on).any():
         row, lane = (int(i) for i in np.argwhere(bad)[0])
         raise InputError(f"lane {lane}'s {name} is {int(rows[row, lane])}", f"addresses are from 0 to 2**{bits} - 1 bytes")
+
+
+def _check_copy(access: Access, zeros: np.ndarray | None) -> None:
+    if zeros is not None and access.access != "cp.async":
+        raise InputError(f"{access.opcode} has no zero-filled lanes", "zero-filled lanes are for cp.async and LDGSTS")
 
 
 def _sources(access: Access, sources, shape: tuple[int, int], on: np.ndarray) -> np.ndarray:

@@ -46,9 +46,10 @@ def test_architectures_have_what_they_have():
 def test_only_what_was_measured_is_called_so():
     assert {m.name for m in ALL if m.measured} == {"sm_90", "sm_90a"}
     assert machines.get("sm_90").evidence(classify("ld.shared.f32")) == "measured"
-    assert machines.get("sm_90").evidence(classify("ld.shared.s8")) == "by rule"
-    assert machines.get("sm_90").evidence(classify("ld.f32")) == "by rule"
-    assert machines.get("sm_90").evidence(classify("atom.shared.min.u32")) == "by rule"
+    assert machines.get("sm_90").evidence(classify("ld.shared.s8")) == "measured"
+    assert machines.get("sm_90").evidence(classify("ld.f64")) == "measured"
+    assert machines.get("sm_90").evidence(classify("atom.shared.min.u32")) == "measured"
+    assert machines.get("sm_90").evidence(classify("cp.async.ca.shared.global.L2::128B 16")) == "by rule"
     for opcode in machines.get("sm_90").measured:
         assert machines.get("sm_90").rule(classify(opcode)) is not None
 

@@ -123,10 +123,12 @@ def test_partial_matrix_accesses_are_ranges():
     assert score_request("LDSM.16.M88", QUADS, 0).wavefronts == 0
 
 
-def test_zero_filled_lanes_give_a_range():
+def test_zero_filled_lanes_are_served_apart():
     score = score_request(COPY, QUADS, sources=QUADS, zero_filled=0xF0)
-    assert score.bounds == (4, 8) and score.wavefronts is None and score.evidence == "by rule"
-    assert score_request(COPY, QUADS, sources=QUADS, zero_filled=0xFF).bounds == (3, 11)
+    assert (score.wavefronts, score.ideal) == (5, 5)
+    assert score_request(COPY, QUADS, sources=QUADS, zero_filled=0xFF).wavefronts == 4
+    with pytest.raises(InputError, match="no zero-filled lanes"):
+        score_request("LDS", QUADS, zero_filled=1)
     assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)      # told: none is
     k = score_request("cp.async.cg.shared.global 16", [0] * 32, zero_filled=0xFF)
     assert k.line_class_max is None and "3 to 4" in k.note

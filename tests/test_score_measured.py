@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from ptxaudit import machines, score_request, score_requests
 
 DATA = Path(__file__).parent / "data"
 REQUESTS = json.loads(gzip.decompress((DATA / "requests_sm90.json.gz").read_bytes()))["requests"]
+CALIBRATION = json.loads(gzip.decompress((DATA / "calibration_sm90.json.gz").read_bytes()))["requests"]
 CYCLES = [json.loads(line) for line in (DATA / "cp_async_cycles_sm90.jsonl").read_text().splitlines()]
 BYPASS = "LDGSTS.E.BYPASS.128"
 SOURCE_LINE = 128
@@ -39,8 +40,11 @@ def reads_one_line_a_group(request: dict, width: int) -> bool:
         for start in range(0, len(request["sources"]), group))
 
 
-def test_the_file_is_the_one_that_the_records_count():
-    counted = {opcode: len(requests) for opcode, requests in by("sass").items() if opcode != BYPASS}
+def test_the_files_are_those_that_the_records_count():
+    counted = Counter()
+    for request in [*REQUESTS, *CALIBRATION]:
+        if request["wavefronts"] is not None and "BYPASS" not in request["sass"]:
+            counted[request["sass"].split(", ")[-1] if "loop" in request else request["sass"]] += 1
     assert len(REQUESTS) == 2590
     assert counted | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
 

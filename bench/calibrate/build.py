@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -20,7 +21,7 @@ def available(arch: str) -> list[Instruction]:
 
 
 def build(folder: Path, arch: str) -> None:
-    """folder/requests.cubin and requests.ptx; for Hopper also tensor.cubin."""
+    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also tensor.cubin."""
     from ptxaudit.ptxas import assemble
 
     text = ptx(arch, [one.name for one in available(arch)])
@@ -28,6 +29,7 @@ def build(folder: Path, arch: str) -> None:
     (folder / "requests.ptx").write_text(text)
     assembled = assemble(text, arch)
     (folder / "requests.cubin").write_bytes(assembled.cubin)
+    (folder / "kernels.json").write_text(json.dumps(machine_code(folder / "requests.cubin")))
     print(f"{folder / 'requests.cubin'}: {len(available(arch))} kernels")
     if tensor.ARCH.startswith(arch):
         tensor.build(folder)

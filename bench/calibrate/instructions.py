@@ -147,7 +147,6 @@ def _table() -> Iterable[Instruction]:
         yield _atom(f"atom_{operation}128", operation, "b128", least=90)
     yield _atom("atom_generic_add", "add", "u32", space="", address="g")
     yield _atom("atom_generic_cas", "cas", "b32", space="", address="g")
-    yield _atom("atom_generic_exch64", "exch", "b64", space="", address="g")
     for type_ in ("f32", "f64", "u64", "f16", "bf16", "f16x2", "bf16x2"):
         yield _atom(f"loop_add_{type_}", "add", type_, alone=False, least=90)
     for operation in ("min", "max"):

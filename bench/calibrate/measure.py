@@ -21,9 +21,11 @@ from typing import Any
 
 from bench.calibrate.instructions import INSTRUCTIONS, LANES, TABLE_ROWS, WORD
 from bench.calibrate.patterns import SOURCE_WINDOW, WINDOW
+from bench.calibrate.records import document
 
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared{}.sum"
 COUNTERS = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc")}
+MACHINE_CODE = "kernels.json"   # beside the cubin: the shared-memory instructions of each kernel
 TOTALS = ("", "op_misc")         # wavefronts of a lone request: the total less op_misc
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared{}.sum"
 TENSOR = {
@@ -105,8 +107,9 @@ def measure(folder: Path, plan_path: Path, output: Path, seconds: float, chunk: 
             request["counters"] = {name: figures[COUNTERS[name]] for name in counters}
         done += requests
         print(f"{len(done)} requests; {(time.monotonic() - started) / len(requests) * 1000:.0f} ms each")
-    plan |= {"device": device_line(device_name()), "requests": done}
-    output.write_bytes(gzip.compress(json.dumps(plan, separators=(",", ":")).encode(), mtime=0))
+    machine_code = json.loads((folder / MACHINE_CODE).read_text())
+    written = document(done, machine_code, device_line(device_name()))
+    output.write_bytes(gzip.compress(json.dumps(written, separators=(",", ":")).encode(), mtime=0))
     print(f"{output}: {len(done)} requests")
 
 

@@ -193,7 +193,9 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
 
     scores = score(machine, access, row(addresses, np.int64), row(active, bool), row(sources, np.int64), zero_filled=row(zero_filled, bool))
     said = []
-    if rule.doubt is Doubt.SOURCES and sources is not None:
+    if rule.doubt is Doubt.SOURCES and zero_filled is not None and np.any(zero_filled):
+        said.append("lanes that write zeros are served apart from those that copy")
+    elif rule.doubt is Doubt.SOURCES and sources is not None:
         told = score(machine, access, row(addresses, np.int64), row(active, bool))
         if scores.low[0] > told.low[0]:
             said.append(f"the sources cost more than the banks: lanes on one {rule.count.unit}-byte slot of their source lines, "
@@ -206,8 +208,8 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
         said.append("a range: " + machine.why_range(access))
     if access.address_lanes is not None and not np.asarray(active).all():
         said.append("a range: whether the rows of inactive lanes are read is not known")
-    if access.zero_fill or zero_filled is not None and np.asarray(zero_filled).any():
-        said.append("a range: whether a zero-filled lane counts is not known")
+    if access.zero_fill and zero_filled is None:
+        said.append("a range: lanes that write zeros are served apart from those that copy, and which these are is not told")
     return said
 
 

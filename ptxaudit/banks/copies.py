@@ -12,7 +12,7 @@ line is 128 bytes of the source. The copy is cut three times:
 The rounds of all groups of all passes are the wavefronts. A lane's round is one more than that of the lane
 before it on its destination slot, or on its source slot, whichever is later: no search is needed.
 
-    alone(…)    the exact figure, all sources absent from L1 or all present
+    alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 2 MB apart give bounds
     between(…)  bounds whatever is in L1 and wherever the source array lies: over all ways to cut a group's
                 lines into passes where it reads at most four, otherwise from its fullest slot upwards
 
@@ -25,8 +25,9 @@ import numpy as np
 
 from ptxaudit.machine_model import SOURCE_LINE, Count
 
-# parity of these bits of (source address / 128) gives the two bits of a line's class; bits above are not known
+# parity of these bits of (source address / 128) gives the two bits of a line's class; further up they are not known
 CLASS_BITS = (0b1010111011010, 0b10111101101111)
+KNOWN_BITS = 14
 FEW_LINES = 4
 _NONE = -1
 _LAST = np.iinfo(np.int64).max       # sorts after every line: an inactive lane
@@ -80,13 +81,20 @@ def classes(lines: np.ndarray) -> np.ndarray:
     return result
 
 
-def alone(count: Count, addresses, active, sources, resident: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(wavefronts, ways), (n,) each: no source line is in L1, or (`resident`) all are. sources: whole addresses."""
+def alone(count: Count, addresses, active, sources, resident: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, ways), (n,) each: no source line is in L1, or (`resident`) all are. sources: whole addresses."""
     n, lanes = addresses.shape
     group = np.broadcast_to(np.arange(lanes) // count.lanes, addresses.shape)
-    cell = group if resident else group + (lanes // count.lanes) * _pass_of_lane(sources // SOURCE_LINE, active)
+    lines = sources // SOURCE_LINE
+    cell = group if resident else group + (lanes // count.lanes) * _pass_of_lane(lines, active)
     served = rounds(cell, *_slots(count, addresses, sources), active)
-    return total(cell, served, active), served.max(1, initial=0)
+    low = total(cell, served, active)
+    high, ways = low, served.max(1, initial=0)
+    far = (np.where(active, lines >> KNOWN_BITS, -_LAST).max(1) > np.where(active, lines >> KNOWN_BITS, _LAST).min(1)) & (not resident)
+    if far.any():
+        low, high = low.copy(), high.copy()
+        low[far], high[far], ways[far] = between(count, addresses[far], active[far], sources[far])
+    return low, high, ways
 
 
 def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:

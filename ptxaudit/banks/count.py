@@ -67,7 +67,7 @@ def score(
 
     addresses: (n, lanes) int64 bytes, also negative (relative to an invariant base); of inactive lanes anything.
     active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
-    zero_filled: (n, lanes) bool, lanes of a cp.async that may write zeros instead of copying.
+    zero_filled: (n, lanes) bool, lanes of a cp.async that write zeros instead of copying; None = none, or not known for a ZFILL.
     in_l1: all source lines of a cp.async.ca are in L1, or none is (sources are then whole addresses); None = not known.
     Raises InputError where the machine has no rule for the access, or an active lane is misaligned.
     """
@@ -115,18 +115,21 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
         addresses, active = addresses[:, :access.address_lanes], active[:, :access.address_lanes]
     _check_alignment(access, addresses, active)
     evidence = machine.evidence(access)
-    sure = active
-    if zero_filled is not None or access.zero_fill:      # whether a zero-filled lane counts is not known
-        sure = active & ~(active if zero_filled is None else zero_filled)
-        evidence = "by rule"
     if rule.count.what is Counted.LINES:
+        sure = active
+        if zero_filled is not None or access.zero_fill:      # whether a zero-filled lane counts is not known
+            sure, evidence = active & ~(active if zero_filled is None else zero_filled), "by rule"
         return _score_lines(rule.count, addresses, active, sure, evidence)
-    part = _count(rule.count, addresses, sure)
+    copying = active if zero_filled is None else active & ~zero_filled
+    part = _count(rule.count, addresses, copying)
     low, high, ways, ideal = part.low, part.high, part.ways, part.groups
     if rule.doubt is not Doubt.NONE:
-        low, high, ways = _with_doubt(rule, part, addresses, sure, sources, in_l1)
-    if sure is not active:
-        high = high + (active.sum(1) - sure.sum(1))     # one more lane adds at most one
+        low, high, ways = _with_doubt(rule, part, addresses, copying, sources, in_l1)
+    if zero_filled is not None:
+        zeros = _count(rule.count, addresses, active & zero_filled)      # written apart from the copies
+        low, high, ideal, ways = low + zeros.low, high + zeros.high, ideal + zeros.groups, np.maximum(ways, zeros.ways)
+    elif access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told
+        high = active.sum(1)
     if access.address_lanes is not None and not whole.all():
         # lanes that are off: whether their rows are read is not known; each adds at most one
         high = high + np.where(whole.any(1), (~active).sum(1), 0)
@@ -240,8 +243,7 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active, sources, in_l1) -> t
         if in_l1 is not None and sources is not None:
             from ptxaudit.banks.copies import alone
 
-            known, ways = alone(rule.count, addresses, active, sources, in_l1)
-            return known, known, ways
+            return alone(rule.count, addresses, active, sources, in_l1)
         return _over_sources(rule.count, part, addresses, active, sources)
     second = _count(rule.second, addresses, active)
     if rule.doubt is Doubt.WAYS:

@@ -17,7 +17,7 @@ from ptxaudit.machine_model import Count, Counted, Doubt, Machine, Rule
 def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, zero_filled: bool = False) -> tuple[int, int]:
     """(fewest, most) wavefronts of one request with lanes_low to lanes_high active lanes, whatever the addresses.
 
-    For cp.async.cg the bounds of k. zero_filled: lanes of a cp.async may write zeros instead of copying.
+    For cp.async.cg the bounds of k; zero_filled: lanes of it may write zeros instead of copying.
     Raises InputError where the machine does not score the access, or the lanes are not 0 <= low <= high <= machine.lanes.
     """
     reason = machine.refusal(access)
@@ -32,7 +32,7 @@ def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, ze
         rows = access.address_lanes
         low = max(0, lanes_low - (machine.lanes - rows))       # the other lanes may be the active ones
         high = rows if lanes_high else 0                       # an inactive lane's row may be read all the same
-    if zero_filled or access.zero_fill:
+    if rule.count.what is Counted.LINES and (zero_filled or access.zero_fill):
         low = 0
     fewest = _fewest(rule.count, low)
     if access.may_combine:

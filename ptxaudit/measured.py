@@ -1,0 +1,31 @@
+"""What was measured on sm_90: how many requests of each machine instruction, and the cycles of cp.async.cg.
+
+The requests are those of tests/data/requests_sm90.json.gz and tests/data/calibration_sm90.json.gz; a test counts them.
+ATOMS.CAST.SPIN was measured inside its loops, all passes together.
+"""
+
+from __future__ import annotations
+
+MEASURED_ARCHS = ("sm_90", "sm_90a")
+# machine instruction: requests; of LDGSTS.E.BYPASS.128 destination patterns that were timed, as no counter sees it
+MEASURED = {
+    "LDS": 126, "LDS.128": 142, "LDS.64": 123, "LDS.S16": 8, "LDS.S8": 8, "LDS.U16": 113, "LDS.U8": 99,
+    "STS": 120, "STS.128": 147, "STS.64": 128, "STS.U16": 110, "STS.U8": 106,
+    "LD.E": 4, "LD.E.128": 4, "LD.E.64": 4,
+    "ST.E": 4, "ST.E.128": 4, "ST.E.64": 4,
+    "ATOMS.ADD": 196, "ATOMS.ADD.S32": 16, "ATOMS.AND": 16, "ATOMS.CAS": 111, "ATOMS.CAS.128": 8, "ATOMS.CAS.64": 85,
+    "ATOMS.CAST.SPIN": 20, "ATOMS.CAST.SPIN.64": 40, "ATOMS.DEC": 16, "ATOMS.EXCH": 96, "ATOMS.EXCH.128": 8, "ATOMS.EXCH.64": 88,
+    "ATOMS.INC": 16, "ATOMS.MAX": 16, "ATOMS.MAX.S32": 16, "ATOMS.MIN": 16, "ATOMS.MIN.S32": 16, "ATOMS.OR": 16,
+    "ATOMS.POPC.INC.32": 90, "ATOMS.XOR": 16,
+    "ATOM.E.ADD.STRONG.GPU": 4, "ATOM.E.CAS.STRONG.GPU": 4,
+    "LDSM.16.M88": 99, "LDSM.16.M88.2": 92, "LDSM.16.M88.4": 87, "LDSM.16.MT88": 4, "LDSM.16.MT88.2": 4, "LDSM.16.MT88.4": 97,
+    "STSM.16.M88": 87, "STSM.16.M88.2": 99, "STSM.16.M88.4": 88, "STSM.16.MT88": 4, "STSM.16.MT88.2": 4, "STSM.16.MT88.4": 4,
+    "LDGSTS.E": 721, "LDGSTS.E.128": 343, "LDGSTS.E.128.ZFILL": 8, "LDGSTS.E.64": 353, "LDGSTS.E.64.ZFILL": 8,
+    "LDGSTS.E.ZFILL": 8,
+    "LDGSTS.E.BYPASS.128": 108,
+}
+# cycles per request of cp.async.cg by k, 8 warps a block, sources resident: k low, k high, cycles low, cycles high
+LINE_CYCLES = (
+    (1, 1, 7.0, 7.4), (2, 2, 9.6, 10.6), (3, 3, 12.0, 13.1), (4, 4, 14.0, 15.4),
+    (5, 5, 44.9, 46.5), (6, 8, 46.6, 56.2), (9, 13, 56.6, 73.1), (16, 16, 73.0, 73.9), (32, 32, 103.1, 105.2),
+)

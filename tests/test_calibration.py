@@ -1,0 +1,118 @@
+"""`ptxaudit calibrate`: the data in the tree agree exactly, what disagrees is shown, and files that are none are refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ptxaudit.calibration import compare, read
+from ptxaudit.cli import main
+from ptxaudit.errors import InputError
+from ptxaudit.spin import play
+
+DATA = Path(__file__).parent / "data"
+FILES = [DATA / "requests_sm90.json.gz", DATA / "calibration_sm90.json.gz"]
+# (instruction, situation) without one figure for every request, and why
+NOT_EXACT = {
+    ("LDGSTS.E", "sources not in L1"),                              # lines 2 MB apart: the upper bits of a line's class are not known
+    ("atom.shared.cas.b16", "all passes"),                          # what it compares with decides
+    ("LDGSTS.E.BYPASS.128.ZFILL", "sources not in L1, source sizes"),
+    ("LDGSTS.E.BYPASS.128", "sources not in L1, ignore-src"),
+}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_instruction_agrees_exactly(file):
+    agreements = compare(read(file))
+    assert len(agreements) > 20
+    assert not [one for one in agreements if one.wrong]
+    assert {(one.opcode, one.situation) for one in agreements if one.exact != one.requests} <= NOT_EXACT
+    assert sum(one.exact for one in agreements) > 0.98 * sum(one.requests for one in agreements)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+
+
+def altered(tmp_path, change) -> Path:
+    document = json.loads(gzip.decompress(FILES[0].read_bytes()))
+    document["requests"] = document["requests"][:30]
+    change(document)
+    path = tmp_path / "altered.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_the_command_prints_a_line_an_instruction():
+    result = run("--results", FILES[0])
+    assert result.exit_code == 0
+    assert "NVIDIA H200" in result.stdout and "2,462 requests: 2,462 exact" in result.stdout
+    row = next(line for line in result.stdout.splitlines() if line.startswith("LDS.128 "))
+    assert "86 of 86" in row
+
+
+def test_what_disagrees_is_shown(tmp_path):
+    def change(document):
+        document["requests"][3]["wavefronts"] += 1
+
+    file = altered(tmp_path, change)
+    result = run("--results", file)
+    assert result.exit_code == 1
+    assert "29 exact, 1 wrong" in result.stdout and "request 3 was counted as" in result.stdout
+    document = json.loads(run("--results", file, "--format", "json").stdout)
+    assert document["files"][0]["instructions"][0]["wrong"][0]["request"] == 3
+
+
+@pytest.mark.parametrize("change, what", [
+    (lambda d: d.pop("requests"), "no requests"),
+    (lambda d: d["requests"][2].pop("active"), "request 2 does not say active"),
+    (lambda d: d.update(requests=["x"]), "request 0 does not say"),
+    (lambda d: d.update(device="a GPU"), "does not say the architecture"),
+    (lambda d: d.update(device="a GPU (sm_9999)"), "no machine is called"),
+    (lambda d: d["requests"][0].update(addresses=[1, 2]), "addresses"),
+    (lambda d: d["requests"][0].update(sass="FADD"), "no shared-memory instruction"),
+])
+def test_files_that_are_none(tmp_path, change, what):
+    result = run("--results", altered(tmp_path, change))
+    assert result.exit_code == 2
+    assert what in " ".join(result.stderr.split())
+
+
+def test_no_file_and_no_json(tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        read(tmp_path / "none")
+    for data in (b"", b"\x1f\x8b12", b"[1]", b"{"):
+        (tmp_path / "x").write_bytes(data)
+        with pytest.raises(InputError):
+            read(tmp_path / "x")
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+LANES = range(32)
+
+
+def test_a_loop_passes_once_for_every_lane_on_a_bank():
+    apart, one, column = [4 * lane for lane in LANES], [0] * 32, [128 * lane for lane in LANES]
+    ones = [1] * 32
+    assert play(4, "add", apart, ones).wavefronts == 3                      # a load, and 2 for the compare-and-spin
+    assert (play(4, "add", one, ones).loads, play(4, "add", one, ones).atomics) == (32, 64)
+    assert (play(4, "add", column, ones).loads, play(4, "add", column, ones).atomics) == (32 * 33 // 2, 64)
+
+
+def test_values_that_change_nothing_let_both_half_warps_through():
+    both = [8 * (lane % 16) for lane in LANES]
+    assert play(8, "add", both, [1] * 32).passes == 2
+    assert play(8, "add", both, [0] * 32).passes == 1
+    assert play(8, "min", both, [0] * 32).atomics == 0
+
+
+def test_sixteen_bits_go_by_the_word():
+    halves = [2 * lane for lane in LANES]
+    played = play(2, "add", halves, [1] * 32)
+    assert (played.loads, played.passes, played.atomics) == (1, 2, 2 * 2 + 2)
+    assert play(2, "add", halves, [1] * 32, active=0x55555555).passes == 1

@@ -231,6 +231,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
             raise _Given(Lost(f"{u.name} multiplies the lane"), Status.BOUNDED)
         far = max([abs(n) for n in numbers], default=0)
         generic = [(far // period + 2) * period + r for r in residues]
+    generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, bool(found.inexact))
     every = [*generic, *numbers]
     stacked = np.concatenate([v + c * n for n in every for v in variants])
     each = np.tile(mask, (len(every) * len(variants), 1))
@@ -253,6 +254,25 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
             case = Case(f"{prefix}{words} {ranges(where)}", *key)
             if case not in found.cases:
                 found.cases.append(case)
+
+
+def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, inexact: bool) -> tuple[list[int], list[int]]:
+    """The numbers whose addresses an access of this width may have: a launch that does not fault has no others."""
+    def faults(n: int) -> bool:
+        for v in variants:
+            address = v + c * n
+            if 1 << zeros < access.align:              # the base aligns what the lanes have in common
+                address = address - np.take_along_axis(address, mask.argmax(axis=1)[:, None], 1)
+            if ((address & access.align - 1 != 0) & mask).any():
+                return True
+        return False
+    if access.align == 1:
+        return generic, numbers
+    wrong = {n for n in (*generic, *numbers) if faults(n)}
+    left = [n for n in generic if n not in wrong], [n for n in numbers if n not in wrong]
+    if wrong and (inexact or len(variants) > 1) or not any(left):      # perhaps they fault only in lanes that take no part
+        raise _Given(Lost(f"an address that {u.name} may misalign for {access.width} bytes: the hardware would fault"), Status.UNKNOWN)
+    return left
 
 
 def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int) -> list[int] | None:

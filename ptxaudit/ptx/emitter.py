@@ -9,6 +9,7 @@ The rows of `opcodes`, `memory` and `control` talk to it.
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections.abc import Iterator
 
@@ -56,6 +57,16 @@ class Emitter:
         register = self.temporary(bits if result is None else result)
         self.emit(name, (register,), src, bits, attrs)
         return register
+
+    def keep_what_the_site_reads(self) -> None:
+        """Copies of registers that the instruction overwrites: a site's operands are read after its operations."""
+        written = {target for op in self.ops for target in op.dst}
+        for field in ("address", "source", "source_size"):
+            register = getattr(self.site, field)
+            if isinstance(register, ir.Reg) and register in written:
+                copy = self.temporary(register.bits)
+                self.ops.insert(0, ir.Op("mov", (copy,), (register,), register.bits))
+                self.site = dataclasses.replace(self.site, **{field: copy})
 
     # --- destinations ---
 

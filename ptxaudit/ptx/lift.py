@@ -192,6 +192,8 @@ class FunctionLifter:
             except (ValueError, IndexError, TypeError):      # not the operands that the row is about
                 emitter.begin(scope, guard, opcode, instruction.line)
                 opaque(emitter, operands)
+            if emitter.site is not None:
+                emitter.keep_what_the_site_reads()
         index = len(self.instructions)
         if emitter.targets_of:
             self.pending.append((index, emitter.targets_of, scope, instruction.line))

@@ -9,7 +9,7 @@ A finding is *certain* when a proved figure says so, *possible* when an upper en
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -89,11 +89,12 @@ class Folded:
         return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
 
 
-def find(report: Report) -> tuple[Finding, ...]:
-    """Everything that any rule finds, in the order of the rules; what the sources allow is marked."""
+def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Everything that any rule finds, but those ignored (by id), in the order of the rules; what the
+    sources allow is marked."""
     from ptxaudit.rules import RULES
 
-    found = [finding for rule in RULES.values() for finding in rule.check(report)]
+    found = [finding for rule in RULES.values() if rule.id not in ignore for finding in rule.check(report)]
     return tuple(allow(found, report.suppressions))
 
 

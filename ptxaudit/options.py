@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ptxaudit.compile_commands import Flags
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 
@@ -21,7 +23,8 @@ class Options:
     isa: None = PTX of sources, machine code of compiled files where they have it.
     kernels: names or globs; () = all. launches: of any of the kernels, in order.
     assume: parameter name, position or "*" -> known alignment in bytes of its value.
-    include, defines, std, instantiate, compiler: for CUDA source. toolchain: the release that compiles
+    include, defines, std, instantiate, compiler: for CUDA source; commands: flags of single sources by
+    their real paths, of `compile_commands.read_commands`, which go before these. toolchain: the release that compiles
     it ("12.9"; None = the one at hand). ptxas: the release that makes machine code of PTX, in place of
     the compiler's own.
     jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
@@ -38,6 +41,7 @@ class Options:
     std: str = "c++17"
     instantiate: tuple[str, ...] = ()
     compiler: Literal["nvrtc", "nvcc"] = "nvrtc"
+    commands: Mapping[str, Flags] = field(default_factory=dict)
     toolchain: str | None = None
     ptxas: str | None = None
     jobs: int = 1

@@ -21,6 +21,7 @@ _INPUT_OPTIONS = (
     click.option("--kernel", "kernels", metavar="GLOB", multiple=True, help="Only kernels of this name (mangled or demangled); may be repeated."),
     click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
     click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Macro."),
+    click.option("--compile-commands", metavar="FILE", help="compile_commands.json: include folders and macros of each source."),
     click.option("--std", default="c++17", show_default=True, help="C++ standard."),
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
@@ -87,7 +88,16 @@ def options_of(given: dict[str, Any]) -> Options:
     given = dict(given)
     launches = _launches(given)
     assume = dict(_assumption(text) for text in given.pop("assumed", ()))
-    return Options(launches=launches, assume=assume, **given)
+    commands = _commands(given.pop("compile_commands", None))
+    return Options(launches=launches, assume=assume, commands=commands, **given)
+
+
+def _commands(file: str | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    from ptxaudit.compile_commands import read_commands
+
+    return read_commands(file)
 
 
 def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 from ptxaudit.commands._write import emit
 from ptxaudit.errors import InputError
@@ -18,22 +19,28 @@ if TYPE_CHECKING:
 
 
 @click.command("audit")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @input_options
 @isa_option
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
 @launch_options
+@click.option("--sweep", "axes", metavar="NAME=VALUES", multiple=True,
+              help="Audit a family of launches and name the best: block=32:1024:32 (from:to:step), pitch=32,33,40, block=16x16,32x8, "
+                   "-DTILE=16,32 (compiles for each); NAME is block, grid, cluster, dynamic_shared, a parameter, or -D and a macro. "
+                   "May be repeated: all combinations.")
 @click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the report there instead of to standard output.")
 @click.option("--fail-on", metavar="RULE|NAME=N", multiple=True,
               help="A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel): "
                    "exit 1 when the rule finds something, or a figure is N or more; may be repeated.")
 @click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
 @click.pass_context
-def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: str, output: str | None,
-            fail_on: tuple[str, ...], strict: bool, baseline: str | None, **given: Any) -> None:
+@configurable
+def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tuple[str, ...], form: str, output: str | None,
+            fail_on: tuple[str, ...], strict: bool, ignore: tuple[str, ...], baseline: str | None, **given: Any) -> None:
     """Score every shared-memory access of kernels, without a GPU.
 
     INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, program, library or archive with
@@ -52,10 +59,16 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, form: st
     options = options_of(given)
     if listing:
         return _list(ctx, inputs, options, form)
+    if axes:
+        if limits or baseline:
+            raise InputError("--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end")
+        from ptxaudit.commands._sweep import sweep_command
+
+        return sweep_command(ctx, inputs, axes, options, form, output)
     known = _baseline(baseline)
     with progress() as step:
         report = run(inputs, options, step)
-    checked = _checked(report, known)
+    checked = _checked(report, known, ignore)
     write(checked, form, output)
     verdict = judge(report, limits, strict, findings=checked.findings, ratchet=checked.ratchet)
     complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
@@ -70,13 +83,14 @@ def _baseline(file: str | None) -> Report | None:
     return read_baseline(file)
 
 
-def _checked(report: Report, known: Report | None) -> Checked:
+def _checked(report: Report, known: Report | None, ignore: tuple[str, ...]) -> Checked:
     """The report with its findings, beside the baseline where there is one."""
+    from ptxaudit import rules
     from ptxaudit.baseline import Ratchet
     from ptxaudit.paths import here
     from ptxaudit.render.checked import Checked
 
-    return Checked(report, here(), Ratchet.of(known, report) if known else None)
+    return Checked(report, here(), Ratchet.of(known, report) if known else None, frozenset(rules.get(name).id for name in ignore))
 
 
 def write(checked: Checked, form: str, output: str | None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 
@@ -16,12 +17,13 @@ def command() -> None:
 
 @command.command("update")
 @click.argument("file", metavar="FILE")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @input_options
 @isa_option
 @launch_options
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
 @click.pass_context
+@configurable
 def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any) -> None:
     """Audit INPUT... and write the figures of all their sites to FILE, in place of what is in it.
 

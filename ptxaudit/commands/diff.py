@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options_of_two, isa_option, launch_options, options_of
 from ptxaudit.errors import InputError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("diff")
-@click.argument("inputs", nargs=-1, required=True, metavar="OLD NEW | INPUT")
+@click.argument("pair", nargs=-1, required=True, metavar="OLD NEW | INPUT")
 @input_options_of_two
 @isa_option
 @launch_options
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")
 @click.option("--all", "everything", is_flag=True, help="List the sites that stayed the same too.")
 @click.pass_context
-def command(ctx: click.Context, inputs: tuple[str, ...], form: str, output: str | None, everything: bool, **given: Any) -> None:
+@configurable
+def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | None, everything: bool, **given: Any) -> None:
     """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
 
     Or one INPUT under two compilers: --toolchain 12.9 --toolchain 13.3, --ptxas 12.9 --ptxas 13.3; then
@@ -39,7 +41,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], form: str, output: str 
     from ptxaudit.diff import diff_reports
     from ptxaudit.render.problems import problem_text
 
-    sides = _sides(inputs, given)
+    sides = _sides(pair, given)
     with progress() as step:
         reports = [_report(path, options, step) for path, options in sides]
     diff = diff_reports(*reports)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--show", type=click.Choice(["graph"]), multiple=True, help="graph: the slice that decides the address and how often it runs.")
 @click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
 @click.pass_context
+@configurable
 def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, **given: Any) -> None:
     """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options, options_of
 from ptxaudit.errors import InputError
 
@@ -16,6 +17,7 @@ from ptxaudit.errors import InputError
 @input_options
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
 @click.pass_context
+@configurable
 def command(ctx: click.Context, input: str, output: str | None, **given: Any) -> None:
     """Write a launch file (TOML) to fill in: every kernel with its parameters, and its block where known."""
     from ptxaudit.launch_file import write_launches

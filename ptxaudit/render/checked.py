@@ -55,15 +55,17 @@ class Result:
 
 @dataclass(frozen=True)
 class Checked:
-    """root: the folder that paths are told relative to; ratchet: the report beside its baseline."""
+    """root: the folder that paths are told relative to; ratchet: the report beside its baseline;
+    ignore: ids of rules whose findings are not told."""
 
     report: Report
     root: str | None = None
     ratchet: Ratchet | None = None
+    ignore: frozenset[str] = frozenset()
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        return find(self.report)
+        return find(self.report, self.ignore)
 
     @cached_property
     def results(self) -> list[Result]:

@@ -1,0 +1,71 @@
+"""Fills a command's parameters from the project's settings, where the command line does not give them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+# Parameters that tell a launch: with any of them the settings' launch files do not apply.
+_LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params")
+
+
+def configurable(command: Callable) -> Callable:
+    """Adds --config and --no-config, and fills what the command line leaves out from the settings."""
+
+    @click.option("--config", metavar="FILE", help="Settings; otherwise ptxaudit.toml or [tool.ptxaudit] of pyproject.toml, from here upwards.")
+    @click.option("--no-config", is_flag=True, help="Read no settings.")
+    @functools.wraps(command)
+    def configured(*arguments: Any, config: str | None, no_config: bool, **given: Any) -> Any:
+        from ptxaudit.config import Config, find_config, read_config
+
+        file = None if no_config else config or find_config()
+        settings = read_config(file) if file else Config()
+        return command(*arguments, **_filled(click.get_current_context(), settings.values or {}, given))
+
+    return configured
+
+
+def _filled(ctx: click.Context, settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    told = {name for name in given if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)}
+    left = {name: value for name, value in settings.items() if name in given and name not in told}
+    if told & set(_LAUNCH):
+        left.pop("launch_files", None)
+    filled = given | left
+    if "inputs" in filled:
+        filled["inputs"] = _inputs(filled, settings)
+    return filled
+
+
+def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]:
+    """The inputs, those of the compile commands where none are named, without what is excluded."""
+    inputs = tuple(filled["inputs"])
+    if not inputs and filled.get("compile_commands"):
+        from ptxaudit.compile_commands import read_commands
+        from ptxaudit.paths import below, here
+
+        inputs = tuple(below(file, here()) for file in read_commands(filled["compile_commands"]))
+    if not inputs:
+        raise click.UsageError("Missing argument 'INPUT...': name inputs, or list them in the settings")
+    exclude = settings.get("exclude", ())
+    return tuple(path for given in inputs for path in _left(given, exclude, filled.get("isa"))) if exclude else inputs
+
+
+def _left(given: str, exclude: tuple[str, ...], isa: str | None) -> list[str]:
+    """An input without the files of it that a pattern names; as it is where that is none of them."""
+    from ptxaudit.inputs import expand
+
+    files = list(expand(given, isa)) if Path(given).is_dir() else [given]
+    kept = [file for file in files if not any(_matches(file, pattern) for pattern in exclude)]
+    return [given] if kept == files else kept
+
+
+def _matches(file: str, pattern: str) -> bool:
+    """A glob of the whole path, or of a part of it: "third_party", "*_test.cu", "src/old/*"."""
+    path = Path(file)
+    return fnmatchcase(path.as_posix(), pattern) or any(fnmatchcase(part, pattern.rstrip("/")) for part in path.parts) or path.match(pattern)

@@ -1,0 +1,87 @@
+"""Reads a `compile_commands.json`: which include folders, macros and standard each source is built with.
+
+    {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -c ../k.cu", "file": "../k.cu"}
+    ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20")}
+
+CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`. https://clang.llvm.org/docs/JSONCompilationDatabase.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.errors import InputError
+
+HINT = "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; others as https://clang.llvm.org/docs/JSONCompilationDatabase.html says"
+CUDA_SUFFIXES = (".cu",)
+
+_FOLDERS = ("-I", "-isystem", "--include-path", "--system-include")
+_MACROS = ("-D", "--define-macro")
+_STANDARDS = ("-std", "--std")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What a source is built with. include: absolute folders, in order; std: None where not told."""
+
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str | None = None
+
+
+def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
+    """The flags of each CUDA source, by its real path. Raises InputError for what is no such file."""
+    name = os.fspath(path)
+    try:
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the compile commands: {error.strerror}", HINT, name) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError("this is not whole JSON", HINT, name, getattr(error, "lineno", None), getattr(error, "colno", None)) from None
+    if not isinstance(entries, list):
+        raise InputError("this is no list of compile commands", HINT, name)
+    return dict(_entry(entry, at, name) for at, entry in enumerate(entries) if _is_cuda(entry))
+
+
+def _is_cuda(entry: Any) -> bool:
+    return not isinstance(entry, dict) or Path(str(entry.get("file", ".cu"))).suffix in CUDA_SUFFIXES
+
+
+def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
+    try:
+        directory, file = entry["directory"], entry["file"]
+        words = list(map(str, entry["arguments"])) if "arguments" in entry else shlex.split(entry["command"])
+        path = os.path.realpath(os.path.join(directory, file))
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read: {error}"
+        raise InputError(f"entry {at} of the compile commands {what}", HINT, name) from None
+    return path, flags_of(words, directory)
+
+
+def flags_of(words: list[str], directory: str = ".") -> Flags:
+    """The flags in a compiler's arguments; folders relative to `directory`."""
+    include = tuple(os.path.normpath(os.path.join(directory, folder)) for given in _values(words, _FOLDERS) for folder in given.split(","))
+    standards = list(_values(words, _STANDARDS))
+    return Flags(include, tuple(_values(words, _MACROS)), standards[-1].replace("gnu++", "c++") if standards else None)
+
+
+def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:
+    """The values of some options, written `-Ix`, `-I x`, `-isystem=x`; in order."""
+    following = iter(words)
+    for word in following:
+        for option in options:
+            if word == option:
+                yield next(following, "")
+            elif word.startswith(option + "="):
+                yield word[len(option) + 1 :]
+            elif len(option) == 2 and word.startswith(option):
+                yield word[2:]
+            else:
+                continue
+            break

@@ -1,0 +1,193 @@
+"""Settings of a project and compile commands: what they fill, what goes before them, what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ptxaudit.cli import main
+from ptxaudit.compile_commands import Flags, flags_of, read_commands
+from ptxaudit.config import KEYS, find_config, read_config
+from ptxaudit.errors import InputError
+
+KERNEL = """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[STRIDE * 32];
+    s[threadIdx.x * STRIDE] = in[0];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+"""
+LAUNCH = '[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [32]\n'
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "k.cu").write_text(KERNEL)
+    (tmp_path / "launches.toml").write_text(LAUNCH)
+    return tmp_path
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == status and "Traceback" not in result.output, result.output
+    return result
+
+
+def report(*arguments, status=0):
+    return json.loads(run("audit", *arguments, "--format", "json", status=status).stdout)
+
+
+# --- settings -------------------------------------------------------------------------------
+
+PYPROJECT = """\
+[project]
+name = "x"
+
+[tool.ptxaudit]
+inputs = ["src"]
+arch = "sm_80"
+launches = ["launches.toml"]
+defines = ["STRIDE=32"]
+rules = ["PA002"]
+"""
+
+
+@pytest.mark.parametrize("name, text", [
+    ("pyproject.toml", PYPROJECT),
+    ("ptxaudit.toml", PYPROJECT.split("[tool.ptxaudit]\n")[1]),
+    ("ptxaudit.toml", "[tool.ptxaudit]\n" + PYPROJECT.split("[tool.ptxaudit]\n")[1]),
+])
+def test_a_project_is_audited_without_arguments(project, name, text):
+    (project / name).write_text(text)
+    data = report(status=1)
+    (kernel,) = data["kernels"]
+    assert (kernel["arch"], kernel["input"], kernel["totals"]["excess"]) == ("sm_80", "src/k.cu", 31)
+    assert "denied by PA002: k.cu:4" in run("audit", status=1).stderr
+
+
+def test_settings_are_found_from_below_and_their_paths_are_theirs(project, monkeypatch):
+    (project / "pyproject.toml").write_text(PYPROJECT)
+    monkeypatch.chdir(project / "src")
+    assert report(status=1)["kernels"][0]["input"] == "k.cu"      # relative to where the command runs
+
+
+def test_the_command_line_goes_before(project):
+    (project / "pyproject.toml").write_text(PYPROJECT)
+    data = report("src/k.cu", "--arch", "sm_90", "-D", "STRIDE=33", "--block", "64", "--grid", "1", "--fail-on", "excess=1")
+    (kernel,) = data["kernels"]
+    assert kernel["arch"] == "sm_90" and kernel["launch"]["block"][0] == 64 and kernel["totals"]["excess"] == 0
+    run("audit", "--no-config", status=2)
+    other = project / "other.toml"
+    other.write_text('inputs = ["src"]\ndefines = ["STRIDE=1"]\n')
+    assert report("--config", other)["kernels"][0]["launch"] is None
+
+
+def test_baseline_and_other_commands_read_them_too(project):
+    (project / "pyproject.toml").write_text(PYPROJECT + 'baseline = "b.json"\n')
+    assert "31 excess wavefronts" in run("baseline", "update", "b.json").stdout
+    assert "gate: nothing denied" in run("audit").stderr
+    assert run("launches", "src/k.cu").stdout
+    assert "1 of" not in run("diff", "src/k.cu", "src/k.cu").stdout
+    assert "stride 128 bytes" in run("explain", "src/k.cu", "k.cu:4").stdout
+
+
+def test_what_is_excluded_is_left_out(project):
+    (project / "src" / "third_party").mkdir()
+    (project / "src" / "third_party" / "other.cu").write_text("not CUDA at all")
+    (project / "src" / "old_k.cu").write_text("nor this")
+    (project / "pyproject.toml").write_text(PYPROJECT + 'exclude = ["third_party", "old_*.cu"]\n')
+    assert [entry["path"] for entry in report(status=1)["inputs"]] == ["src/k.cu"]
+
+
+def test_rules_are_ignored_where_asked(project):
+    (project / "pyproject.toml").write_text(PYPROJECT.replace("rules =", "ignore ="))
+    assert run("audit", "--format", "github").stdout == ""
+    assert "PA002" in run("audit", "--format", "github", "--ignore", "PA001").stdout
+    assert "no rule 'PA999'" in run("audit", "--ignore", "PA999", status=2).stderr
+
+
+def test_without_inputs_anywhere(project):
+    (project / "pyproject.toml").write_text("[tool.ptxaudit]\narch = 'sm_90'\n")
+    assert "list them in the settings" in run("audit", status=2).stderr
+
+
+@pytest.mark.parametrize("text, what, hint, line", [
+    ("inptus = ['src']", "no setting 'inptus'", "did you mean inputs?", 2),
+    ("arch = 90", "arch is 90, not a string", "", 2),
+    ("launches = [1]", "not a list of strings", "", 2),
+    ("strict = 'yes'", "not true or false", "", 2),
+    ("arch = ", "this is not TOML", "", 2),
+])
+def test_what_is_wrong_with_settings(project, text, what, hint, line):
+    (project / "pyproject.toml").write_text(f"[tool.ptxaudit]\n{text}\n")
+    stderr = run("audit", "src", status=2).stderr
+    assert what in stderr and hint in stderr and f"pyproject.toml:{line}" in stderr
+
+
+def test_settings_that_are_not_there(project):
+    assert "cannot read the settings" in run("audit", "src", "--config", "none.toml", status=2).stderr
+
+
+def test_a_pyproject_without_the_table_is_no_settings(project):
+    (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert find_config(project) is None or find_config(project).parent != project
+
+
+def test_every_setting_is_an_option_of_audit():
+    from ptxaudit.commands.audit import command
+
+    names = {parameter.name for parameter in command.params}
+    assert {key.option for key in KEYS.values()} - names == {"exclude"}
+
+
+def test_one_string_is_a_list_of_one(tmp_path):
+    (tmp_path / "ptxaudit.toml").write_text("rules = 'PA001'\nbudget = 5\n")
+    config = read_config(tmp_path / "ptxaudit.toml")
+    assert config.get("fail_on") == ("PA001",) and config.get("budget") == 5.0
+
+
+# --- compile commands -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("words, flags", [
+    ("nvcc -I../inc -I /abs -isystem=sys -DN=4 -D M -std=c++20", Flags(("/b/inc", "/abs", "/b/a/sys"), ("N=4", "M"), "c++20")),
+    ("nvcc --include-path=x,y --define-macro Q=1 --std gnu++17 -c k.cu -o k.o", Flags(("/b/a/x", "/b/a/y"), ("Q=1",), "c++17")),
+    ("nvcc -c k.cu", Flags()),
+])
+def test_flags_of_a_compiler(words, flags):
+    assert flags_of(words.split(), "/b/a") == flags
+
+
+def test_sources_are_compiled_with_their_own_flags(project):
+    (project / "inc").mkdir()
+    (project / "inc" / "stride.h").write_text("#define STRIDE (32 + EXTRA)\n")
+    (project / "src" / "k.cu").write_text('#include "stride.h"\n' + KERNEL)
+    (project / "src" / "k2.cu").write_text(KERNEL)
+    commands = [
+        {"directory": str(project), "file": "src/k.cu", "command": "nvcc -Iinc -DEXTRA=1 -c src/k.cu"},
+        {"directory": str(project / "src"), "file": "k2.cu", "arguments": ["nvcc", "-DSTRIDE=32", "-c", "k2.cu"]},
+        {"directory": str(project), "file": "main.cpp", "command": "g++ main.cpp"},
+    ]
+    (project / "cc.json").write_text(json.dumps(commands))
+    data = report("--compile-commands", "cc.json", "--launch", "launches.toml")
+    assert {kernel["input"]: kernel["totals"]["excess"] for kernel in data["kernels"]} == {"src/k.cu": 0, "src/k2.cu": 31}
+    (project / "ptxaudit.toml").write_text('compile-commands = "cc.json"\nlaunches = ["launches.toml"]\n')
+    assert len(report()["kernels"]) == 2
+
+
+@pytest.mark.parametrize("text, what", [
+    ("[", "not whole JSON"), ("{}", "no list"), ("[3]", "entry 0"), ('[{"directory": "/", "file": "k.cu"}]', "has no 'command'"),
+    ('[{"directory": "/", "file": "k.cu", "command": "\\""}]', "cannot be read"),
+])
+def test_what_is_no_compile_commands(tmp_path, text, what):
+    (tmp_path / "cc.json").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_commands(tmp_path / "cc.json")
+    assert what in caught.value.what and caught.value.file == str(tmp_path / "cc.json")
+    with pytest.raises(InputError, match="No such file"):
+        read_commands(Path(tmp_path / "none.json"))

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from ptxaudit.report import Report
     from ptxaudit.report_reader import read_report
     from ptxaudit.scoring import score_request, score_requests
+    from ptxaudit.sweeps import sweep
 
 _HOME = {
     "audit": "pipeline",
+    "sweep": "sweeps",
     "score_request": "scoring",
     "score_requests": "scoring",
     "Launch": "launch",
@@ -36,7 +38,7 @@ _HOME = {
 
 __all__ = [
     "InputError", "Launch", "Report", "__version__", "audit", "read_launches", "read_report",
-    "score_request", "score_requests",
+    "score_request", "score_requests", "sweep",
 ]
 
 

@@ -45,7 +45,7 @@ class Launch:
     points to is told by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
     named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
-    file, line: where it was read, for messages.
+    file, line: where it was read, for messages. label: what its maker finds it again by.
     Raises InputError for what CUDA would refuse to launch.
     """
 
@@ -59,6 +59,7 @@ class Launch:
     named: Mapping[str, Any] = field(default_factory=dict, hash=False)
     file: str | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
+    label: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # frozen: fields are normalised once, here

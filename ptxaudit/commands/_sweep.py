@@ -1,0 +1,31 @@
+"""`ptxaudit audit --sweep`: a family of launches, as a table or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from ptxaudit.options import Options
+
+
+def sweep_command(ctx: click.Context, inputs: tuple[str, ...], axes: tuple[str, ...], options: Options, form: str, output: str | None) -> None:
+    """Runs and writes a sweep; exit status 2 where something could not be checked."""
+    from ptxaudit.commands._progress import progress
+    from ptxaudit.commands._write import emit
+    from ptxaudit.render.problems import problem_text
+    from ptxaudit.render.sweeps import sweep_text
+    from ptxaudit.sweeps import parse_axis, run
+
+    if form not in ("text", "json"):
+        raise InputError(f"--sweep has no format {form}", "it has text and json")
+    parsed = [parse_axis(text) for text in axes]
+    with progress() as step:
+        found = run(inputs, parsed, options, step)
+    emit(found.to_json() if form == "json" else sweep_text(found), output)
+    for problem in found.problems:
+        click.echo(problem_text(problem), err=True)
+    ctx.exit(2 if found.problems or not found.kernels else 0)

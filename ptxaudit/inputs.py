@@ -32,6 +32,9 @@ HASHED_AT_ONCE = 8 << 20     # bytes
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
+MAX_TEXT = 256 << 20          # bytes of a source or PTX file: more would not fit into memory once parsed
+BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
+
 _PTX_VERSION = b"\n.version "
 _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
 
@@ -96,7 +99,7 @@ def _embeds_device_code(path: Path) -> bool:
             head = file.read(len(ARCHIVE_MAGIC))
     except OSError:
         return False
-    if not head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)) and not _is_cache(path):
+    if not head.startswith(BINARY_MAGICS) and not _is_cache(path):
         return False
     from ptxaudit.artifacts.container import images
 
@@ -140,9 +143,13 @@ def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
     try:
         with Path(path).open("rb") as file:
             head = file.read(len(ARCHIVE_MAGIC))
-            if head.startswith((ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)):
+            if head.startswith(BINARY_MAGICS):
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            return head + file.read()
+            head += file.read(MAX_TEXT + 1)         # no more: a device never ends
+            if len(head) > MAX_TEXT:
+                raise InputError(f"this is longer than the {MAX_TEXT >> 20} MB that are read of source or PTX",
+                                 "split it into modules, or audit the cubin that was made of it", name)
+            return head
     except FileNotFoundError:
         raise InputError("there is no such file or folder", "check the path", name) from None
     except (OSError, ValueError) as error:

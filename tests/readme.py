@@ -26,7 +26,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 README = CHECKOUT / "README.md"
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_REGISTER = re.compile(r"%[a-z]+\d+")            # ptxas and NVRTC number them as they like
+_VOLATILE = re.compile(r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+")      # compilers number registers as they like, and the newest one is installed
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -55,7 +55,8 @@ def _console(content: str, folder: Path) -> str:
 def printed(command: str, folder: Path) -> str:
     """What a shell prints for a command, without the newlines at its end but one."""
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")]
-    environment = os.environ | {"PATH": os.pathsep.join(folders), "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "utf-8"}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name not in ("ARGS", "SAMPLE", "KERNEL")}
+    environment = inherited | {"PATH": os.pathsep.join(folders), "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "utf-8"}
     if command.startswith("make "):              # with this interpreter's packages, which are installed already
         stamp = f"{sys.prefix}/.ptxaudit-installed"
         command = command.replace("make ", f"make --no-print-directory -C {CHECKOUT} -o {stamp} VENV={sys.prefix} ", 1)
@@ -90,8 +91,8 @@ def working_folder() -> Iterator[Path]:
 
 
 def comparable(text: str) -> str:
-    """Register numbers aside."""
-    return _REGISTER.sub("%r", text)
+    """Register numbers and compiler versions aside."""
+    return _VOLATILE.sub("…", text)
 
 
 def main() -> int:

@@ -236,6 +236,21 @@ def test_no_input_at_all():
     assert "Missing argument" in run("audit", status=2).stderr
 
 
+@pytest.mark.parametrize("path", ["huge.ptx", "/dev/zero"])
+def test_a_file_without_end_is_named_and_the_others_are_reported(here, path, monkeypatch):
+    monkeypatch.setattr("ptxaudit.inputs.MAX_TEXT", 1 << 20)
+    with (here / "huge.ptx").open("wb") as file:
+        file.truncate(2 << 20)
+    result = run("audit", path, "k.ptx", status=2)
+    assert "longer than the 1 MB" in result.stderr and f"  --> {path}" in result.stderr and "k.ptx:15" in result.stdout
+
+
+def test_long_ptx_of_many_small_kernels_is_audited(here):
+    head, _, entry = PTX.partition(".visible .entry")
+    (here / "many.ptx").write_text(head + "".join(f".visible .entry{entry.replace('stride', f'stride{n}')}\n" for n in range(300)))
+    assert "600 sites in 300 kernels" in run("audit", "many.ptx").stdout
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_file_that_may_not_be_read(here):
     (here / "k.ptx").chmod(0)

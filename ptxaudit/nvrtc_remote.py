@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,9 @@ class Worker:
         return Ended(f"NVRTC at {self.path} ended {how} while compiling", "this is a fault of that compiler: try another with --toolchain")
 
     def close(self) -> None:
-        if self._process.stdin is not None and not self._process.stdin.closed:
+        """Ends the process, where it has not ended by itself."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
         self._process.wait()
 

@@ -86,7 +86,6 @@ def test_instances_and_messages_of_a_worker_are_those_of_this_process(release):
 
 def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(release, here):
     assert "CUDA 12.9 takes sm_70: add --toolchain 12.9" in run("audit", "k.cu", "--arch", "sm_70", status=2).stderr
-    assert "CUDA 11.8 takes sm_35: add --toolchain 11.8" in run("audit", "k.cu", "--arch", "sm_35", status=2).stderr
     release("12.9")
     report = ptxaudit.audit("k.cu", arch="sm_70", toolchain="12.9", launches=[ptxaudit.Launch("k", grid=1, block=64)])
     assert not report.problems and report.kernels[0].arch == "sm_70"
@@ -189,7 +188,6 @@ def no_cache(tmp_path, monkeypatch):
 def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_cache, monkeypatch):
     log = "WARNING: Retrying … NewConnectionError: Failed to establish a new connection\nERROR: No matching distribution found"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
-    monkeypatch.setattr(toolchains, "find", lambda kind: ())
     with pytest.raises(InputError) as caught:
         toolchain_fetch.fetch("12.9", say=lambda sentence: None)
     assert "CUDA 12.9 is not on this machine" in caught.value.what and "offline" in caught.value.what

@@ -1,0 +1,119 @@
+"""`assert_conflict_free` and the pytest plugin."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import ptxaudit
+from ptxaudit import testing
+from ptxaudit.testing import assert_conflict_free
+
+pytest_plugins = ["pytester"]
+
+KERNEL = """
+extern "C" __global__ void k(const float* in, float* out, int n) {
+    __shared__ float s[2048];
+    s[threadIdx.x * STRIDE] = in[0];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+"""
+LAUNCH = {"kernel": "k", "grid": (1,), "block": (32,)}
+
+
+def check(stride=32, **options):
+    return assert_conflict_free(KERNEL, defines=(f"STRIDE={stride}",), **{"launch": LAUNCH, **options})
+
+
+def test_a_kernel_without_conflicts_passes_and_gives_its_report():
+    assert check(33).kernels[0].totals.excess == 0
+
+
+def test_a_conflict_fails_with_its_line_and_the_table():
+    with pytest.raises(AssertionError) as caught:
+        check()
+    text = str(caught.value)
+    assert text.startswith("1 conflict\n") and ":4: PA002: st.shared.f32: 31 excess wavefronts" in text and "stride 128 bytes" in text
+
+
+@pytest.mark.parametrize("allow", ["k", ["PA002"], ["*:4"], {"k": 31}, {"*:4": 100}, ["nothing", "PA002"]])
+def test_what_is_allowed_passes(allow):
+    check(allow=allow)
+
+
+@pytest.mark.parametrize("allow", [["PA001"], ["*:5"], ["other"], {"k": 30}])
+def test_what_is_not_allowed_fails(allow):
+    with pytest.raises(AssertionError):
+        check(allow=allow)
+
+
+def test_rules_choose_what_counts():
+    check(rules=["load-conflict"])
+    with pytest.raises(ptxaudit.InputError, match="no rule"):
+        check(rules=["PA999"])
+
+
+def test_what_cannot_be_shown_fails_unless_it_may():
+    guess = KERNEL.replace("* STRIDE", "* n")
+    with pytest.raises(AssertionError, match="cannot be shown to be free of conflicts"):
+        assert_conflict_free(guess, launch=LAUNCH)
+    assert_conflict_free(guess, launch=LAUNCH, strict=False)
+    assert_conflict_free(guess, launch={**LAUNCH, "params": (None, None, 33)})
+
+
+def test_launches_are_given_in_any_form(tmp_path):
+    file = tmp_path / "l.toml"
+    file.write_text('[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [32]\n')
+    for launch in (ptxaudit.Launch(**LAUNCH), [LAUNCH, ptxaudit.Launch("k", grid=2, block=32)], file, str(file)):
+        assert check(33, launch=launch).kernels[0].launch.block == (32, 1, 1)
+
+
+def test_an_artifact_is_taken_as_well_as_source(tmp_path):
+    from ptxaudit.nvrtc import compile_source
+
+    cubin = tmp_path / "k.cubin"
+    cubin.write_bytes(compile_source(KERNEL, defines=["STRIDE=32"]).cubin)
+    with pytest.raises(AssertionError, match="STS"):
+        assert_conflict_free(cubin, launch=LAUNCH)
+
+
+def test_what_cannot_be_audited_is_no_failed_assertion():
+    with pytest.raises(ptxaudit.InputError, match="undefined"):
+        assert_conflict_free(KERNEL, launch=LAUNCH)              # no STRIDE
+    with pytest.raises(ptxaudit.InputError, match="no kernel"):
+        check(33, kernels=["other"])
+
+
+TEST = f'''
+from ptxaudit.testing import assert_conflict_free, defaults
+KERNEL = """{KERNEL}"""
+LAUNCH = {LAUNCH!r}
+
+def test_good():
+    assert_conflict_free(KERNEL, launch=LAUNCH, defines=("STRIDE=1",))
+
+def test_bad(conflict_free):
+    conflict_free(KERNEL, launch=LAUNCH, defines=("STRIDE=32",))
+'''
+
+
+def test_the_plugin_has_a_fixture_and_keeps_reports(pytester, monkeypatch):
+    monkeypatch.setattr(testing, "defaults", testing.Defaults())
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess("-p", "ptxaudit.pytest_plugin", "--ptxaudit-report", "kept", "-q", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*AssertionError: 1 conflict*", "*PA002*"])
+    names = sorted(path.name for path in (pytester.path / "kept").iterdir())
+    assert len(names) == 4 and any(name.endswith("test_bad.html") for name in names)
+    (bad,) = (pytester.path / "kept").glob("*test_bad.json")
+    assert json.loads(bad.read_text())["kernels"][0]["totals"]["excess"] == 31
+
+
+def test_the_plugin_chooses_the_compiler(pytester, monkeypatch):
+    monkeypatch.setattr(testing, "defaults", testing.Defaults())
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess("-p", "ptxaudit.pytest_plugin", "--ptxaudit-toolchain", "9.1", "-q", "-p", "no:cacheprovider")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*there is no CUDA release '9.1'*"])

@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel hardware-check calibrate-check clean
+.PHONY: audit test bench wheel hardware-check calibrate-check hardware-doc clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -26,6 +26,10 @@ hardware-check: $(STAMP)
 # Every rule against single requests that a GPU counted: no GPU needed, the counts are in tests/data.
 calibrate-check: $(STAMP)
 	@$(BIN)/ptxaudit calibrate --results tests/data/requests_sm90.json.gz --results tests/data/calibration_sm90.json.gz $(ARGS)
+
+# docs/hardware.md and its pictures, from the machine records and tests/data.
+hardware-doc: $(STAMP)
+	@$(BIN)/python -m bench.hardware_doc
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

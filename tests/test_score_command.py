@@ -99,9 +99,9 @@ def test_the_map_has_every_active_lane_of_a_word_once():
 
 def test_machines_list_and_table():
     listed = run("machines").stdout
-    assert all(name in listed for name in machines.names()) and "55 opcodes measured" in listed
+    assert all(name in listed for name in machines.names()) and "59 opcodes measured" in listed
     table = run("machines", "sm_90").stdout
-    assert "LDS.64 83" in table and "no counter sees it" in table and "2,590 single requests" in table
+    assert "LDS.64 123" in table and "no counter sees it" in table and "single requests by hardware counter" in table
     assert "takes a lock" in run("machines", "fermi").stdout and "Machine code is not scored" in run("machines", "sm_60").stdout
     for name in (*machines.names(), "banks=12,threads=32,broadcast=one"):
         data = json.loads(run("machines", name, "--format", "json").stdout)

@@ -142,4 +142,8 @@ def probe(arch: str) -> Iterator[Request]:
             yield request(one.name, name, [one.width * u for u in units] * one.requests, values=[lane % 5 for lane in range(LANES)] * one.requests, **more)
 
 
-PARTS = {"instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}
+def generic(arch: str) -> Iterator[Request]:
+    return (one for one in instructions(arch) if "generic" in one["kernel"] or "128" in one["kernel"] and "atom" in one["kernel"])
+
+
+PARTS = {"generic": generic, "instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}

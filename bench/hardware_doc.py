@@ -1,0 +1,349 @@
+"""Writes docs/hardware.md and its pictures from the machine records and the measured requests.
+
+    python -m bench.hardware_doc            writes
+    python -m bench.hardware_doc --check    exits 1 if what is in docs is not what would be written
+
+Everything that is a fact comes from `ptxaudit.machines`, `ptxaudit.measured`, `ptxaudit.banks` or tests/data; here are
+only the words between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxaudit import machines, score_request
+from ptxaudit.banks import classify
+from ptxaudit.banks.access import UNSCORED
+from ptxaudit.calibration import compare, read
+from ptxaudit.machine_model import Machine, Rule
+from ptxaudit.render.calibration import summary
+from ptxaudit.render.machine import evidence, instruction, measured_opcodes
+from ptxaudit.render.svg import picture
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PICTURES = "hardware"
+DATA = ROOT / "tests" / "data"
+FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz")
+LANES = range(32)
+REFERENCE = "sm_90"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One request to draw."""
+
+    name: str
+    opcode: str
+    addresses: tuple[int, ...]
+    caption: str
+    sources: tuple[int, ...] | None = None
+    machine: str = REFERENCE
+
+
+def _of(function) -> tuple[int, ...]:
+    return tuple(function(lane) for lane in LANES)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One kind of instruction: heading, operations of the table, words, pictures."""
+
+    heading: str
+    operations: tuple[str, ...]
+    words: str
+    pictures: tuple[Picture, ...] = ()
+    widths: tuple[int, ...] = ()
+
+
+SECTIONS = (
+    Section("Loads and stores of up to 32 bits", ("load", "store"), """
+The whole warp is one group. Count the distinct words of each bank; the most is the wavefronts. Lanes on one word are
+served together, so bytes and halves that share a word are free. Vectors of small elements (`ld.shared.v4.u8`) are one
+access of their total width. `.volatile` changes nothing.""", (
+        Picture("stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart meet in a bank"),
+        Picture("pitch33", "LDS", _of(lambda i: 4 * 33 * i), "`LDS` of a column with rows of 33 words: a lane a bank"),
+    ), (4,)),
+    Section("64 and 128 bits", ("load", "store"), """
+A 64-bit access is served by half-warps and a 128-bit one by quarter-warps: as many lanes as fill the 32 banks once. Loads
+*merge*: if for every active lane i the lane i^1 is off or has the same address, or if that holds with i^2, groups are
+twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.""", (
+        Picture("lds64", "LDS.64", _of(lambda i: 8 * i), "`LDS.64` of consecutive addresses: two half-warps"),
+        Picture("lds64-pairs", "LDS.64", _of(lambda i: 8 * (i // 2)), "`LDS.64` with equal pairs: one group of 32 lanes"),
+        Picture("sts64-pairs", "STS.64", _of(lambda i: 8 * (i // 2)), "`STS.64` of the same addresses: two half-warps all the same"),
+        Picture("lds128", "LDS.128", _of(lambda i: 16 * i), "`LDS.128` of consecutive addresses: four quarter-warps"),
+        Picture("lds128-pitch", "LDS.128", _of(lambda i: 160 * (i // 4) + 16 * (i % 4)), "`LDS.128`, rows of four vectors, 160 bytes apart"),
+    ), (8, 16)),
+    Section("Generic loads", ("generic load",), """
+`LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge: it is
+served like a store of its width. `ST` is served as `STS`, `ATOM` as `ATOMS`.""", (
+        Picture("ld64-pairs", "LD.E.64", _of(lambda i: 8 * (i // 2)), "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group"),
+    ), (8, 16)),
+    Section("Atomics", ("atomic", "count", "cas"), """
+Lanes are counted, not words: lanes on one address serialise, whether the old value is returned or not. ADD, MIN, MAX, INC,
+DEC, AND, OR, XOR and EXCH cost the same. Compare-and-swap costs twice as much. The exception is `ATOMS.POPC.INC`, which
+the compiler makes of adding the constant 1: it is served as a load.""", (
+        Picture("atoms", "ATOMS.ADD", _of(lambda i: 4 * (i // 4)), "`ATOMS.ADD`, four lanes on each word: four wavefronts"),
+        Picture("popc-inc", "ATOMS.POPC.INC.32", _of(lambda i: 4 * (i // 4)), "`ATOMS.POPC.INC` of the same addresses: one"),
+    )),
+    Section("Atomics that are loops", ("cast", "loop"), """
+Float adds and 64-bit arithmetic have no instruction of their own: the compiler writes a loop of a load and
+`ATOMS.CAST.SPIN`, a compare-and-swap that gives up at once. A pass costs two wavefronts a group whatever the addresses are,
+but in each group only the first waiting lane of each bank tries (of each 8-byte pair of banks, for 64 bits). So the
+passes are what conflicts cost: at least as many as lanes wait on the fullest bank of a group, *distinct words included*.
+A swap fails if the word has changed since the load: of two half-warps on one address the second fails, unless the first left
+the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass lets one lane of each word
+through. Played so, pass by pass (`ptxaudit/spin.py`), each measured loop comes out exactly. Updates by other
+warps make more passes, which is why an audit gives a range."""),
+    Section("Matrices: ldmatrix and stmatrix", ("ldmatrix", "stmatrix"), """
+Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each on four banks. The groups are lanes 0-7, 8-15 and
+so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` changes nothing. Ideal is the number of
+matrices.""", (
+        Picture("ldsm", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * (i // 8)), "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way"),
+        Picture("ldsm-swizzled", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * ((i // 8) ^ (i % 8 // 2))), "the same with the 16-byte column XORed by row / 2: no conflict"),
+    )),
+    Section("cp.async.ca", ("cp.async",), """
+The data come from the L1 cache: a lane's word leaves a *source slot* (its place in the 128-byte line) and enters a
+*destination slot* (its place across the banks). Both have to be free.
+
+1. **Passes.** The warp looks its source lines up. Lines that are in L1 already pass all together. Of the others a pass
+   takes one line of each of four *classes*, in lane order; further lines of a class wait for the next pass. The class is
+   two parities over bits of the line's address (`ptxaudit/banks/copies.py` has the bits).
+2. **Groups.** The lanes of a pass are cut into groups of 128 / size lanes, by lane number.
+3. **Rounds.** In each round every destination slot and every source slot goes to its first waiting lane, and a lane that
+   has both is served. This is not the best order: a lane can hold one slot and wait for the other.
+
+The rounds of all groups of all passes are the wavefronts. Lanes that read one source word, or the same place in two
+lines, therefore conflict although they write to different banks. Lanes that write zeros (`src-size` 0, `ignore-src`) are
+served apart from those that copy: the most of them on one destination slot of each group. Several copies
+in flight cost the sum of each.
+
+Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line; otherwise
+it is the range over all ways to cut the lines into passes. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""", (
+        Picture("copy-straight", "LDGSTS.E.128", _of(lambda i: 16 * i), "`cp.async.ca` 16, consecutive to consecutive: the ideal", _of(lambda i: 16 * i)),
+        Picture("copy-rows", "LDGSTS.E.128", _of(lambda i: 16 * i), "the same destination, sources in rows of 32 bytes, 128 apart, in L1: "
+                "the banks are free, the source slots are not", _of(lambda i: 128 * (i // 2) + 16 * (i % 2))),
+        Picture("copy-rounds", "LDGSTS.E", _of(lambda i: 4 * (i % 8 + 4 * (i // 8))), "`cp.async.ca` 4, each slot taken at most twice and still three rounds: "
+                "lanes 24-27 wait for a slot that they do not get in round two", _of(lambda i: 64 * (i // 16) * 16 + 4 * (i % 16))),
+    )),
+    Section("cp.async.cg", ("cp.async.bypass",), """
+No hardware counter sees these copies, and profilers report 0 conflicts for them whatever the pattern: that is no evidence.
+They take time that depends on the destination, though not by banks. Let k be the largest, over the four classes c of
+128-byte destination lines (line mod 4), of the number of pairs (group of 8 lanes, destination line) in that class."""),
+)
+
+
+def document() -> str:
+    """The text of docs/hardware.md."""
+    return "\n".join([*_text()]).rstrip() + "\n"
+
+
+def pictures() -> dict[str, str]:
+    """{file name: SVG}."""
+    return {f"{one.name}.svg": picture(machines.get(one.machine), classify(one.opcode), one.addresses, sources=one.sources,
+                                       title=f"{one.opcode}: {_figure(one)}")
+            for section in SECTIONS for one in section.pictures}
+
+
+def _figure(one: Picture) -> str:
+    score = score_request(one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True)
+    return f"{score.wavefronts} wavefront{'' if score.wavefronts == 1 else 's'}, ideal {score.ideal}"
+
+
+def _text() -> Iterator[str]:
+    machine = machines.get(REFERENCE)
+    measured = [read(DATA / name) for name in FILES]
+    yield "# How shared memory splits a request"
+    yield ""
+    yield "<!-- Written by `make hardware-doc` from the machine records and tests/data. Do not edit. -->"
+    yield _INTRODUCTION
+    yield "## What was measured"
+    yield ""
+    for one in measured:
+        yield f"- `tests/data/{Path(one.file).name}`: {one.device}, driver {one.driver}, {one.profiler}. {summary(compare(one))}."
+    yield _MEASURED
+    yield f"## {machine.title}"
+    yield ""
+    yield f"{machine.banks} banks of {machine.word} bytes: bank = (address / {machine.word}) mod {machine.banks}. Warps of {machine.lanes} lanes."
+    yield ""
+    yield from _table(machine)
+    for section in SECTIONS:
+        yield from _section(machine, section)
+    yield from _profiler(measured[0].requests)
+    yield from _unscored()
+    yield from _generations()
+    yield _CALIBRATE
+
+
+_INTRODUCTION = """
+Shared memory is columns of words, the *banks*. A *request* is one warp executing one shared-memory instruction once: an address
+a lane, and a mask of active lanes. A *wavefront* is one pass of the data stage, in which every bank serves one word; Nsight
+Compute counts them as `l1tex__data_pipe_lsu_wavefronts_mem_shared`. The hardware cuts a request into *groups* of lanes and serves
+them one after the other:
+
+    wavefronts = sum over groups of  max over banks of  what is counted in that bank
+
+This page says for each instruction what the groups are, when they merge, and what is counted. *Ideal* is the number of groups
+with an active lane: the cost if no two words of a group met in a bank. *Excess* is what is above it, and *ways* the most
+wavefronts of one group. A request with no active lane costs nothing.
+
+In the pictures a column is a bank and a row a wavefront; a cell names the lanes that it serves (`4+3`: lane 4 and three more on the
+same word), its colour the group, and a red frame what had to wait.
+"""
+_MEASURED = """
+Each is one launch of one warp that issues one instruction once (or one loop), counted by the hardware, not by the profiler's
+per-instruction metric. `make calibrate-check` compares them with the rules. *Measured* below gives the requests of each machine
+instruction; *by rule* says that exactly this instruction was not measured on this machine.
+"""
+_CALIBRATE = """
+## Another GPU
+
+`bench/calibrate` has the kernels and the requests; any NVIDIA GPU with Nsight Compute can be compared with these rules:
+
+    python -m bench.calibrate build build/calibrate --arch sm_90      # needs ptxaudit
+    python -m bench.calibrate plan -o build/plan.json.gz --arch sm_90
+    python -m bench.calibrate measure build/calibrate build/plan.json.gz -o requests.json.gz     # on the GPU
+    ptxaudit calibrate --results requests.json.gz
+
+A request takes the profiler some 10 to 90 ms. `--seconds` stops early; `plan --part` chooses.
+"""
+
+
+def _table(machine: Machine) -> Iterator[str]:
+    yield "| instruction | bits | wavefronts of one request | shift | evidence |"
+    yield "|---|---|---|---|---|"
+    for rule in machine.rules:
+        yield f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} | {evidence(machine, rule)} |"
+    yield ""
+    yield "Shift: bytes by which all addresses may move together without changing any figure."
+    yield ""
+
+
+def _bits(rule: Rule) -> str:
+    return ", ".join(str(8 * width) for width in rule.widths)
+
+
+def _section(machine: Machine, section: Section) -> Iterator[str]:
+    yield f"### {section.heading}"
+    yield section.words
+    yield ""
+    if "cp.async.bypass" in section.operations:
+        yield from _cycles(machine)
+    for one in section.pictures:
+        yield f"{one.caption}: **{_figure(one)}**."
+        yield ""
+        yield f"![{one.opcode}, {_figure(one)}]({PICTURES}/{one.name}.svg)"
+        yield ""
+    rules = [rule for rule in machine.rules if rule.operation in section.operations and (not section.widths or set(rule.widths) & set(section.widths))]
+    counted = {opcode: n for rule in rules for opcode, n in measured_opcodes(machine, rule).items()}
+    if counted:
+        what = "destination patterns timed" if "cp.async.bypass" in section.operations else "requests"
+        yield f"Measured ({what}): " + ", ".join(f"{opcode} {n}" for opcode, n in counted.items()) + "."
+        yield ""
+
+
+def _cycles(machine: Machine) -> Iterator[str]:
+    spans = [(f"{a}" if a == b else f"{a}–{b}", f"{low:g}–{high:g}") for a, b, low, high in machine.line_cycles]
+    yield "| k | " + " | ".join(k for k, _ in spans) + " |"
+    yield "|---" * (len(spans) + 1) + "|"
+    yield "| cycles a request | " + " | ".join(cycles for _, cycles in spans) + " |"
+    yield ""
+    yield ("Timed with 8 warps a block and resident sources, `.ca` beside it at about 1.08 cycles a wavefront and 1.2. Between two measured k "
+           "the figure is an interval. Note the jump after 4. An XOR swizzle inside a 128-byte line keeps k = 1; padding 128-byte rows to "
+           "144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. The one part that a counter does see is zeros: a lane "
+           "that writes only zeros is stored by wavefronts that count.")
+    yield ""
+
+
+def _profiler(requests: list[dict]) -> Iterator[str]:
+    counted, other = Counter(), Counter()
+    for one in requests:
+        if one["wavefronts"] is not None and one.get("profiler_wavefronts") is not None:
+            counted[one["sass"]] += 1
+            other[one["sass"]] += one["profiler_wavefronts"] != one["wavefronts"]
+    yield "## Where the profiler differs"
+    yield ""
+    yield ("Nsight Compute's per-instruction metric `memory_l1_wavefronts_shared` is worked out from addresses, not counted. Against the hardware "
+           "counters of the same run it differs for")
+    yield ""
+    yield from (f"- `{opcode}`: {n} of {counted[opcode]} requests" for opcode, n in other.items() if n)
+    yield ""
+    yield ("and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric misses. "
+           "Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`, are right.")
+    yield ""
+
+
+def _unscored() -> Iterator[str]:
+    yield "## Listed, not scored"
+    yield ""
+    yield "| access | why |"
+    yield "|---|---|"
+    yield from (f"| {word} | {why} |" for word, why in UNSCORED.items())
+    yield ""
+
+
+def _generations() -> Iterator[str]:
+    yield "## Other generations"
+    yield ""
+    same = [machines.get(name) for name in machines.names() if machines.get(name).rules and name.startswith("sm_")]
+    yield (f"Maxwell to Blackwell ({', '.join(m.name for m in same if not m.name[-1].isalpha())}) have the table above *by rule*, as far as they have the "
+           "instruction: ldmatrix from sm_75, cp.async from sm_80, stmatrix from sm_90. Machines before sm_75 score PTX: the disassembler "
+           "reads nothing older. `--machine` scores today's PTX under any of these, as a what-if.")
+    yield ""
+    for name in ("kepler-8byte", "kepler-4byte", "fermi", "tesla"):
+        machine = machines.get(name)
+        yield f"### {machine.title} (`{machine.name}`)"
+        yield ""
+        yield f"{machine.banks} banks of {machine.word} bytes."
+        yield ""
+        yield from _table(machine)
+    yield "### Any other (`banks=12,word=4,threads=32,broadcast=any`)"
+    yield ""
+    yield ("n banks of m bytes, k threads together: k / n requests of n lanes. broadcast=any: lanes on equal words are served together; one: a step "
+           "takes one broadcast word and one lane of each other bank; none: lanes serialise.")
+    yield ""
+    yield "### Sources"
+    yield ""
+    for key, source in machines.SOURCES.items():
+        yield f"- {key}: {source.text}{' <' + source.url + '>' if source.url else ''}"
+    yield ""
+
+
+def wanted() -> dict[str, str]:
+    """{path below docs: text}."""
+    return {"hardware.md": document()} | {f"{PICTURES}/{name}": svg for name, svg in pictures().items()}
+
+
+def stale(docs: Path = DOCS) -> list[str]:
+    """What is not there, not as it should be, or should not be there."""
+    files = wanted()
+    there = {f"{PICTURES}/{path.name}" for path in (docs / PICTURES).glob("*.svg")}
+    return [name for name, text in files.items() if not (docs / name).is_file() or (docs / name).read_text(encoding="utf-8") != text] + sorted(there - set(files))
+
+
+def write(docs: Path = DOCS) -> None:
+    files = wanted()
+    (docs / PICTURES).mkdir(parents=True, exist_ok=True)
+    for name in stale(docs):
+        if name in files:
+            (docs / name).write_text(files[name], encoding="utf-8")
+        else:
+            (docs / name).unlink()
+        print(docs / name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if something would change")
+    if parser.parse_args().check:
+        sys.exit("\n".join(["stale:", *stale()]) if stale() else 0)
+    write()
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,7 @@ from ptxaudit.launch import Launch, match
 from ptxaudit.machine_code import Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
+from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.ptxas import assemble
 from ptxaudit.signature import parameter_names
 from ptxaudit.source_text import decode
@@ -35,7 +36,8 @@ class Loaded:
     notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
     source, for the names of parameters, which PTX does not keep; "" where there is none;
     errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
-    names: kernels that are there, asked for or not, besides those in the modules."""
+    names: kernels that are there, asked for or not, besides those in the modules;
+    known: ptxas's map of the machine code to PTX, where both are asked for."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -45,6 +47,7 @@ class Loaded:
     errors: tuple[InputError, ...] = ()
     registers: dict[str, int] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    known: PtxMap | None = None
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -129,7 +132,8 @@ def _from_source(content: Content, options: Options) -> Loaded:
         module, errors = machine_module(compiled.cubin, content.path)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
-    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""))
+    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""),
+                  known=_known(compiled.cubin, options))
 
 
 def _with_line_break(text: str) -> str:
@@ -161,7 +165,7 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
     made_by = f"ptxas {assembled.tool.version}"
     modules = (module, machine) if isa == "both" else (machine,)
     return Loaded(modules, f"{module.producer}, {made_by}" if module.producer else made_by, _newer(module), errors=errors,
-                  registers=registers(assembled.cubin))
+                  registers=registers(assembled.cubin), known=_known(assembled.cubin, options))
 
 
 def _newer(module: ir.Module) -> tuple[str, ...]:
@@ -179,15 +183,24 @@ def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Lo
     if options.isa == "ptx":
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     for portion in code.of(content):
-        yield _from_portion(portion)
+        yield _from_portion(portion, options)
 
 
-def _from_portion(portion: Portion) -> Loaded:
+def _from_portion(portion: Portion, options: Options) -> Loaded:
     """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled."""
     module = portion.module
     if module is None:
         return Loaded((), names=portion.names)
-    return Loaded((module,), module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names)
+    return Loaded((module,), module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names,
+                  known=portion.known if options.isa == "both" else None)
+
+
+def _known(cubin: bytes | None, options: Options) -> PtxMap | None:
+    if cubin is None or options.isa != "both":
+        return None
+    from ptxaudit.artifacts.cubin import read_cubin
+
+    return ptx_map(read_cubin(cubin, ""))
 
 
 def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
@@ -208,7 +221,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
                 yield Content(image.name, kind, data)
 
     for portion in portions(contents("cubin"), partial(chosen, options)):
-        yield _or_error(lambda: _from_portion(portion))
+        yield _or_error(lambda: _from_portion(portion, options))
     for piece in contents("ptx"):
         yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
     if failed:

@@ -23,6 +23,7 @@ from ptxaudit.inputs import Content
 
 if TYPE_CHECKING:
     from ptxaudit.artifacts.cubin import CodeSection, Cubin
+    from ptxaudit.pairing import PtxMap
     from ptxaudit.sass.disassemble import Line
     from ptxaudit.sass.lift import Positions
 
@@ -53,6 +54,12 @@ class _Image:
     def registers(self) -> dict[str, int]:
         return registers(self.cubin.elf)
 
+    @cached_property
+    def known(self) -> PtxMap | None:
+        from ptxaudit.pairing import ptx_map
+
+        return ptx_map(self.cubin)
+
 
 @dataclass(frozen=True)
 class Portion:
@@ -82,6 +89,11 @@ class Portion:
     def registers(self) -> dict[str, int]:
         """Registers a thread of each kernel."""
         return self._image.registers if self._image else {}
+
+    @property
+    def known(self) -> PtxMap | None:
+        """ptxas's map of the cubin to PTX, where it has one."""
+        return self._image.known if self._image else None
 
     @property
     def errors(self) -> tuple[InputError, ...]:

@@ -27,6 +27,7 @@ from ptxaudit.link import link
 from ptxaudit.loading import chosen
 from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import Options
+from ptxaudit.pairing import PtxMap, Side, paired, side
 from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
@@ -94,6 +95,7 @@ class Examined:
     launch: Launch | None
     result: KernelResult
     entry: Kernel
+    known: PtxMap | None = None
 
 
 def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
@@ -121,7 +123,7 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
                             lines=loaded.lines, notes=loaded.notes,
                             registers=loaded.registers.get(kernel.name), local=local,
                         )
-                        yield Examined(function, flow, machine, launch, result, entry)
+                        yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
 
 
 def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
@@ -178,5 +180,11 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Itera
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Part:
     """All of some inputs."""
     part = Part()
-    part.kernels += [examined.entry for examined in examine(inputs, options, part, progress)]
+    sides: list[Side] = []
+    for examined in examine(inputs, options, part, progress):
+        part.kernels.append(examined.entry)
+        if options.isa == "both":
+            sides.append(side(examined.function, examined.flow, examined.entry, examined.known))
+    if sides:
+        part.kernels = paired(part.kernels, sides)
     return part

@@ -117,6 +117,23 @@ class Trip:
 
 
 @dataclass(frozen=True, slots=True)
+class Pairing:
+    """What ptxas made of accesses of the PTX: ids of sites on both sides.
+
+    what: "kept" | "merged" | "split" | "unrolled" (also copied otherwise) | "narrowed" (to what is used) |
+    "expanded" (other accesses: an atomic as a loop) | "deleted" | "added" (in machine code only);
+    times: ×4; hoisted: out of a loop; by: "ptxas" (its own map), "position" (source position, access and order).
+    """
+
+    what: str
+    times: int
+    ptx: tuple[str, ...]
+    sass: tuple[str, ...]
+    hoisted: bool = False
+    by: str = "ptxas"
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
     the maximum over its requests, the spans are of single requests; see the schema."""
@@ -150,6 +167,7 @@ class Site:
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()
     pairs_with: str | None = None
+    pairing: Pairing | None = None
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
 
     @property

@@ -16,6 +16,7 @@ from ptxaudit.report import (
     Kernel,
     LaunchRecord,
     Local,
+    Pairing,
     Problem,
     Report,
     Site,
@@ -106,6 +107,7 @@ def _site(entry: dict[str, Any]) -> Site:
         "excess_per_request": _span,
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
+        "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
     }
     for name in COUNTS:
         if entry[name] is not None and type(entry[name]) is not int:

@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ptxaudit.render.pairs import pairs_text
 from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Tone, closing_lines, kernel_rows, total_row, verdict_line
 from ptxaudit.render.text import header_lines
 from ptxaudit.report import Kernel, Report
@@ -25,6 +26,9 @@ def print_report(report: Report, console: Console) -> None:
     empty = dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites)
     if empty:
         console.print(Text("no shared-memory site in " + ", ".join(empty), style="dim"))
+    for block in pairs_text(report):
+        console.print(Text(block), soft_wrap=True)
+        console.print()
     if verdict := verdict_line(report):
         console.print(Text(verdict, style=f"bold {STYLE['good' if verdict.startswith('no') else 'bad']}"))
     first, *rest = closing_lines(report)

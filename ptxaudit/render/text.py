@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from ptxaudit.render.pairs import pairs_text
 from ptxaudit.render.rows import (
     COLUMNS,
     NUMERIC,
@@ -40,6 +41,7 @@ def report_text(report: Report) -> str:
     empty = [kernel.demangled for kernel in report.kernels if not kernel.sites]
     if empty:
         blocks.append("no shared-memory site in " + ", ".join(dict.fromkeys(empty)))
+    blocks += pairs_text(report)
     blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report)])))
     return "\n\n".join(blocks) + "\n"
 

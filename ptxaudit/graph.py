@@ -64,6 +64,29 @@ class Graph:
         return frozenset(nx.descendants(self.cfg, 0) | {0})
 
     @cached_property
+    def loose_call(self) -> Instruction | None:
+        """A call that is not followed: its target is not known, or it cannot be told where it returns."""
+        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "call"
+                     and not i.control.targets and self.block_of[i.index] in self.reachable), None)
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """Blocks into which a call that is not followed may lead: all of what is called, and what nothing else reaches."""
+        if self.loose_call is None:
+            return frozenset()
+        instructions = self.function.instructions
+        out = {b for b in self.cfg.nodes if b != END and b not in self.reachable}
+        stack = [self.block_of[t] for i in instructions if i.control is not None and i.control.kind == "call" for t in i.control.targets]
+        while stack:
+            b = stack.pop()
+            if b not in out:
+                out.add(b)
+                last = instructions[self.ends[b] - 1].control
+                if last is None or last.kind != "ret" or last.guard is not None:
+                    stack.extend(s for s in self.cfg.successors(b) if s != END and s not in out)
+        return frozenset(out)
+
+    @cached_property
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
         reverse = self.cfg.reverse(copy=True)
@@ -289,7 +312,7 @@ class Graph:
         if control is None:
             return []
         regs = [control.guard.reg] if control.guard else []
-        if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync"):
+        if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part"):
             regs.append(control.selector)
         return regs
 
@@ -303,7 +326,7 @@ class Graph:
         work = list(roots)
         local_done = False
         for i in instructions:
-            if i.control is not None and i.control.kind in ("warpsync", "leave") and self.block_of[i.index] in self.reachable:
+            if i.control is not None and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable:
                 branches.add(i.index)
         pending_branches = list(branches)
 
@@ -369,7 +392,7 @@ def build(function: Function) -> Graph:
     leaders = {0}
     for i in instructions:
         c = i.control
-        if c is None or c.kind in ("barrier", "open", "leave", "warpsync", "yield"):
+        if c is None or c.kind in ("barrier", "open", "leave", "warpsync", "part", "yield"):
             continue
         if c.kind == "sync":
             leaders.add(i.index)
@@ -414,7 +437,7 @@ def _returns(instructions) -> dict[int, list[int]]:
                 continue
             seen.add(k)
             c = instructions[k].control
-            if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "yield"):
+            if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "part", "yield"):
                 stack.append(k + 1)
             elif c.kind == "ret":
                 out[k] = sorted({*out[k], *(b for b in behind if b < count)})

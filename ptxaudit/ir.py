@@ -161,6 +161,7 @@ ControlKind = Literal[
     "sync",        # wait there for the lanes of `barrier`, go on together (SASS BSYNC)
     "leave",       # the guarded lanes leave `barrier` (SASS BREAK)
     "warpsync",    # wait for the lanes of the mask `selector`, or all when None
+    "part",        # the same; lanes that name one mask go on apart from those that name another (SASS WARPSYNC.EXCLUSIVE)
     "yield",       # lanes that wait at a convergence barrier may go on before the others come (SASS YIELD)
     "barrier",     # a block- or cluster-wide barrier; no effect on lanes
 ]

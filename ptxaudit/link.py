@@ -108,7 +108,7 @@ def _body(instructions: list[Instruction], start: int) -> set[int]:
             continue
         seen.add(k)
         c = instructions[k].control
-        if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "yield"):
+        if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "part", "yield"):
             stack.append(k + 1)
             continue
         stack += c.targets

@@ -112,16 +112,12 @@ class Environment:
                 return t if isinstance(t, Value) else known(t)
             case "laneid":
                 return known(np.arange(LANES, dtype=np.uint32)[None, :])
-            case "warpid":
-                return known(self.warp)
             case "ntid" if d >= 0:
                 return self._extent("ntid", self.block, d, BLOCK_LIMITS[d])
             case "nctaid" if d >= 0:
                 return self._extent("nctaid", self.grid, d, GRID_LIMITS[d])
             case "ctaid" if d >= 0:
                 return self._block_index(d)
-            case "nwarpid" if self.block is not None:
-                return constant(-(-self.block[0] * self.block[1] * self.block[2] // LANES), 32)
             case "dynamic_smem_size" if self.dynamic_shared is not None:
                 return constant(self.dynamic_shared, 32)
         if stem.startswith("lanemask_"):
@@ -130,6 +126,7 @@ class Environment:
             return self._cluster(stem, d)
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
             return opaque(32, Lost(f"%{name} is not known before the run"))
+        # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an H200).
         return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
 
     def _extent(self, name, told, d, limit) -> Value:

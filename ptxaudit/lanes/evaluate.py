@@ -65,8 +65,13 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
 def _accesses(function: Function, graph: Graph, machine):
     """({index: Access} to score, {index: SiteResult} of those that are only listed)."""
     accesses, listed = {}, {}
+    hidden = graph.hidden
     for i in graph.sites():
         site = function.instructions[i].site
+        if graph.block_of[i] in hidden:
+            reason = f"a call that is not followed may lead there: {graph.loose_call.text.strip()}"
+            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+            continue
         if graph.block_of[i] not in graph.reachable:
             listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
             continue

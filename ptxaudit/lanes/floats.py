@@ -187,6 +187,12 @@ def _reciprocal(bits, attrs, a):
         return as_bits(round_to(np.longdouble(1) / as_float(a).astype(np.longdouble), bits, "rn"), bits)
 
 
+def _not_a_power_of_two(bits, attrs, a):
+    """Where a reciprocal is not exact, and so the unit in its last place not known."""
+    fraction = 10 if bits == 16 else 23 if bits == 32 else 52
+    return (a & a.dtype.type((1 << fraction) - 1)) != 0
+
+
 def _compare(name):
     unordered = name.endswith("u") and name not in ("eq", "num")
     relation = COMPARISONS.get(name[:-1] if unordered else name)
@@ -218,6 +224,7 @@ FLOATS: dict[str, Meaning] = {
     "f2i.u": Meaning(_float_to_int(False), "o", _not_a_number),
     "f2f": _row(_float_to_float, "o", directed=False),
     "mufu.rcp": Meaning(_reciprocal, "s"),
+    "mufu.rcp.near": Meaning(_reciprocal, "s", _not_a_power_of_two),
 }
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"):
     FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 import numpy as np
 
-from ..graph import END, Graph, Slice
+from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Function, Reg, Special
 from ..reducible import reducible
 from . import affine
@@ -470,15 +470,29 @@ class Interpreter:
         for k in range(self.graph.starts[block], self.graph.ends[block]):
             last = self.function.instructions[k]
             if k in wanted:
+                watched = last.site is not None and k in self.accesses
                 for op in self.part.ops[k]:
+                    if watched and opaque_load(op):           # before it overwrites its own address
+                        self._observe(last, view, state)
+                        watched = False
                     execute(op, view, k)
-                if last.site is not None and k in self.accesses:
+                if watched:
                     self._observe(last, view, state)
-            if last.control is not None and self.graph.yielding and self._together(last.control):
-                state = self._restore(block, state, firm=True)
+            if last.control is not None and (last.control.kind == "part" or self.graph.yielding and self._together(last.control)):
+                if last.control.kind == "part":
+                    self._part(last, view, state)
+                else:
+                    state = self._restore(block, state, firm=True)
                 view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
         self.after[block] = state
         self._leave(block, last, state)
+
+    @staticmethod
+    def _part(instruction, view: View, state: State) -> None:
+        """Lanes that name different masks go on apart."""
+        if not _is_uniform(view.read(instruction.control.selector)):
+            state.exact = False
+            state.doubts += (Lost(f"the masks named at {instruction.text.strip()}", instruction.index),)
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""

@@ -97,10 +97,17 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
     shaped: the block's shape is not told, and the site's address or mask is made of it.
     scored: records of requests that other sites of the kernel have made too; added to.
     """
+    if seen and all(_global_only(s.observation) for s in seen):
+        return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
     seen = [s for s in seen if not _global_only(s.observation)]
+    taking_part = any(s.observation.mask[s.rows].any() for s in seen)
+    if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
+        return SiteResult(index, Status.CONDITIONAL, "depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it",
+                          per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
+                          conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
     if not seen:
-        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told, or its addresses are not in shared memory", evidence=machine.evidence(access))
-    if not any(s.observation.mask[s.rows].any() for s in seen):
+        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
+    if not taking_part:
         return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
                           ideal_per_request=(0, 0), evidence="by rule")
     found = _Found(formula(seen[0].observation.address))

@@ -118,9 +118,28 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         context = _context(cubin, section, sections, lines, starts)
         instructions += _instructions(context, lines[section.name], sources, memo)
     return replace(
-        signature(cubin, sections[0]), instructions=tuple(instructions), variables=tuple(_variables(sections)),
+        signature(cubin, sections[0]), instructions=tuple(_reciprocals(instructions)), variables=tuple(_variables(sections)),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
+
+
+# how a division begins: an estimate from below, or the remainder of the estimate
+_CORRECTED = re.compile(r"\b0x1?ffffffe\b|FFMA\S* .*, -?1\b *;?$")
+_NEAR = 24                                    # instructions in which its first reader is looked for
+
+
+def _reciprocals(instructions: list[ir.Instruction]) -> Iterator[ir.Instruction]:
+    """MUFU.RCP may be one unit in the last place off (CUDA C++ Programming Guide, on __frcp and `rcp.approx`). The
+    divisions that ptxas writes out correct for that; anywhere else the result is marked as near only."""
+    for instruction in instructions:
+        if instruction.ops and instruction.ops[0].name == "mufu.rcp":
+            written = instruction.ops[0].dst[0]
+            behind = instructions[instruction.index + 1:instruction.index + 1 + _NEAR]
+            reader = next((i for i in behind if any(s == written for op in i.ops for s in op.src)), None)
+            if reader is None or not _CORRECTED.search(reader.text):
+                ops = (replace(instruction.ops[0], name="mufu.rcp.near"), *instruction.ops[1:])
+                instruction = replace(instruction, ops=ops)
+        yield instruction
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:

@@ -109,7 +109,9 @@ def call(b: Builder) -> None:
     """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
     known = b.context.calls.get(b.place)
     if known is None:
-        return forget_everything(b)
+        forget_everything(b)
+        b.control = ir.Control("call", (), b.guard)
+        return
     kind, index = known
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
@@ -161,14 +163,14 @@ def move_barrier(b: Builder) -> None:
 
 
 def warp_sync(b: Builder) -> None:
-    """WARPSYNC mask, .ALL, and .COLLECTIVE mask, place (the instructions up to that place run together)."""
+    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place (the instructions up to there run together)."""
     selector: ir.Operand | None = None
     if b.operands and not b.has("ALL"):
         first = b.operand(0)
         if isinstance(first, Register) and first.is_predicate:
             raise NoMeaning
         selector = b.integer(first)
-    b.control = ir.Control("warpsync", (), b.guard, selector=selector)
+    b.control = ir.Control("part" if b.has("EXCLUSIVE") else "warpsync", (), b.guard, selector=selector)
 
 
 def block_barrier(b: Builder) -> None:

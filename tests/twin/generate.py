@@ -115,6 +115,7 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
     w.put("ret;")
     module = [".version 8.5", ".target sm_90", ".address_size 64", ""]
     module += [".extern .shared .align 16 .b8 s_dyn[];"] * bool(dynamic) + [".shared .align 16 .b8 s_mod[1024];"] * (("s_mod", 1024) in outer)
+    module += [f".shared .align 4 .b8 s_slots[{4 * SLOTS}];"] * w.has_slots
     module += w.tables + functions
     module.append(f".visible .entry k(.param .u32 k_param_0, .param .s32 k_param_1, .param .u64 k_param_2, "
                   f".param .u64 .ptr .global .align 16 k_param_3, .param .align 8 .b8 k_param_4[{STRUCT}])")
@@ -124,7 +125,6 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
         module.append(f"\t.reqnctapercluster {cluster[0]}, {cluster[1]}, {cluster[2]}")
     module += ["{"] + w.declarations()
     module += [f"\t.shared .align 16 .b8 {name}[{size}];" for name, size in shared]
-    module += [f"\t.shared .align 4 .b8 s_slots[{4 * SLOTS}];"] * w.has_slots
     module += w.lines + ["}"]
     params = [rng.choice([rng.randrange(64), rng.randrange(1024), 32, 64, rng.randrange(1 << 32)]),
               rng.choice([rng.randrange(-40, 64), 17, 16, rng.randrange(-(1 << 31), 1 << 31)]),

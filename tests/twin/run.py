@@ -546,10 +546,8 @@ class Warp:
                 return m.grid[k]
             case "laneid":
                 return lane
-            case "warpid":
-                return self.number
-            case "nwarpid":
-                return -(-m.block[0] * m.block[1] * m.block[2] // LANES)
+            case "warpid":                     # a slot of the multiprocessor, not the warp's number in its block
+                return junk("slot", m.seed, self.where, self.number) % 64
             case "lanemask_lt":
                 return (1 << lane) - 1
             case "lanemask_le":

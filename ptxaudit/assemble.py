@@ -87,13 +87,20 @@ def kernel_entry(
         machine=machine.name,
         launch=launch_record(launch, function),
         assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
-        notes=(*notes, *function.notes, *result.notes),
+        notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
         sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
         registers=registers,
         instructions=sum(instruction.opcode not in PADDING for instruction in function.instructions),
         local=tuple(local_entry(function, access, lines) for access in local),
     )
+
+
+def what_if(machine: banks.Machine, arch: str) -> tuple[str, ...]:
+    """The note of a kernel that is scored as another machine than the one it was compiled for."""
+    if not arch or arch in machine.archs or arch.rstrip("af") in machine.archs:
+        return ()
+    return (f"a what-if: compiled for {arch}, scored as {machine.title} would serve it",)
 
 
 def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:

@@ -31,7 +31,7 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     if rule is None:
         return ""
     if rule.count.what is Counted.LINES:
-        return _line_classes(machine, result)
+        return _line_classes(machine, access, result)
     pattern = max(result.patterns, key=lambda p: (p.low - p.ideal, p.high - p.ideal), default=None)
     if pattern is None or pattern.high <= pattern.ideal:
         return ""
@@ -46,8 +46,8 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
 
 
-def _line_classes(machine: Machine, result: SiteResult) -> str:
-    """What is known of cp.async.cg in place of wavefronts: k of the worst request, and what it takes."""
+def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) -> str:
+    """What is known of cp.async.cg in place of wavefronts: k of the worst request, what it takes, and what else would."""
     k = result.line_class_max
     if not k:
         return ""
@@ -58,7 +58,20 @@ def _line_classes(machine: Machine, result: SiteResult) -> str:
         text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""
     if result.lines is not None and result.lines != result.lines_ideal:
         text += f"; k sums to {result.lines:,} over the launch, ideal {result.lines_ideal:,}"
+    if k > 1:
+        text += "; k = 1 where each 8 lanes stay in one 128-byte line (an XOR swizzle, no padding)" + _as_ca(machine, access, result)
     return text
+
+
+def _as_ca(machine: Machine, access: banks.Access, result: SiteResult) -> str:
+    """What cp.async.ca would take for the worst of the destinations, with sources that add nothing."""
+    if not result.patterns or machine.copy_cycles is None:
+        return ""
+    addresses, active = (np.stack([getattr(p, name) for p in result.patterns]) for name in ("addresses", "active"))
+    copy = banks.classify(f"cp.async.ca.shared.global {access.width}")
+    wavefronts = int(banks.score(machine, copy, addresses, active).low.max())
+    each, once = machine.copy_cycles
+    return f"; as .ca, from consecutive sources: at most {wavefronts} wavefronts, about {each * wavefronts + once:.1f} cycles"
 
 
 def _range(ends: tuple[float, float]) -> str:

@@ -107,7 +107,8 @@ class Machine:
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
     archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
     machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
-    were measured}; every other opcode is *by rule*.
+    were measured}; every other opcode is *by rule*. line_cycles: of cp.async.cg, as (k low, k high, cycles low, high).
+    copy_cycles: of cp.async.ca, a wavefront and once a request.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Machine:
     measured: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     line_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    copy_cycles: tuple[float, float] | None = None
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""

@@ -29,3 +29,5 @@ LINE_CYCLES = (
     (1, 1, 7.0, 7.4), (2, 2, 9.6, 10.6), (3, 3, 12.0, 13.1), (4, 4, 14.0, 15.4),
     (5, 5, 44.9, 46.5), (6, 8, 46.6, 56.2), (9, 13, 56.6, 73.1), (16, 16, 73.0, 73.9), (32, 32, 103.1, 105.2),
 )
+# cp.async.ca beside it, for every one of the patterns: cycles a wavefront, and once a request
+COPY_CYCLES = (1.08, 1.2)

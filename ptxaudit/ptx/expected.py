@@ -14,7 +14,7 @@ WORDS = {
     "SECTION": "a section name", "SIGN": "+ or -", "OPERATOR": "an operator", "NUMBERS": "numbers",
     "$END": "the end of the file",
 }
-HIDDEN = {"ITEMS", "STATEMENTS", "DATA", "NOT", "TILDE", "COMMENT", "WHITESPACE", "OPERATOR", "NUMBERS"}
+HIDDEN = {"ITEMS", "STATEMENTS", "DATA", "NOT", "TILDE", "COMMENT", "WHITESPACE", "OPERATOR", "NUMBERS", "MODIFIERS"}
 MANY = 8
 
 

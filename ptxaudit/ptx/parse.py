@@ -159,7 +159,7 @@ def _parse_by_lines(text: str):
     lexer = lark.parser.lexer
     shapes = _shapes()
     instruction = _instruction_line().match
-    operands, guards = _Operands({"": None}), _Guards({None: None})
+    operands, guards = _Operands(), _Guards({None: None})
     operand = operands.__getitem__
     known: dict[tuple[str, str], list] = {}      # lines that came before and carry no line number
     run: list = []

@@ -24,6 +24,7 @@ from pathlib import PurePath
 
 from ptxaudit.report import Frame, Kernel, Site, Source
 
+WINDOW = 3                       # lines that one statement may be spread over
 LONGEST_DIFFLIB = 2_000_000     # comparisons; above it equal tokens pair by their order
 
 Group = tuple[tuple[Site, ...], tuple[Site, ...]]
@@ -58,19 +59,26 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
     for key, there in new_places.items():
         groups += _pair_up(old_places.get(key, []), there, old.sites, new.sites)
 
-    matched_old = {at for group in groups for at in group[0]}
-    matched_new = {at for group in groups for at in group[1]}
-    left_old = [at for at in range(len(old.sites)) if at not in matched_old]
-    left_new = [at for at in range(len(new.sites)) if at not in matched_new]
-    old_rest = [_likeness(old.sites[at], old_name) for at in left_old]
-    new_rest = [_likeness(new.sites[at], new_name) for at in left_new]
-    pairs = [(left_old[i], left_new[j]) for i, j in align(old_rest, new_rest)]
-    groups += [((i,), (j,)) for i, j in pairs]
-    here, there = {i for i, _ in pairs}, {j for _, j in pairs}
-    groups += [((), (at,)) for at in left_new if at not in there]
+    left_old, left_new = _left(groups, len(old.sites), len(new.sites))
+    groups += _pair_near(
+        [(at, _near(old.sites[at], old_name, aligned)) for at in left_old], [(at, _near(new.sites[at], new_name, None)) for at in left_new]
+    )
+    left_old, left_new = _left(groups, len(old.sites), len(new.sites))
+    blind = any(sites and not any(site.source for site in sites) for sites in (old.sites, new.sites))
+    old_rest = [_likeness(old.sites[at], old_name, blind) for at in left_old]
+    new_rest = [_likeness(new.sites[at], new_name, blind) for at in left_new]
+    groups += [((left_old[i],), (left_new[j],)) for i, j in align(old_rest, new_rest)]
+    left_old, left_new = _left(groups, len(old.sites), len(new.sites))
+    groups += [((), (at,)) for at in left_new]
     groups.sort(key=lambda group: group[1][0])
-    groups += [((at,), ()) for at in left_old if at not in here]
+    groups += [((at,), ()) for at in left_old]
     return [(tuple(old.sites[at] for at in group[0]), tuple(new.sites[at] for at in group[1])) for group in groups]
+
+
+def _left(groups: list[Indices], olds: int, news: int) -> tuple[list[int], list[int]]:
+    """The indices of both sides that are in no group yet."""
+    here, there = {at for group in groups for at in group[0]}, {at for group in groups for at in group[1]}
+    return [at for at in range(olds) if at not in here], [at for at in range(news) if at not in there]
 
 
 def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> dict[Hashable, list[int]]:
@@ -83,8 +91,8 @@ def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, Li
 
 
 def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
-    """Sites of one position: one to one in order, or all together where the same work is cut differently.
-    Those left over are not among the groups."""
+    """Sites of one position: one to one in order where they are as many, or all together where the same
+    work is cut differently. Others are left to those nearby."""
     if not olds:
         return
     same = len(olds) == len(news) and sorted(old[i].width or 0 for i in olds) == sorted(new[j].width or 0 for j in news)
@@ -93,7 +101,50 @@ def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequenc
         if any(a is not None and a == b for a, b in zip(before, after, strict=True)):
             yield tuple(olds), tuple(news)
             return
-    yield from (((i,), (j,)) for i, j in zip(olds, news, strict=False))
+    if len(olds) == len(news):
+        yield from (((i,), (j,)) for i, j in zip(olds, news, strict=True))
+
+
+Near = tuple[Hashable, int]          # (access, width, file and inline stack; line as the new side counts)
+
+
+def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> Near | None:
+    """What sites of one statement share whichever of its lines the compiler names, and the line."""
+    if site.source is None:
+        return None
+    file = name(site.source.file)
+    stack, _ = _key(site, name, aligned)                        # type: ignore[misc]
+    line = site.source.line if aligned is None else _carried(site.source.line, aligned[file])
+    return (site.access, site.width, file, stack[1:]), line
+
+
+def _carried(line: int, lines: LineMap) -> int:
+    """A line on the new side; one that has no counterpart moves as the one above it did."""
+    if line in lines:
+        return lines[line]
+    above = max((old for old in lines if old < line), default=None)
+    return line if above is None else line + lines[above] - above
+
+
+def _pair_near(olds: list[tuple[int, Near | None]], news: list[tuple[int, Near | None]]) -> Iterator[Indices]:
+    """Sites of one stack, access and width at most WINDOW lines apart, in the order of their lines."""
+    there: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for at, near in news:
+        if near:
+            there[near[0]].append((near[1], at))
+    here: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for at, near in olds:
+        if near and near[0] in there:
+            here[near[0]].append((near[1], at))
+    for key, before in here.items():
+        before.sort()
+        after = sorted(there[key])
+        i = j = 0
+        while i < len(before) and j < len(after):
+            apart = before[i][0] - after[j][0]
+            if abs(apart) <= WINDOW:
+                yield (before[i][1],), (after[j][1],)
+            i, j = i + (apart <= WINDOW), j + (apart >= -WINDOW)
 
 
 def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
@@ -105,10 +156,10 @@ def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
     return launch, sum(site.width or 0 for site in sites)
 
 
-def _likeness(site: Site, name: Callable[[str], str]) -> Hashable:
-    """What two sites must share to pair by order alone: without line information the access and
-    width; with it the same line of the same file too, so that only the inline stack differs."""
-    if site.source is None:
+def _likeness(site: Site, name: Callable[[str], str], blind: bool) -> Hashable:
+    """What two sites must share to pair by order alone: where a side is without line information the
+    access and width; else the same line of the same file too, so that only the inline stack differs."""
+    if site.source is None or blind:
         return (site.access, site.width)
     line = site.source.line if site.source.text is None else site.source.text
     return (site.access, site.width, name(site.source.file), line)
@@ -198,7 +249,7 @@ def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_toke
 
 def _neighbourhoods(lines: list[Line]) -> list[Hashable]:
     gaps = [0, *(b.number - a.number for a, b in zip(lines, lines[1:], strict=False))]
-    return [(gap, tuple(line.accesses)) for gap, line in zip(gaps, lines, strict=True)]
+    return [(gap, tuple(line.accesses)) for gap, line in zip(gaps, lines, strict=False)]
 
 
 def _agreement(lines: LineMap, old: dict[int, Line], new: dict[int, Line]) -> int:

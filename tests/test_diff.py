@@ -115,6 +115,19 @@ def test_sites_without_line_information_match_by_order_of_their_accesses():
     assert [(a and a.id, b and b.id) for a, b in pairs] == [("b", "B"), ("c", "C"), ("a", None)]
 
 
+def test_line_information_on_one_side_only_leaves_the_order():
+    old, new = [site(None, "load", id="a"), site(None, "store", id="b")], [at(5, "load"), at(7, "store")]
+    assert [(a.access, b.access) for a, b in pairs_of(kernel(*old), kernel(*new))] == [("load", "load"), ("store", "store")]
+    assert [(a.access, b.access) for a, b in pairs_of(kernel(*new), kernel(*old))] == [("load", "load"), ("store", "store")]
+
+
+def test_the_lines_of_one_statement_are_near():
+    """Compilers name one or another line of a statement for the accesses of it."""
+    old = [at(40, "load", text="asm("), at(41, "load", text='"r"(x)'), at(41, "load", text='"r"(x)')]
+    new = [at(40, "load", text="asm("), at(40, "load", text="asm("), at(40, "load", text="asm(")]
+    assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
+
+
 def test_another_access_on_the_same_line_is_another_site():
     assert matched([at(10)], [at(10, "store")]) == [(None, 10), (10, None)]
 

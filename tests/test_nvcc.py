@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+import ptxaudit
 from ptxaudit import nvcc, toolchains
 from ptxaudit.errors import InputError
 
@@ -45,6 +46,24 @@ def test_a_file_with_host_code(app):
 def test_template_instances(app):
     ptx = nvcc.compile_source(app, instantiate=["fill<32>", "&fill<64>"], arch="compute_90").ptx
     assert ".entry _Z4fillILi32EEvPf(" in ptx and ".entry _Z4fillILi64EEvPf(" in ptx
+
+
+@needs_gcc
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_a_program_from_its_source_to_its_figures(app, isa):
+    """Launches and all: PTX and machine code of one compilation."""
+    launch = ptxaudit.Launch("swap", grid=(2,), block=(64,))
+    report = ptxaudit.audit(app, compiler="nvcc", isa=isa, kernels=("swap*",), launches=[launch])
+    assert not report.problems
+    assert [(site.access, site.status, site.requests, site.wavefronts) for site in report.sites] == [("store", "exact", 4, 4), ("load", "exact", 4, 4)]
+    assert all(site.source.file == str(app) and site.source.line in (6, 8) for site in report.sites)
+    assert report.inputs[0].toolchain.startswith("nvcc 13.")
+
+
+def test_nvrtc_names_the_host_code_that_it_cannot_compile_and_the_way_out(app):
+    (problem,) = ptxaudit.audit(app).problems
+    assert "this has host code (the host header <iostream>)" in problem.what and problem.line == 1
+    assert "--compiler nvcc" in problem.hint
 
 
 BAD = {

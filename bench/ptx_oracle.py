@@ -1,14 +1,19 @@
-"""Runs the printer's oracle over any folder of PTX files: `python bench/ptx_oracle.py FOLDER [-j 2]`.
+"""Runs the printer's oracle over any folder of PTX files.
+
+    python bench/ptx_oracle.py FOLDER [-j 2] [--most KB] [-o bench/ptx_oracle.json]
 
 Each file is parsed, printed, disguised (tests/ptx_oracle.py) and assembled with ptxas; the machine
-code has to be the same. Files that ptxas itself refuses are named and left out.
+code has to be the same. Files that ptxas itself refuses are named and left out. The results file
+has the names of the files and what became of each, by package (FOLDER holds a folder a package).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -45,20 +50,34 @@ def one(path: Path) -> tuple[str, str]:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("-j", "--jobs", type=int, default=2)
+    arguments.add_argument("--most", type=int, help="leave out files of more kilobytes")
+    arguments.add_argument("-o", "--output", type=Path)
     options = arguments.parse_args()
-    paths = sorted(options.folder.rglob("*.ptx"))
-    counts: dict[str, int] = {}
+    paths = [path for path in sorted(options.folder.rglob("*.ptx"))
+             if options.most is None or path.stat().st_size <= 1024 * options.most]
+    outcomes: dict[str, str] = {}
     start = time.perf_counter()
     with ProcessPoolExecutor(options.jobs) as pool:
         for path, (outcome, detail) in zip(paths, pool.map(one, paths)):
-            counts[outcome] = counts.get(outcome, 0) + 1
+            outcomes[str(path.relative_to(options.folder))] = outcome
             if outcome != "same":
-                print(f"{path}: {outcome}: {detail}")
-    print(f"{len(paths)} modules in {time.perf_counter() - start:.0f} s:", counts)
+                print(f"{path}: {outcome}: {detail}", flush=True)
+    counts = Counter(outcomes.values())
+    print(f"{len(paths)} modules in {time.perf_counter() - start:.0f} s:", dict(counts))
+    if options.output:
+        options.output.write_text(results(outcomes, counts), encoding="utf-8")
     return 1 if set(counts) - {"same", "refused by ptxas"} else 0
+
+
+def results(outcomes: dict[str, str], counts: Counter) -> str:
+    """Counts, packages, and every file that is not the same or is."""
+    packages = Counter(name.partition("/")[0] for name, outcome in outcomes.items() if outcome == "same")
+    by_outcome = {outcome: [name for name, found in outcomes.items() if found == outcome] for outcome in sorted(counts)}
+    document = {"modules": len(outcomes), "outcomes": dict(counts), "same_by_package": dict(sorted(packages.items())), "files": by_outcome}
+    return json.dumps(document, indent=1) + "\n"
 
 
 if __name__ == "__main__":

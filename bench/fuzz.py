@@ -2,6 +2,7 @@
 
     python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything told: exact answers are the twin's
     python bench/fuzz.py --seeds 1000 --not-told               parameters or launch not told: ranges contain the twin's
+    python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's requests
     python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks
     python bench/fuzz.py --seeds 1 --start 42 --print          the text of one kernel
 
@@ -27,6 +28,7 @@ from twin import compare, generate                  # noqa: E402
 from twin.run import TooLong                        # noqa: E402
 
 STEPS = 60_000            # warp instructions that the twin runs of one kernel
+TOGETHER = 10             # kernels of one call of the disassembler
 SLOW = 10.0               # seconds that the engine may take for one kernel
 FEW_BLOCKS = 2            # a sample's blocks in each dimension
 
@@ -46,6 +48,15 @@ def one(seed: int, told: bool) -> compare.Verdict | None:
     if verdict.seconds > SLOW:
         verdict.wrong.append(f"seed {seed}: the engine took {verdict.seconds:.1f} s")
     return verdict
+
+
+def machine_code(start: int) -> compare.Verdict | None:
+    """Ten kernels, assembled and disassembled together."""
+    from twin import machine
+
+    kernels = (generate.kernel(seed, small=seed % 3 > 0, straight=seed % 4 == 0, loaded=False) for seed in range(start, start + TOGETHER))
+    kept = [k for k in kernels if machine.settled(k)]
+    return machine.compared(kept) if kept else None
 
 
 def sample(folder: Path) -> compare.Verdict:
@@ -82,6 +93,7 @@ def main() -> int:
     arguments.add_argument("--start", type=int, default=0)
     arguments.add_argument("--not-told", action="store_true")
     arguments.add_argument("--samples", action="store_true")
+    arguments.add_argument("--machine-code", action="store_true")
     arguments.add_argument("--print", action="store_true")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
     options = arguments.parse_args()
@@ -92,7 +104,8 @@ def main() -> int:
             print(f"// seed {seed} grid {k.grid} block {k.block} params {k.params}\n{k.text}")
         return 0
     begin = time.perf_counter()
-    work = (sample, [p for p in sorted((ROOT / "samples").iterdir()) if list(p.glob("*.cu"))]) if options.samples else (
+    samples = [p for p in sorted((ROOT / "samples").iterdir()) if list(p.glob("*.cu"))]
+    work = (sample, samples) if options.samples else (machine_code, seeds[::TOGETHER]) if options.machine_code else (
         partial(one, told=not options.not_told), seeds)
     kernels = sites = exact = wrong = too_long = 0
     others: Counter = Counter()
@@ -105,7 +118,7 @@ def main() -> int:
             others.update((status, reason.split(":")[0][:90]) for status, reason in verdict.others)
             for sentence in verdict.wrong:
                 print(sentence, flush=True)
-    print(f"{kernels} {'samples' if options.samples else 'kernels'} in {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, "
+    print(f"{kernels} {'samples' if options.samples else 'tens' if options.machine_code else 'kernels'} in {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, "
           f"{exact} {'exact or invariant' if options.not_told else 'exact'}; {wrong} disagreements")
     for (status, reason), count in others.most_common(25):
         print(f"{count:6} {status}: {reason}")

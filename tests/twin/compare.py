@@ -59,11 +59,12 @@ def parameter_buffer(code, values, seed: int = 0) -> bytes:
     return bytes(out)
 
 
-def watch(syntax, kernel: str, grid, block, parameters: bytes, **options) -> tuple[dict[int, Seen], Machine]:
-    """line -> Seen of every site that the twin issued."""
+def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **options) -> tuple[dict[int, Seen], Machine]:
+    """line -> Seen of every site that the twin issued. places: of variables, where not the twin's own."""
     memo: dict = {}
     seen: dict[int, Seen] = defaultdict(Seen)
     machine = Machine(syntax, kernel, grid, block, parameters, **options)
+    machine.places |= places or {}
     steps = {s.line: s for c in machine.codes.values() for s in c.steps}
 
     def note(request):

@@ -107,7 +107,7 @@ class Machine:
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
     archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
     machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
-    were measured}; every other opcode is *by rule*. line_cycles: of cp.async.cg, as (k low, k high, cycles low, high).
+    were measured}, of loops the PTX opcode; every other opcode is *by rule*. line_cycles: of cp.async.cg, as (k low, k high, cycles low, high).
     copy_cycles: of cp.async.ca, a wavefront and once a request.
     """
 
@@ -165,8 +165,8 @@ class Machine:
         return SOURCE_LINE if rule is not None and rule.doubt is Doubt.SOURCES else 1
 
     def evidence(self, access: Access) -> str:
-        """"measured" when exactly this machine instruction was measured here, else "by rule"."""
-        return "measured" if access.sass in self.measured else "by rule"
+        """"measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
+        return "measured" if access.sass in self.measured or access.opcode in self.measured else "by rule"
 
     def cycles_of(self, k: int) -> tuple[float, float] | None:
         """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None beyond."""

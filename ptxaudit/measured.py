@@ -22,6 +22,11 @@ MEASURED = {
     "STSM.16.M88": 87, "STSM.16.M88.2": 99, "STSM.16.M88.4": 88, "STSM.16.MT88": 4, "STSM.16.MT88.2": 4, "STSM.16.MT88.4": 4,
     "LDGSTS.E": 721, "LDGSTS.E.128": 343, "LDGSTS.E.128.ZFILL": 8, "LDGSTS.E.64": 353, "LDGSTS.E.64.ZFILL": 8,
     "LDGSTS.E.ZFILL": 8,
+    "atom.shared.add.f32": 4, "atom.shared.add.f64": 4, "atom.shared.add.noftz.bf16": 4, "atom.shared.add.noftz.bf16x2": 4,
+    "atom.shared.add.noftz.f16": 4, "atom.shared.add.noftz.f16x2": 4, "atom.shared.add.u64": 4, "atom.shared.and.b64": 4,
+    "atom.shared.cas.b16": 4, "atom.shared.max.s64": 4, "atom.shared.max.u64": 4, "atom.shared.min.s64": 4,
+    "atom.shared.min.u64": 4, "atom.shared.or.b64": 4, "atom.shared.xor.b64": 4,
+    "red.shared.add.f32": 4, "red.shared.add.f64": 4, "red.shared.add.noftz.f16x2": 4,
     "LDGSTS.E.BYPASS.128": 108,
 }
 # cycles per request of cp.async.cg by k, 8 warps a block, sources resident: k low, k high, cycles low, cycles high

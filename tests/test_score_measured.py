@@ -45,6 +45,8 @@ def test_the_files_are_those_that_the_records_count():
     for request in [*REQUESTS, *CALIBRATION]:
         if request["wavefronts"] is not None and "BYPASS" not in request["sass"]:
             counted[request["sass"].split(", ")[-1] if "loop" in request else request["sass"]] += 1
+            if "loop" in request:
+                counted[request["ptx"]] += 1
     assert len(REQUESTS) == 2590
     assert counted | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
 

@@ -44,7 +44,8 @@ def figure(score: Score) -> str:
 
 def _evidence(score: Score) -> str:
     if score.evidence == "measured":
-        return f"measured, {machines.get(score.machine).measured[score.access.sass]:,} requests"
+        measured = machines.get(score.machine).measured
+        return f"measured, {measured.get(score.access.sass) or measured[score.access.opcode]:,} requests"
     return score.evidence
 
 

@@ -140,7 +140,7 @@ def test_exact_and_ranged_scores_say_so():
     assert (exact.wavefronts, exact.bounds, exact.excess, exact.evidence, exact.line_class_max) == (1, (1, 1), 0, "measured", None)
     ranged = score_request(COPY, QUADS)
     assert ranged.wavefronts is None and ranged.excess is None and ranged.ways is None and ranged.bounds == (4, 32)
-    assert score_request("LDS.S8", list(range(32))).evidence == "by rule"
+    assert score_request("LDS.U.32", WORDS).evidence == "by rule"
     assert score_request("LDS", WORDS, arch="sm_100").evidence == "by rule"
     assert score_request("LDS", WORDS, arch="sm_90a").evidence == score_request("LDS", WORDS, arch="compute_90").evidence == "measured"
     assert score_request("atom.shared.add.u32", [0] * 32).note.startswith("as ATOMS.ADD")

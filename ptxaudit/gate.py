@@ -16,13 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ptxaudit import rules
-from ptxaudit.baseline import Ratchet
 from ptxaudit.errors import InputError
 from ptxaudit.figures import Interval, excess_of_request, total_excess, ways
 from ptxaudit.findings import Finding, find
 from ptxaudit.report import Kernel, Report, Site
+
+if TYPE_CHECKING:
+    from ptxaudit.baseline import Ratchet
 
 CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))      # rules that excess and ways are the figures of
 BASELINE = "baseline"

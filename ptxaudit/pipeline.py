@@ -9,10 +9,8 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 from ptxaudit import graph, ir, lanes, machines
@@ -166,6 +164,9 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Itera
     if options.jobs == 1:
         yield audit_part(inputs, options, progress)
         return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     first = Part()
     files = list(first.files_of(inputs, options.isa))
     yield first

@@ -86,11 +86,15 @@ def _baseline(file: str | None) -> Report | None:
 def _checked(report: Report, known: Report | None, ignore: tuple[str, ...]) -> Checked:
     """The report with its findings, beside the baseline where there is one."""
     from ptxaudit import rules
-    from ptxaudit.baseline import Ratchet
     from ptxaudit.paths import here
     from ptxaudit.render.checked import Checked
 
-    return Checked(report, here(), Ratchet.of(known, report) if known else None, frozenset(rules.get(name).id for name in ignore))
+    ratchet = None
+    if known:
+        from ptxaudit.baseline import Ratchet
+
+        ratchet = Ratchet.of(known, report)
+    return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore))
 
 
 def write(checked: Checked, form: str, output: str | None) -> None:

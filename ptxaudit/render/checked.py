@@ -13,13 +13,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ptxaudit.baseline import Ratchet
 from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold
 from ptxaudit.paths import base_name, below
 from ptxaudit.report import Report, Source, Suppression
 from ptxaudit.rules import RULES, Level, Rule
+
+if TYPE_CHECKING:
+    from ptxaudit.baseline import Ratchet
 
 State = Literal["new", "unchanged"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter, defaultdict
+import sys
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ import pytest
 
 from ptxaudit import machines, score_request, score_requests
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))     # for bench
+
 DATA = Path(__file__).parent / "data"
 REQUESTS = json.loads(gzip.decompress((DATA / "requests_sm90.json.gz").read_bytes()))["requests"]
-CALIBRATION = json.loads(gzip.decompress((DATA / "calibration_sm90.json.gz").read_bytes()))["requests"]
 CYCLES = [json.loads(line) for line in (DATA / "cp_async_cycles_sm90.jsonl").read_text().splitlines()]
 BYPASS = "LDGSTS.E.BYPASS.128"
 SOURCE_LINE = 128
@@ -41,14 +43,10 @@ def reads_one_line_a_group(request: dict, width: int) -> bool:
 
 
 def test_the_files_are_those_that_the_records_count():
-    counted = Counter()
-    for request in [*REQUESTS, *CALIBRATION]:
-        if request["wavefronts"] is not None and "BYPASS" not in request["sass"]:
-            counted[request["sass"].split(", ")[-1] if "loop" in request else request["sass"]] += 1
-            if "loop" in request:
-                counted[request["ptx"]] += 1
+    from bench.calibrate.tables import counted
+
     assert len(REQUESTS) == 2590
-    assert counted | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
+    assert counted([DATA / "requests_sm90.json.gz", DATA / "calibration_sm90.json.gz"]) | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
 
 
 @pytest.mark.parametrize("key", ["sass", "ptx"])

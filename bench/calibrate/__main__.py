@@ -31,6 +31,11 @@ def main() -> None:
     command = commands.add_parser("measure-tensor", help="wgmma and bulk tensor copies under ncu")
     command.add_argument("folder", type=Path)
     command.add_argument("-o", "--output", type=Path, required=True)
+    command = commands.add_parser("merge", help="join data files of one device")
+    command.add_argument("files", type=Path, nargs="+")
+    command.add_argument("-o", "--output", type=Path, required=True)
+    command = commands.add_parser("count", help="count the requests of data files into ptxaudit/measured.py")
+    command.add_argument("files", type=Path, nargs="+")
     chosen = vars(parser.parse_args())
     match chosen.pop("command"):
         case "build":
@@ -41,6 +46,10 @@ def main() -> None:
             from bench.calibrate.measure import launch as run
         case "measure":
             from bench.calibrate.measure import measure as run
+        case "merge":
+            from bench.calibrate.tables import merge as run
+        case "count":
+            from bench.calibrate.tables import count as run
         case "launch-tensor":
             from bench.calibrate.tensor import launch as run
         case "measure-tensor":

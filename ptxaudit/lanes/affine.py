@@ -31,6 +31,16 @@ TABLES = (MEANINGS, FLOATS)
 MAX_BITS = 6        # bits of an unknown that are told apart: a swizzle takes three to five
 
 
+# Functions of their sources alone that have no row: approximations, whose last bits no document gives.
+_OF_ITS_SOURCES = ("mufu.", "sqrt.approx", "rsqrt.approx", "rcp.approx", "ex2.approx", "lg2.approx", "sin.approx", "cos.approx",
+                   "tanh.approx", "div.approx", "div.full")
+
+
+def of_its_sources(name: str) -> bool:
+    """Equal sources give equal results, though no document says which."""
+    return name.startswith(_OF_ITS_SOURCES)
+
+
 def meaning_of(name: str):
     for table in TABLES:
         if name in table:
@@ -873,6 +883,10 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
     """
     row = meaning_of(op.name)
     if row is None:
+        if of_its_sources(op.name) and values:      # equal sources, equal result, whatever it is
+            same_everywhere = _derived(op.name, values, op.bits, op.attrs)
+            if same_everywhere is not None:
+                return same_everywhere
         whys = [v.why for v in values if v.poison is not None and v.why]
         return opaque(op.bits, whys[0] if whys else Lost(f"no meaning for {op.name}", index))
     widths = row.widths

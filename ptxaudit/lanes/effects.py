@@ -20,6 +20,7 @@ from .value import (
 )
 
 FULL_MASK = 0xFFFFFFFF
+MOST_PLACES = 64          # places of a local array that one access may reach
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
@@ -94,7 +95,7 @@ class View:
             value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(f"{reg.bits}-bit register"))
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
-            self._store(reg.name, value, guard, self.full or guard is None)
+            self._store(reg.name, value, guard, guard is None)
         else:
             self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
 
@@ -204,7 +205,10 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
     row = affine.meaning_of(name)
     if row is not None:
-        out = affine.apply(op, tuple(view.read(s) for s in op.src), index)
+        sources = tuple(view.read(s) for s in op.src)
+        out = affine.apply(op, sources, index)
+        if not view.full and isinstance(out, Value) and out.poison is not None and (out.poison & view.mask).any():
+            out = _among_the_active(op, sources, view.mask, out, index)
         return out if isinstance(out, tuple) else (out,)
     if name in ("load", "store", "atom"):
         return _memory(op, view, index, guard)
@@ -215,8 +219,34 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
         return (_generic(op, view.read(op.src[0]), index),)
     if name == "call":
         forget_local(view.registers)
+    if len(op.dst) == 1 and affine.of_its_sources(name):
+        return (affine.apply(op, tuple(view.read(s) for s in op.src), index),)
     whys = Lost(f"no meaning for {name}", index)
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
+
+
+def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int) -> Value:
+    """The result when the lanes that are not active hold what the first active one does: they do not count,
+    and a value that is one for all active lanes is seen to be so."""
+    filled = tuple(fill(v, mask) for v in sources)
+    if all(a is b for a, b in zip(filled, sources)):
+        return out
+    again = affine.apply(op, filled, index)
+    return again if again.poison is None or not (again.poison & mask).any() else out
+
+
+def fill(value: Value, mask: np.ndarray) -> Value:
+    """The value with the first active lane's content in the lanes that are not active."""
+    arrays = [value.base, *(c for _, c in value.terms), *(() if value.poison is None else (value.poison,))]
+    if all(a.shape[1] == 1 for a in arrays):
+        return value
+    first = mask.argmax(axis=1)[:, None]
+    def pick(array):
+        wide = np.broadcast_to(array, mask.shape)
+        return np.where(mask, wide, np.take_along_axis(wide, first, 1))
+    poison = None if value.poison is None else pick(value.poison)
+    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if c.any())
+    return squeeze(Value(pick(value.base), terms, value.valid, poison if poison is not None and poison.any() else None, value.why))
 
 
 # --- memory ---------------------------------------------------------------------------------
@@ -277,55 +307,65 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
         if value is not None:
             return value
     flat = squeeze(address)
-    if flat.uniform and flat.poison is None and flat.valid is None and space != "shared":
+    if flat.uniform and flat.poison is None and flat.valid is None:
         return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial()), data=True))
     return opaque(bits, Lost("loaded from memory", index, True))
 
 
-def _cell(address: Value) -> tuple | None:
-    """(symbol, offset) of a local address that is the same in all lanes."""
+def _places(address: Value, mask: np.ndarray) -> list[tuple] | None:
+    """[(symbol, offset, lanes that go there or None for all)] of a local address; None where it is not known."""
     flat = squeeze(address)
-    if flat.poison is not None or not flat.uniform or flat.base.size != 1 or len(flat.terms) > 1:
-        return None
-    if any(c.size != 1 or int(c.flat[0]) != 1 for _, c in flat.terms):
+    if flat.poison is not None or flat.valid is not None or len(flat.terms) > 1 or any((c != 1).any() for _, c in flat.terms):
         return None
     symbol = flat.terms[0][0] if flat.terms else None
     name = (symbol.name, repr(symbol.key)) if symbol else None
-    offset = int(flat.base.flat[0]) & 0xFFFFFFFF
-    return name, offset if offset < 1 << 31 else offset - (1 << 32)
+    number = lambda n: n - (1 << 32) if n >= 1 << 31 else n
+    if flat.base.size == 1:
+        return [(name, number(int(flat.base.flat[0]) & 0xFFFFFFFF), None)]
+    wide = np.broadcast_to(flat.base, mask.shape)
+    distinct = np.unique(wide[mask])
+    if len(distinct) > MOST_PLACES:
+        return None
+    return [(name, number(int(n) & 0xFFFFFFFF), mask & (wide == n)) for n in distinct]
 
 
 def _local(op: Op, view: View, address: Value, index: int, guard):
-    """Spills and local arrays: a cell a place; a store to a place not known forgets them all."""
+    """Spills and local arrays: a cell a place, with a value for each lane; a store to places not known forgets all."""
     bits = op.attrs[0] if op.attrs else op.bits
-    place = _cell(address)
-    cells = view.registers.values
+    active = view.mask if guard is None else guard
+    places = _places(address, active)
     if op.name == "store":
-        if place is None:
+        if places is None:
             forget_local(view.registers)
-            return None
-        for k, source in enumerate(op.src[1:]):
-            size = bits // 8
-            start = place[1] + k * size
-            name = ("local", place[0], start, bits)
-            for key in [c for c in cells if isinstance(c, tuple) and c[0] == "local" and c[1] == place[0]
-                        and c != name and c[2] < start + size and start < c[2] + c[3] // 8]:
-                del cells[key]
-            value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost("a wide spill", index))
-            view._store(name, value, view.mask if guard is None else guard, view.full and guard is None)
+        for place in places or ():
+            _store_local(op, view, place, bits, index, guard)
         return None
     is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
     out = []
     for k, d in enumerate(op.dst):
-        value = None
-        if place is not None:
-            value = cells.get(("local", place[0], place[1] + k * bits // 8, bits))
-        if value is None:
-            value = opaque(bits if bits in DTYPES else 64, Lost("read from local memory at a place that is not followed", index))
-        elif view.rows is not None:
-            value = take(value, view.rows)
+        missing = opaque(bits if bits in DTYPES else 64, Lost("read from local memory at a place that is not followed", index))
+        value = missing
+        for symbol, start, lanes in places or ():
+            cell = view.registers.values.get(("local", symbol, start + k * bits // 8, bits))
+            cell = missing if cell is None else cell if view.rows is None else take(cell, view.rows)
+            value = cell if lanes is None else blend(value, cell, lanes)
         out.append(_widen(value, d.bits if d else bits, is_signed))
     return tuple(out)
+
+
+def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard) -> None:
+    cells = view.registers.values
+    symbol, first, lanes = place
+    mask = lanes if lanes is not None else view.mask if guard is None else guard
+    size = bits // 8
+    for k, source in enumerate(op.src[1:]):
+        start = first + k * size
+        name = ("local", symbol, start, bits)
+        for key in [c for c in cells if isinstance(c, tuple) and c[0] == "local" and c[1] == symbol
+                    and c != name and c[2] < start + size and start < c[2] + c[3] // 8]:
+            del cells[key]
+        value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost("a wide spill", index))
+        view._store(name, value, mask, view.full and guard is None and lanes is None)
 
 
 def _generic(op: Op, address: Value, index: int) -> Value:

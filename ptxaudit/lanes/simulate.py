@@ -38,6 +38,7 @@ from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, op
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
 MAX_CALLS = 64
+LONG_NAME = 60           # of an unknown that is told in a reason
 
 
 class NeedBlocks(Exception):
@@ -424,7 +425,7 @@ class Simulation:
         if self.repeats.round is not None and (doubt is not None or cohort.doubt or cohort.parted):
             raise NotAffine
         if doubt is not None:
-            why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            why = _cause(doubt, instruction.index)
             if not cohort.doubt and not cohort.parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
                 record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data)
@@ -757,7 +758,7 @@ class Simulation:
         if doubt is not None and self.repeats.round is not None:
             raise NotAffine
         if doubt is not None:
-            why = doubt.why or Lost("a predicate that is not known", instruction.index)
+            why = _cause(doubt, instruction.index)
             if instruction.index in self._undecided_exits and cohort.doubt:
                 return self._give_up(cohort, instruction.index, cohort.doubt, cohort.doubt_data)
             self._undecided_exits.add(instruction.index)
@@ -842,7 +843,7 @@ class Simulation:
         if doubt is not None:
             if self.repeats.round is not None:
                 raise NotAffine
-            why = doubt.why or Lost(_unknowns(doubt), instruction.index)
+            why = _cause(doubt, instruction.index)
             for k in sites:
                 record = self.records[k]
                 record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
@@ -876,9 +877,13 @@ class Simulation:
                 record.doubt, record.doubt_data = record.doubt or reason, record.doubt_data or data
 
 
-def _unknowns(value: Value) -> str:
-    names = [u.name for u, _ in value.terms]
-    return ", ".join(names) if names else "a value that is not known"
+def _cause(doubt: Value, index: int) -> Lost:
+    """Why a predicate or a branch target is not known."""
+    if doubt.why is not None:
+        return doubt.why
+    names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
+                      for u, _ in doubt.terms)
+    return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
 
 
 def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:

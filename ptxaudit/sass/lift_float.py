@@ -78,6 +78,13 @@ def _compare(bits: int):
     return lower
 
 
+def division_check(b: Builder) -> None:
+    """FCHK P, a, b: whether a / b has to go the slow way."""
+    if b.marks not in ([], ["DIVIDE"], (), ("DIVIDE",)):
+        raise NoMeaning
+    b.write_predicate(b.operand(0), b.compute("fsetp.check", b.real(b.operand(1)), b.real(b.operand(2)), bits=WORD_BITS, result=1))
+
+
 # --- conversions ----------------------------------------------------------------------------
 
 def from_integer(b: Builder) -> None:
@@ -181,6 +188,7 @@ LOWERINGS = {
     "DADD": _arithmetic("fadd", PAIR_BITS), "DMUL": _arithmetic("fmul", PAIR_BITS), "DFMA": _arithmetic("fma", PAIR_BITS),
     "FMNMX": minimum, "FSEL": select, "UFSEL": select,
     "FSETP": _compare(WORD_BITS), "UFSETP": _compare(WORD_BITS), "DSETP": _compare(PAIR_BITS),
+    "FCHK": division_check,
     "I2F": from_integer, "I2FP": from_integer, "UI2F": from_integer, "UI2FP": from_integer,
     "F2I": to_integer, "UF2I": to_integer, "F2F": convert, "FRND": convert, "MUFU": special_function,
     "HFMA2": half_constant, "HADD2": half_to_float,

@@ -47,7 +47,9 @@ def split_name(name: str) -> tuple[str, list[str]]:
     if text == name or not text.endswith(")"):
         return text, []
     depths = _depths(text)
-    opening = next(i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "(")
+    opening = next((i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "("), None)
+    if opening is None:                  # "operator->", "(lambda)(x > 3)": brackets that are none
+        return text, []
     head, inside = text[:opening], text[opening + 1:-1]
     blanks = [i for i, depth in enumerate(_depths(head)) if depth == 0 and head[i] == " "]
     # a blank inside "operator()", "(anonymous namespace)" or "{lambda()#1}" is at depth > 0

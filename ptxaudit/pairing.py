@@ -210,6 +210,12 @@ def _pairings(ptx: Sequence[Access], made: dict[Access, list[Access]], added: It
     """The pairings, given which machine accesses are known to be of which PTX access."""
     free = [access for access in ptx if access not in made]
     out = {}
+    for origin, became in list(made.items()):
+        for access, own in _handed_over(origin, became, free):
+            made[access] = [own]
+            became = [other for other in became if other is not own]
+            free.remove(access)
+        made[origin] = became
     for origin, became in made.items():
         merged = _merged(origin, became, free)
         free = [access for access in free if access not in merged]
@@ -221,6 +227,14 @@ def _pairings(ptx: Sequence[Access], made: dict[Access, list[Access]], added: It
         out[access] = Pairing("deleted", 1, (access.id,), (), by=BY_MAP)
     ordered = [out[access] for access in ptx if access in out]
     return ordered + [Pairing("added", 1, (), (access.id,), by=BY_MAP) for access in added]
+
+
+def _handed_over(origin: Access, became: Sequence[Access], free: Sequence[Access]) -> list[tuple[Access, Access]]:
+    """Copies that are of other accesses of the same source line: the map gave them all to one of them."""
+    others = [a for a in free if a.access == origin.access and a.width == origin.width and a.place == origin.place and a.place is not None]
+    if len(others) + 1 != len(became) or any(a.width != origin.width for a in became):
+        return []
+    return list(zip(others, became[1:], strict=True))
 
 
 def _merged(origin: Access, became: Sequence[Access], free: Sequence[Access]) -> list[Access]:
@@ -250,6 +264,8 @@ def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
         return Pairing("expanded", len(sass), *ids, by=by)
     if len(ptx) == len(sass) == 1 and (kinds or not known or told == became):
         return Pairing("kept", 1, *ids, by=by)
+    if known and became > told and len(sass) == 1 and sass[0].depth >= ptx[0].depth:        # with elements that nobody asked for
+        return Pairing("merged" if len(ptx) > 1 else "kept", len(ptx), *ids, by=by)
     if not known or became > told:
         return Pairing("unrolled", round(became / told) if known else len(sass), *ids, by=by)
     if told == became and len(sass) < len(ptx):

@@ -9,7 +9,7 @@ A finding is *certain* when a proved figure says so, *possible* when an upper en
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -123,11 +123,12 @@ def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Sup
     return tuple(s for s in report.suppressions if s not in used)
 
 
-def fold(findings: Iterable[Finding]) -> list[Folded]:
-    """One entry for each rule, input, kernel, line, inline stack and opcode; the worst rules first come first."""
+def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambda finding: None) -> list[Folded]:
+    """One entry for each rule, input, kernel, line, inline stack and opcode, in the order of the findings;
+    those that `apart` tells apart are not folded together."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(_fold_key(finding), []).append(finding)
+        groups.setdefault((_fold_key(finding), apart(finding)), []).append(finding)
     folded = []
     for group in groups.values():
         worst = min(group, key=lambda f: (f.allowed is not None, list(Certainty).index(f.certainty), -f.weight))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir, toolchains
+from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.assemble import SourceLines
+from ptxaudit.compile_commands import Flags
 from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
@@ -21,6 +24,7 @@ from ptxaudit.launch import Launch, match
 from ptxaudit.machine_code import Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
+from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.ptxas import assemble
 from ptxaudit.signature import parameter_names
@@ -47,6 +51,7 @@ class Loaded:
     errors: tuple[InputError, ...] = ()
     registers: dict[str, int] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    known: PtxMap | None = None
     known: PtxMap | None = None
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
@@ -109,12 +114,13 @@ def _from_source(content: Content, options: Options) -> Loaded:
         from ptxaudit.nvrtc import compile_source
     tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
     text = decode(content.data, content.path)
+    flags = options.commands.get(os.path.realpath(content.path), Flags())
     compiled = compile_source(
         content.path if content.is_file else _with_line_break(text),
         arch=options.arch or DEFAULT_ARCH,
-        include=options.include,
-        defines=options.defines,
-        std=options.std,
+        include=(*flags.include, *options.include),
+        defines=(*flags.defines, *options.defines),
+        std=flags.std or options.std,
         instantiate=options.instantiate,
         name=content.path,
         tool=tool,

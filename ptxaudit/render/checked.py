@@ -72,7 +72,8 @@ class Checked:
     @cached_property
     def results(self) -> list[Result]:
         """The findings that have something to say, gravest and costliest first; what is unknown has not."""
-        folded = fold(finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
+        told = (finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
+        folded = fold(told, self._state)
         prints = fingerprints(folded)
         results = [self._result(one, printed) for one, printed in zip(folded, prints, strict=True)]
         return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.finding.weight))
@@ -86,9 +87,12 @@ class Checked:
         finding = folded.finding
         rule = RULES[finding.rule]
         level: Level = rule.level if finding.certain else "note"
-        state: State | None = None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
         place = finding.where
-        return Result(rule, level, folded.what, below(place.file, self.root), place, folded, printed, state)
+        return Result(rule, level, folded.what, below(place.file, self.root), place, folded, printed, self._state(finding))
+
+    def _state(self, finding: Finding) -> State | None:
+        """Against the baseline; copies of one line that are known and new are told apart."""
+        return None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
 
 
 def fingerprints(folded: Iterable[Folded]) -> list[str]:

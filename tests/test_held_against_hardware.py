@@ -16,7 +16,7 @@ from measured_kernels import SETS, Measured
 from ptxaudit.compare import Comparison, Total, Verdict
 
 # At least so many sites have exactly the counted requests and wavefronts.
-EQUAL = {"kernels_sm90": 1_410, "samples_sm90": 4_550, "idioms_sm90": 2_480}
+EQUAL = {"kernels_sm90": 1_429, "samples_sm90": 4_560, "idioms_sm90": 2_490}
 
 # At most so many sites have no figure at all, by what they are. It only ever shrinks.
 OPEN = {
@@ -31,7 +31,7 @@ OPEN = {
     },
     "idioms_sm90": {
         ("unknown", "mbarrier"): 20,
-        ("unknown", "load"): 2,                # behind a cuda::barrier
+        ("unknown", "load"): 3,                # behind a cuda::barrier; in a function that calls itself
         ("unknown", "atomic"): 1,              # generic, on shared memory: a loop beside it serves those
         ("data-dependent", "load"): 8,
         ("data-dependent", "atomic"): 4,
@@ -39,7 +39,7 @@ OPEN = {
 }
 
 # At most so many have a range where they could have a number: the rest depends on loaded data.
-BOUNDED = {"kernels_sm90": 137, "samples_sm90": 1, "idioms_sm90": 23}
+BOUNDED = {"kernels_sm90": 136, "samples_sm90": 1, "idioms_sm90": 23}
 
 # Instructions of which the profiler says one thing and the hardware counter of the launch another.
 DISPUTED = {
@@ -47,9 +47,6 @@ DISPUTED = {
     "samples_sm90": {("v4_mixed_merges", "LDS.128"), ("v4_two_way", "LDS.128")},
     "idioms_sm90": set(),
 }
-
-# Known to be wrong, to be mended: a WARPSYNC of half-warps does not part the warp; a function that calls itself.
-WRONG = {("warp_exchange", 0x2a0), ("warp_exchange", 0x2e0), ("warp_exchange", 0x310), ("warp_exchange", 0x340), ("recursion", 0x350)}
 
 
 @lru_cache
@@ -66,7 +63,6 @@ def test_every_site_agrees_with_the_counters(name: str) -> None:
     wrong = [
         f"{launch} {row.offset:#x} {row.verdict}: {row.why}"
         for launch, row in rows(name, Verdict.DIFFERS, Verdict.UNLISTED)
-        if (launch.launch.kernel, row.offset) not in WRONG
     ]
     assert wrong == []
     assert len(rows(name, Verdict.EQUAL)) >= EQUAL[name]
@@ -77,7 +73,7 @@ def test_every_site_agrees_with_the_counters(name: str) -> None:
     assert sum(row.site.status == "bounded" for _, row in rows(name, Verdict.WITHIN)) <= BOUNDED[name]
     for _, row in rows(name, Verdict.REQUESTS):
         assert ".BYPASS" in row.site.opcode or row.site.access in ("wgmma", "mbarrier", "bulk copy")
-    floors = [f"{launch}: {total}" for launch, total in totals(name) if total.counted < total.low and launch.launch.kernel not in dict(WRONG)]
+    floors = [f"{launch}: {total}" for launch, total in totals(name) if total.counted < total.low]
     assert floors == [], "a hardware counter below what the sites must cost"
     exact = [total for _, total in totals(name) if total.low == total.high]
     assert sum(total.counted == total.low for total in exact) >= 0.93 * len(exact)

@@ -122,7 +122,7 @@ def roots() -> Iterator[tuple[Path, str]]:
         yield Path(entry), VARIABLE
         for root in _wheel_roots(Path(entry)):
             yield root, VARIABLE
-    for entry in sorted(cache_folder().glob("*"), reverse=True):
+    for entry in sorted(cache_folder().glob("[!.]*"), reverse=True):       # a name with a dot is still being made
         for root in _wheel_roots(entry):
             yield root, "cache"
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):

@@ -224,6 +224,21 @@ def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
     assert [folder.name for folder in no_cache.iterdir()] == ["12.7"]
 
 
+def test_a_folder_that_is_still_being_made_is_not_found(no_cache):
+    library = no_cache / ".making-x" / "nvidia" / "cuda_nvrtc" / "lib"
+    library.mkdir(parents=True)
+    (library / "libnvrtc-builtins.so.12.6").touch()
+    (library / "libnvrtc.so.12").touch()
+    assert "12.6" not in [tool.version for tool in toolchains.find("nvrtc")]
+
+
+def test_the_command_fetches_on_demand(release):
+    release("12.9")
+    listed = json.loads(run("toolchains", "--fetch", "12.9", "--format", "json").stdout)
+    assert ("nvrtc", "12.9") in [(tool["kind"], tool["version"]) for tool in listed["tools"]]
+    assert "there is no CUDA release" in run("toolchains", "--fetch", "1.0", status=2).stderr
+
+
 def test_without_pip_the_message_says_how(no_cache, monkeypatch):
     monkeypatch.setattr(toolchain_fetch.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(toolchain_fetch.shutil, "which", lambda name: None)

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from reports import kernel, open_site, report, site
 
 import ptxaudit
 from ptxaudit import rules
+from ptxaudit.cli import main
 from ptxaudit.errors import InputError
 from ptxaudit.findings import Certainty, find, fold, stale_suppressions
 from ptxaudit.lanes.result import Status
@@ -136,3 +138,9 @@ def test_a_suppression_is_of_one_rule_and_one_line():
         assert found(given, "PA001")[0].allowed is None
         assert stale_suppressions(given, find(given)) == (wrong,)
     assert stale_suppressions(suppressed(right), find(suppressed(right))) == ()
+
+
+def test_the_page_of_rules_is_what_the_command_prints():
+    page = Path(__file__).resolve().parent.parent / "docs" / "rules.md"
+    printed = CliRunner().invoke(main, ["rule", "--format", "markdown", "--example"]).stdout
+    assert page.read_text().split("\n\n", 2)[2] == printed, "ptxaudit rule --format markdown --example"

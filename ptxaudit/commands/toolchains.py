@@ -9,16 +9,21 @@ import click
 from ptxaudit import toolchains
 
 HOW_TO_ADD = f"""\
-To add one: install its wheel (pip install nvidia-cuda-nvrtc-cu12 …, into a folder of its own with
---target where another version is installed already), or a CUDA toolkit, and name the folder in
+To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does it by itself), or install its wheels
+into a folder of its own (pip install --target), or a CUDA toolkit, and name the folder in
 {toolchains.VARIABLE} (several separated by ':'). CUDA_HOME, CUDA_PATH, /usr/local/cuda*, /opt/cuda* and
 PATH are searched by themselves. The first of each kind is the one in use."""
 
 
 @click.command("toolchains")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(form: str) -> None:
+@click.option("--fetch", "releases", metavar="VERSION", multiple=True, help="Fetch a CUDA release first, where it is not at hand; may be repeated.")
+def command(form: str, releases: tuple[str, ...]) -> None:
     """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
+    from ptxaudit.toolchain_fetch import ensure
+
+    for release in releases:
+        ensure("nvrtc", release)
     tools = toolchains.everything()
     missing = [kind for kind in toolchains.KINDS if not toolchains.find(kind)]
     if form == "json":

@@ -22,6 +22,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import PurePath
 
+from ptxaudit.lanes.result import Status
 from ptxaudit.report import Frame, Kernel, Site, Source
 
 WINDOW = 3                       # lines that one statement may be spread over
@@ -54,7 +55,8 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
     old_lines, new_lines = _lines(old, old_name), _lines(new, new_name)
     aligned = {name: align_lines(lines, new_lines.get(name, {})) for name, lines in old_lines.items()}
 
-    old_places, new_places = _places_of(old, old_name, aligned), _places_of(new, new_name, None)
+    heads = {name: statements(old_lines.get(name, {}), new_lines.get(name, {}), aligned.get(name, {})) for name in {*old_lines, *new_lines}}
+    old_places, new_places = _places_of(old, old_name, aligned, heads), _places_of(new, new_name, None, heads)
     groups: list[Indices] = []
     for key, there in new_places.items():
         groups += _pair_up(old_places.get(key, []), there, old.sites, new.sites)
@@ -65,6 +67,13 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
     )
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     blind = any(sites and not any(site.source for site in sites) for sites in (old.sites, new.sites))
+    if blind:
+        tokens = [[(sites[at].access, sites[at].opcode, _signature(sites[at])) for at in left]
+                  for sites, left in ((old.sites, left_old), (new.sites, left_new))]
+        groups += [((left_old[i],), (left_new[j],)) for i, j in align(*tokens)]
+        left_old, left_new = _left(groups, len(old.sites), len(new.sites))
+        groups += [((i,), (j,)) for i, j in _alike(left_old, left_new, old.sites, new.sites)]
+        left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     old_rest = [_likeness(old.sites[at], old_name, blind) for at in left_old]
     new_rest = [_likeness(new.sites[at], new_name, blind) for at in left_new]
     groups += [((left_old[i],), (left_new[j],)) for i, j in align(old_rest, new_rest)]
@@ -81,12 +90,12 @@ def _left(groups: list[Indices], olds: int, news: int) -> tuple[list[int], list[
     return [at for at in range(olds) if at not in here], [at for at in range(news) if at not in there]
 
 
-def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> dict[Hashable, list[int]]:
+def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]) -> dict[Hashable, list[int]]:
     """The sites that have a position, by it."""
     places: dict[Hashable, list[int]] = defaultdict(list)
     for at, site in enumerate(kernel.sites):
         if site.source:
-            places[_key(site, name, aligned)].append(at)
+            places[_key(site, name, aligned, heads)].append(at)
     return places
 
 
@@ -102,7 +111,33 @@ def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequenc
             yield tuple(olds), tuple(news)
             return
     if len(olds) == len(news):
-        yield from (((i,), (j,)) for i, j in zip(olds, news, strict=True))
+        yield from (((i,), (j,)) for i, j in _likely(olds, news, old, new))
+
+
+def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
+    """Copies of one access: those of equal cost pair first, then the rest in order; a compiler may have
+    turned them round."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for i in reversed(olds):
+        waiting[_signature(old[i])].append(i)
+    pairs = [(queue.pop(), j) for j in news if (queue := waiting.get(_signature(new[j])))]
+    here, there = {i for i, _ in pairs}, {j for _, j in pairs}
+    rest = zip((i for i in olds if i not in here), (j for j in news if j not in there), strict=False)
+    return pairs + list(rest)
+
+
+def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[tuple[int, int]]:
+    """Where a side is without line information: sites of one access and opcode that cost the same, in order."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for i in reversed(olds):
+        waiting[old[i].access, old[i].opcode, _signature(old[i])].append(i)
+    for j in news:
+        if queue := waiting.get((new[j].access, new[j].opcode, _signature(new[j]))):
+            yield queue.pop(), j
+
+
+def _signature(site: Site) -> Hashable:
+    return (site.width, site.status, site.active_requests, site.wavefronts, site.excess, site.per_request, site.lines)
 
 
 Near = tuple[Hashable, int]          # (access, width, file and inline stack; line as the new side counts)
@@ -113,7 +148,7 @@ def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | 
     if site.source is None:
         return None
     file = name(site.source.file)
-    stack, _ = _key(site, name, aligned)                        # type: ignore[misc]
+    stack, _ = _key(site, name, aligned, {})                    # type: ignore[misc]
     line = site.source.line if aligned is None else _carried(site.source.line, aligned[file])
     return (site.access, site.width, file, stack[1:]), line
 
@@ -152,7 +187,8 @@ def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
     sites that are told apart by their widths: more copies of one width may be more trips of a loop."""
     if any(site.width is None for site in sites):
         return None, None
-    launch = None if any(site.requests is None for site in sites) else sum((site.requests or 0) * (site.width or 0) for site in sites)
+    counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]
+    launch = None if None in counts else sum((count or 0) * (site.width or 0) for count, site in zip(counts, sites, strict=True))
     return launch, sum(site.width or 0 for site in sites)
 
 
@@ -210,13 +246,13 @@ def _lines(kernel: Kernel, name: Callable[[str], str]) -> FileLines:
     return files
 
 
-def _key(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> Hashable:
-    """File, line and inline stack, with old lines as the new ones they became (None = gone)."""
+def _key(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]) -> Hashable:
+    """File, first line of the statement and inline stack, with old lines as the new ones they became (None = gone)."""
     places = []
     for place in _places(site):
         file = name(place.file)
         line = place.line if aligned is None else aligned[file].get(place.line)
-        places.append((file, line) if line is not None else (file, "gone", place.line))
+        places.append((file, heads.get(file, {}).get(line, line)) if line is not None else (file, "gone", place.line))
     return (tuple(places), site.access)
 
 
@@ -230,6 +266,26 @@ def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
     same = {number: number for number in old if number in new}
     moved = _align_by(olds, news, _neighbourhoods(olds), _neighbourhoods(news))
     return max(same, moved, key=lambda lines: _agreement(lines, old, new))
+
+
+def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> LineMap:
+    """Line of the new side -> first line of its statement, of those that sites are on: compilers name one
+    or another line of a statement."""
+    texts = {aligned[number]: line.text for number, line in old.items() if number in aligned}
+    texts |= {number: line.text for number, line in new.items()}
+    heads: LineMap = {}
+    before = None
+    for number in sorted(texts):
+        goes_on = before is not None and number - before <= WINDOW and _goes_on(texts[before])
+        heads[number] = heads[before] if goes_on and before is not None else number
+        before = number
+    return heads
+
+
+def _goes_on(text: str | None) -> bool:
+    """The line is known, and leaves a parenthesis open or ends with an operator."""
+    code = (text or "").split("//")[0].rstrip()
+    return code.count("(") > code.count(")") or code.endswith(tuple(",+-*/%=&|^?<>(["))
 
 
 def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence) -> LineMap:

@@ -128,6 +128,22 @@ def test_the_lines_of_one_statement_are_near():
     assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
 
 
+def test_copies_that_were_turned_round_are_told_by_their_cost():
+    old, new = [at(10, wavefronts=64, id="a"), at(10, id="b")], [at(10, id="A"), at(10, wavefronts=64, id="B")]
+    assert [(a.id, b.id) for a, b in pairs_of(kernel(*old), kernel(*new))] == [("b", "A"), ("a", "B")]
+    blind = [dataclasses.replace(one, source=None) for one in old]
+    assert [(a.id, b.id) for a, b in pairs_of(kernel(*blind), kernel(*new))] == [("b", "A"), ("a", "B")]
+
+
+def test_lines_of_one_statement_are_one_place_and_those_of_two_are_not():
+    def swapped(first):
+        old = [at(10, text=first, wavefronts=64), at(11, text="s[j];")]
+        new = [at(10, text=first), at(11, text="s[j];", wavefronts=64)]
+        return [str(change.verdict) for change in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes]
+    assert swapped("x = s[i] +   // first half") == ["moved", "moved"]
+    assert swapped("x = s[i];") == ["better", "worse"]
+
+
 def test_another_access_on_the_same_line_is_another_site():
     assert matched([at(10)], [at(10, "store")]) == [(None, 10), (10, None)]
 
@@ -251,8 +267,8 @@ def test_without_a_launch_the_pieces_of_one_pass_are_compared():
 
 
 def test_a_line_unrolled_further_is_the_same_work():
-    assert changes(pieces(2, 4, requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [("same", None, 2, 4)]
-    assert changes(pieces(2, 4, requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [("better", None, 2, 4)]
+    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [("same", None, 2, 4)]
+    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [("better", None, 2, 4)]
 
 
 def test_one_access_more_on_a_line_is_new():

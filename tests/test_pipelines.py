@@ -154,3 +154,35 @@ def test_the_page_s_test_runs(folder, monkeypatch):
     names: dict = {}
     exec(text, names)          # the page's own words
     names["test_transpose"]()
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+BAD_INPUT = {
+    "a baseline of another schema": (["audit", "kernels.cu", "--baseline", "other.json"], 'schema "ptxaudit/baseline/9"', "baseline update"),
+    "a report as a baseline": (["audit", "kernels.cu", "--baseline", "report.json"], 'schema "ptxaudit/report/1"', "baseline update"),
+    "half a report": (["diff", "half.json", "report.json"], "cut", "write it again"),
+    "a report of another schema": (["diff", "report.json", "other.json"], 'schema "ptxaudit/baseline/9"', "write it again"),
+    "a suppression without a reason": (["audit", "unreasoned.cu"], "gives no reason", 'allow(PA001, "why")'),
+    "a release that never was": (["audit", "kernels.cu", "--toolchain", "9.9"], "no CUDA release '9.9'", "12.9"),
+    "a rule that is none": (["audit", "kernels.cu", "--fail-on", "PA099"], "--fail-on PA099 is no rule", "PA001"),
+    "a folder that cannot be written to": (["audit", "kernels.cu", "-o", "none/report.json"], "cannot write it", "-o"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_a_message_and_status_2(folder, case, monkeypatch):
+    from click.testing import CliRunner
+
+    from ptxaudit.cli import main
+
+    monkeypatch.chdir(folder)
+    report = CliRunner().invoke(main, ["audit", "kernels.cu", "--format", "json"]).stdout
+    (folder / "report.json").write_text(report)
+    (folder / "half.json").write_text(report[: len(report) // 2])
+    (folder / "other.json").write_text('{"schema": "ptxaudit/baseline/9"}')
+    (folder / "unreasoned.cu").write_text(KERNEL.replace("__syncthreads();", "__syncthreads();  // ptxaudit: allow(PA001)"))
+    arguments, what, hint = BAD_INPUT[case]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and "Traceback" not in result.output
+    assert what in result.stderr and hint in result.stderr, result.stderr

@@ -133,7 +133,7 @@ def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
     if done.returncode == 0:
         return done.stdout, ""
     complaint = done.stderr.strip() or f"exit status {done.returncode}"
-    if "--binary" in complaint or "not in allowed" in complaint:
+    if "option 'binary'" in complaint:
         raise InputError(f"this nvdisasm does not know sm_{sm}", toolchains.how_to_add("nvdisasm"), detail=complaint)
     return "", complaint
 

@@ -1,0 +1,110 @@
+"""The disassembler in batches: the same text as of each cubin by itself; what does not decode; how many processes it takes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+import machine_code
+from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx
+from ptxaudit import toolchains
+from ptxaudit.artifacts.cubin import read_cubin
+from ptxaudit.errors import InputError
+from ptxaudit.inputs import Content
+from ptxaudit.machine_code import portions
+from ptxaudit.sass import disassemble as module
+from ptxaudit.sass.disassemble import disassemble
+
+SMALL = """.visible .entry k%d(.param .u64 p)
+{ .reg .u32 %%r<5>; .reg .u64 %%d<2>; .reg .pred %%q; .shared .align 16 .b8 a[4096];
+  mov.u32 %%r2, %%tid.x; mov.u32 %%r3, a; ld.param.u64 %%d1, [p]; setp.gt.u32 %%q, %%r2, %d;
+  L: mad.lo.u32 %%r3, %%r2, %d, %%r3; st.shared.u32 [%%r3], %%r2; ld.global.u32 %%r2, [%%d1]; setp.ne.u32 %%q, %%r2, 0; @%%q bra L; ret; }
+"""
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The calls of the disassembler, each as the number of functions it was given."""
+    calls = []
+    run = module._nvdisasm
+    monkeypatch.setattr(module, "_nvdisasm", lambda pieces, *a: calls.append(len(pieces)) or run(pieces, *a))
+    return calls
+
+
+def of_one_file(data: bytes, tmp_path) -> dict[str, list[str]]:
+    """function -> instructions, as nvdisasm prints a cubin without labels and names (`-raw`… of its own file)."""
+    path = tmp_path / "one.cubin"
+    path.write_bytes(data)
+    said = subprocess.run([toolchains.get("nvdisasm").path, "-c", str(path)], capture_output=True, text=True, check=True).stdout
+    functions: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in said.splitlines():
+        if match := re.match(r"\s*\.section\s+\.text\.([^,\s]+)", line):
+            lines = functions.setdefault(match[1], [])
+        elif match := re.search(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", line):
+            lines.append(" ".join(match[1].split()))
+    return functions
+
+
+_PLACE = re.compile(r"`\([^)]*\)|\(\*.*\*\)|-?\b0x[0-9a-f]+\s*(\(\*.*\*\))?$")
+
+
+@pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
+def test_a_batch_reads_as_each_file_alone(arch, tmp_path, runs):
+    """All but the places that branches go to, which nvdisasm names by labels in a file."""
+    cubins = [from_ptx(SMALL % (1, 7, 4), arch), from_cuda(EVERYTHING, arch), from_ptx(SMALL % (2, 9, 8), arch)]
+    batch = disassemble([read_cubin(data, "k") for data in cubins])
+    assert len(runs) == 1
+    for data, code in zip(cubins, batch, strict=True):
+        alone = of_one_file(data, tmp_path)
+        assert code.keys() == alone.keys()
+        for name, lines in code.items():
+            assert [_PLACE.sub("", line.text).split() for line in lines] == [_PLACE.sub("", text).split() for text in alone[name]]
+
+
+@pytest.mark.parametrize("arch", ("sm_80", "sm_121"))
+def test_branches_in_a_batch_are_counted_from_their_own_function(arch):
+    first, second = (read_cubin(from_ptx(SMALL % (n, 5, 4), arch), "k") for n in (1, 2))
+    together = disassemble([first, second])
+    assert together[1] == disassemble([second])[0]
+    targets = [line.operands for line in together[1]["k2"] if line.opcode == "BRA"]
+    assert targets and all(int(t.split()[-1], 16) < len(second.functions[0].code) for t in targets)
+
+
+def test_one_process_an_architecture(runs):
+    data = [from_ptx(SMALL % (n, n, 4), arch) for n in range(4) for arch in ARCHITECTURES[:3]]
+    found = list(portions(Content(f"{n}.cubin", "cubin", bytes(one)) for n, one in enumerate(data)))
+    assert sorted(runs) == [4, 4, 4]
+    assert [portion.content.path for portion in found] == [f"{n}.cubin" for n in range(len(data))]
+    assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
+
+
+def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
+    monkeypatch.setattr("ptxaudit.machine_code.BATCH_BYTES", 2048)
+    data = from_ptx("".join((SMALL % (n, n, 4)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12)))
+    found = list(portions([Content("k.cubin", "cubin", data)]))
+    assert len(found) > 3 and len(runs) > 2
+    assert sorted(name for portion in found for name in portion.module.functions) == sorted(f"k{n}" for n in range(12))
+    assert [len(portion.names) for portion in found] == [12] + [0] * (len(found) - 1)
+
+
+def test_what_does_not_decode_leaves_the_others():
+    good, bad = (read_cubin(from_ptx(SMALL % (n, n, 4)), f"{n}.cubin") for n in (1, 2))
+    broken = replace(bad.functions[0], code=b"\xff" * 64 + bad.functions[0].code[64:])
+    first, second = disassemble([good, replace(bad, functions=(broken,))])
+    assert isinstance(first["k1"], tuple) and len(first["k1"]) * 16 == len(good.functions[0].code)
+    assert isinstance(second["k2"], InputError) and "does not decode as sm_90" in second["k2"].what and second["k2"].file == "2.cubin"
+
+
+def test_an_architecture_that_the_disassembler_does_not_know():
+    cubin = replace(read_cubin(from_ptx(SMALL % (1, 1, 4)), "k"), sm=77)
+    with pytest.raises(InputError, match="this nvdisasm does not know sm_77"):
+        disassemble([cubin])
+
+
+def test_nothing_to_disassemble():
+    assert disassemble([]) == []
+    assert machine_code.lines_of(from_ptx(SMALL % (1, 1, 4)))[1]["k1"]

@@ -806,6 +806,23 @@ def _permute(values, attrs):
     return parts
 
 
+def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
+    """A permutation whose low bytes come from bytes that are known, whatever the others are: how ptxas moves
+    16-bit values about in registers whose upper halves nobody wrote."""
+    a, b, sel = values
+    s = _number(sel)
+    if s is None or attrs and attrs[0] or a.terms or b.terms:
+        return None
+    def good(byte: int) -> bool:
+        source = a if byte < 4 else b
+        return source.poison is None and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
+    low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
+    if not low:
+        return None
+    out = meaning_of("prmt").run(32, attrs, a.base, b.base, sel.base)
+    return Value(out) if low == 4 else Value(out, (), 8 * low, None, a.why or b.why)
+
+
 def compare(relation: str, a: Value, b: Value) -> Value | None:
     """A comparison decided by the ranges of the unknowns, else None."""
     if a.base.dtype == bool or a.poison is not None or b.poison is not None:
@@ -899,6 +916,10 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
                 v = fit(v, want)
         fitted.append(v)
     values = tuple(fitted)
+    if op.name == "prmt" and not all(v.known for v in values):
+        kept = _known_bytes(values, op.attrs)
+        if kept is not None:
+            return kept
     if all(v.known for v in values):
         out = row.run(op.bits, op.attrs, *(v.base for v in values))
         if row.undefined is not None:

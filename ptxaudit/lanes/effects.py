@@ -217,6 +217,10 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
         return _ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
         return (_generic(op, view.read(op.src[0]), index),)
+    if name == "bar.red":          # one result for all threads of the block
+        return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
+                     _told_apart(Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True))
+                     for k, d in enumerate(op.dst))
     if name == "call":
         forget_local(view.registers)
     if len(op.dst) == 1 and affine.of_its_sources(name):
@@ -225,9 +229,18 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
 
+def _told_apart(symbol: Uniform) -> Value:
+    """An unknown number, or an unknown truth value."""
+    if symbol.bits > 1:
+        return unknown(symbol)
+    return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
+
+
 def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int) -> Value:
     """The result when the lanes that are not active hold what the first active one does: they do not count,
     and a value that is one for all active lanes is seen to be so."""
+    if any(v.poison is not None and (v.poison & mask).any() for v in sources):
+        return out
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
@@ -268,7 +281,10 @@ def _memory(op: Op, view: View, index: int, guard):
     out = []
     for k, d in enumerate(op.dst):
         at = affine.add(address, constant(k * bits // 8, address.bits)) if k else address
-        out.append(_widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
+        told = None
+        if view.env.facts.memory is not None and op.space in ("global", "generic") and bits in DTYPES:
+            told = view.env.facts.memory.load(at, bits, index)
+        out.append(_widen(told, d.bits if d else bits, is_signed) if told is not None else _widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
     return tuple(out)
 
 
@@ -288,7 +304,7 @@ def _surely_elsewhere(address: Value) -> bool:
 
 
 def _widen(value: Value, bits: int, is_signed: bool) -> Value:
-    if value.bits == bits:
+    if value.bits == bits or bits not in DTYPES:        # registers of 128 bits hold nothing that is followed
         return value
     if is_signed and value.bits < bits:
         return affine.sign_extend(value, bits)

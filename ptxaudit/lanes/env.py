@@ -7,11 +7,15 @@ lanes exist, and what the launch tells. What is not told is a `Uniform`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ir import Address, Const, Function, Operand, Special, Variable
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
+
+if TYPE_CHECKING:
+    from .given import Given
 
 LANES = 32                       # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024       # bytes: no block's shared memory is larger (228 KiB on sm_90)
@@ -26,13 +30,14 @@ class Facts:
     """What the user states beside a launch.
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
-    block, grid, dynamic_shared: stated without a whole launch.
+    block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     """
 
     aligned: dict = field(default_factory=dict)
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
     dynamic_shared: int | None = None
+    memory: Given | None = None
 
 
 @dataclass

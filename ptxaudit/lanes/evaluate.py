@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ..ir import Const, Function
 from .env import LANES, Environment, Facts, thread_rows
+from .given import given
 from .infer import Inference, infer
 from .observe import access_reason
 from .record import SiteRecord
@@ -38,9 +39,11 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
         return KernelResult(tuple(listed.values()))
     deadline = time.perf_counter() + (BUDGET if budget is None else budget)
     simulated: dict[int, SiteResult] = {}
+    if launch is not None and launch.buffers:
+        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers))
     if launch is not None and (launch.grid is None or launch.block is None):
-        facts = Facts(facts.aligned, facts.block or launch.block, facts.grid or launch.grid,
-                      launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
+        facts = replace(facts, block=facts.block or launch.block, grid=facts.grid or launch.grid,
+                        dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
         told, launch = launch, None
     else:
         told = launch
@@ -120,7 +123,7 @@ def environment(function: Function, launch, facts: Facts, block, concrete: dict[
     param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
     return Environment(
         function, exists, tid, warp, block=block,
-        grid=None if launch is None else _three(launch.grid),
+        grid=None if launch is None or launch.grid is None else _three(launch.grid),
         cluster=None if launch is None else _three(launch.cluster or function.cluster or (1, 1, 1)),
         dynamic_shared=None if launch is None else launch.dynamic_shared,
         param_bytes=param_bytes, param_known=param_known, facts=facts, concrete_block=concrete or {}, executions=0)
@@ -133,7 +136,7 @@ def _three(numbers) -> tuple[int, int, int]:
 
 def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
     """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
-    part = graph.slice(accesses, follow_loads=False)
+    part = graph.slice(accesses, follow_loads=facts.memory is not None)
     block, grid = _three(launch.block), _three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False

@@ -174,13 +174,18 @@ class SiteRecord:
             least, most = self.lost_each or (low, high)
             self.lost_each = min(least, low), max(most, high)
 
-    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool) -> None:
-        """Requests of which is known which lanes may take part, not which do."""
+    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool,
+                  most: np.ndarray | None = None) -> None:
+        """Requests of which is known which lanes may take part, not which do. most: (n,) what each may cost."""
         self.requests += int(weights.sum())
         self.maybe = True
         self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
         self.many_trips = True
         lanes = possible.sum(axis=1)
+        if most is not None:
+            self.lost_high += int((most * weights).sum())
+            self.lost_each = 0, max((self.lost_each or (0, 0))[1], int(most.max(initial=0)))
+            return
         for count in np.unique(lanes[lanes > 0]):
             _, high = banks.bounds(self.machine, self.access, 1, int(count))
             self.lost_high += high * int(weights[lanes == count].sum())

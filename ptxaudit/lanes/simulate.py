@@ -26,9 +26,11 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from .. import banks
+from ..errors import InputError
 from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Control, Guard, Instruction, Reg
-from . import affine
+from . import affine, given
 from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
@@ -221,11 +223,15 @@ class Simulation:
             self._access(instruction, cohort, view)
         return cohort, view
 
+    def _told(self, op) -> bool:
+        """A load that may be of memory whose content the launch tells."""
+        return self.env.facts.memory is not None and op.name == "load" and op.space in given.SPACES
+
     # --- rounds of a loop ---
 
     def _moves(self, op, lap: Round) -> bool:
         """An operation on a value with the number of rounds in it."""
-        if opaque_load(op):
+        if opaque_load(op) and not self._told(op):
             return False
         return any(isinstance(s, Reg) and lap.mentions(self.registers.values.get(s.name)) for s in op.src)
 
@@ -253,7 +259,7 @@ class Simulation:
         return {u for u, _ in value.terms if u.kind == "block"}
 
     def _depends_on_block(self, op) -> bool:
-        if opaque_load(op):
+        if opaque_load(op) and not self._told(op):
             return False
         values = self.registers.values
         for s in op.src:
@@ -428,7 +434,9 @@ class Simulation:
             why = _cause(doubt, instruction.index)
             if not cohort.doubt and not cohort.parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
-                record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data)
+                together = doubt.poison is None and squeeze(doubt).uniform
+                most = self._whole_cost(site, view, cohort.mask, record) if together else None
+                record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data, most)
                 return
             record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
             return
@@ -466,6 +474,20 @@ class Simulation:
             raise NotAffine
         else:
             lap.requests.append((record, arguments))
+
+    def _whole_cost(self, site, view: View, mask: np.ndarray, record: SiteRecord) -> np.ndarray | None:
+        """Wavefronts of each row's request if all its lanes take part; None where that is not known."""
+        address = view.read(site.address)
+        if site.offset:
+            address = affine.add(address, constant(site.offset, address.bits))
+        known = self._addresses(address, mask, record)
+        shift = record.machine.invariant_shift(record.access)
+        if isinstance(known, Lost) or known[2] or (1 << known[1]) < shift or record.access.bypass:
+            return None
+        try:
+            return banks.score(record.machine, record.access, np.where(mask, known[0], 0), mask, None).high
+        except InputError:
+            return None
 
     def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord) -> tuple[np.ndarray, int, int] | Lost:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
@@ -528,7 +550,6 @@ class Simulation:
 
     @staticmethod
     def _size(site) -> int:
-        from .. import banks
         return banks.classify(site.opcode).width
 
     # --- control ---

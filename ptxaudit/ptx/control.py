@@ -89,7 +89,7 @@ def barrier(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands) -> None:
         e.control = ir.Control("barrier", (), e.guard)
         if "red" in o.plain:
-            e.emit(e.opcode, e.targets(operands[0]), tuple(v for x in operands[1:] for v in e.everything(x)))
+            e.emit("bar.red", e.targets(operands[0]), tuple(v for x in operands[1:] for v in e.everything(x)))
     return lower
 
 

@@ -177,6 +177,16 @@ def block_barrier(b: Builder) -> None:
     b.control = ir.Control("barrier", guard=b.guard)
 
 
+def barrier_result(b: Builder) -> None:
+    """B2R.RESULT: what the block's last BAR.RED has reduced, as a number or as a predicate."""
+    if not b.has("RESULT"):
+        raise NoMeaning
+    for operand in b.operands:
+        destination = b.destination(operand)
+        if destination is not None:
+            b.emit("bar.red", (destination,), (), destination.bits)
+
+
 def give_way(b: Builder) -> None:
     """YIELD, in loops that wait for other lanes."""
     b.control = ir.Control("yield")
@@ -196,6 +206,6 @@ LOWERINGS = {
     **dict.fromkeys(_NO_EFFECT, nothing),
     "BRA": branch, "BRX": switch, "BRXU": switch, "JMP": unknown_jump, "JMX": unknown_jump, "JMXU": unknown_jump,
     "EXIT": leave, "KILL": leave, "BPT": trap, "CALL": call, "RET": give_back,
-    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "YIELD": give_way,
+    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "B2R": barrier_result, "YIELD": give_way,
     "BAR": block_barrier, "UCGABAR_ARV": block_barrier, "UCGABAR_WAIT": block_barrier,
 }

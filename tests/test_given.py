@@ -1,0 +1,106 @@
+"""Buffers that the launch tells: sites that depend on their content become exact, where nothing may change it."""
+
+import numpy as np
+import pytest
+
+import ptxaudit
+
+SOURCE = """
+extern "C" __global__ void histogram(const unsigned char* __restrict__ data, unsigned* __restrict__ out, int n) {
+    __shared__ unsigned bins[256];
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) bins[i] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[data[i]], 2u);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) atomicAdd(&out[i], bins[i]);
+}
+
+extern "C" __global__ void gather(const int* index, float* out, int n) {
+    __shared__ float table[1024];
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) table[i] = i;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = table[index[i]];
+}
+
+struct Csr { const int* row; const int* column; };
+extern "C" __global__ void rows(Csr a, float* out, int n) {
+    __shared__ float x[512];
+    x[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    float sum = 0;
+    for (int k = a.row[threadIdx.x]; k < a.row[threadIdx.x + 1]; ++k) sum += x[a.column[k]];
+    out[threadIdx.x] = sum;
+}
+"""
+RANDOM = np.random.default_rng(7)
+INDEX = RANDOM.integers(0, 1024, 1000, dtype=np.int32)
+OUT = np.zeros(1024, np.float32)
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    path = tmp_path_factory.mktemp("given") / "given.cu"
+    path.write_text(SOURCE)
+    return str(path)
+
+
+def loads(path, isa, **launch):
+    report = ptxaudit.audit(path, isa=isa, kernels=(launch["kernel"],), launches=[ptxaudit.Launch(**launch)])
+    return [site for site in report.sites if site.access in ("load", "atomic")]
+
+
+def cost(opcode, words, lanes):
+    """Wavefronts of one request: 32-bit words at `words` in the first lanes."""
+    addresses = np.zeros(32, np.int64)
+    addresses[:lanes] = 4 * np.asarray(words)
+    return ptxaudit.score_request(opcode, addresses.tolist(), active=(1 << lanes) - 1, arch="sm_90").wavefronts
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_a_gather(kernel, isa):
+    site, = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
+    warps = [INDEX[k:k + 32] for k in range(0, 1000, 32)]
+    assert (site.status, site.requests) == ("exact", len(warps))
+    assert site.wavefronts == sum(cost("ld.shared.f32", words, len(words)) for words in warps)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_a_histogram(kernel, isa):
+    data = RANDOM.integers(0, 256, 2048, dtype=np.uint8)
+    atomic, load = loads(kernel, isa, kernel="histogram", grid=2, block=128, params=[data, None, 2048])
+    assert (atomic.status, atomic.requests) == ("exact", 2048 // 32)
+    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k:k + 32], 32) for k in range(0, 2048, 32))
+    assert load.status == "exact"
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_rows_of_a_sparse_matrix(kernel, isa):
+    """Trip counts and addresses both come from data, through pointers inside a structure."""
+    lengths = RANDOM.integers(0, 6, 64)
+    row = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    column = RANDOM.integers(0, 512, row[-1], dtype=np.int32)
+    sites = loads(kernel, isa, kernel="rows", grid=1, block=64, params=[[row, column], OUT, 64])
+    warps = range(0, 64, 32)
+    trips = [lengths[w:w + 32].max() for w in warps]
+    if isa == "ptx" and len(sites) == 1:
+        assert sites[0].status == "exact" and sites[0].active_requests == sum(trips)
+    assert all(site.status in ("exact", "unreached") for site in sites)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_what_may_be_written_is_not_trusted(kernel, isa):
+    """`out` is not told: it may point into `index`, which is not promised to be read only."""
+    site, = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
+    assert site.status == "data-dependent" and "may write" in site.reason
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_one_buffer_for_both_is_not_trusted(kernel, isa):
+    site, = loads(kernel, isa, kernel="gather", grid=1, block=32, params=[0x7000_0000_0000, 0x7000_0000_0000, 32])
+    assert site.status == "data-dependent"
+
+
+def test_lanes_outside_of_the_buffer(kernel):
+    site, = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
+    assert site.status == "data-dependent" and "outside of the buffers" in site.reason

@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from twin import compare, generate, run
+from twin import compare, generate
 from twin.code import flatten
+from twin.meeting import meeting
 
 from ptxaudit.ptx.parse import parse_module
 
@@ -93,5 +94,5 @@ bar.sync 2;
 bra $LOOP;
 $OUT: ret; }
 """))[0]["k"]
-    assert run.meeting(code)[0] == 3
-    assert run.meeting(code)[4] == 7
+    assert meeting(code)[0] == 3
+    assert meeting(code)[4] == 7

@@ -4,10 +4,14 @@ It works from the syntax tree (`ptxaudit.ptx.syntax`), one lane at a time, with 
 IR, no arrays, no slices, no symbols. `run.requests(text, kernel, launch)` gives every request of every
 site; `count` scores them by loops; `compare` holds `ptxaudit.lanes` against both.
 
-    code     syntax tree -> a flat list of steps, labels resolved, names in their scopes
-    arith    what an opcode computes from integers
-    floats   the same for bit patterns of floats, through exact fractions
-    run      warps in lockstep: a stack of (place, meeting place, lanes); memory; barriers
-    count    wavefronts of one request, by HARDWARE's sentences
-    generate random kernels      c_side   the same expressions in C
+    code          syntax tree -> a flat list of steps, labels resolved, names in their scopes
+    arith floats  what an opcode computes, from integers and exact fractions;  opcodes  all of them on awkward values
+    meeting       where lanes that part meet again
+    instructions across memory    what one step does to the lanes of a warp
+    run           blocks, warps, barriers, and which lanes go on together
+    count         wavefronts of one request, by the rules' sentences
+    values accesses statements idioms generate        random kernels
+    c_side c_table      the same kernels as compiled C
+    machine       the engine on what ptxas makes of them
+    instrument    the same kernels writing down their accesses, for a GPU
 """

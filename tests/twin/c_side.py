@@ -14,7 +14,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import run
+from . import instructions, run
 from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -163,7 +163,7 @@ class Translation:
             case "ld" | "st" | "atom" | "red" | "cp" | "ldmatrix" | "stmatrix":
                 return self.memory(step, base, words, t)
             case "cvta":
-                shift = run.SHARED_WINDOW if "shared" in words else run.LOCAL_WINDOW
+                shift = instructions.SHARED_WINDOW if "shared" in words else instructions.LOCAL_WINDOW
                 return put(f"{v(1, 64)} + {shift}ull")
             case "mov":
                 if isinstance(ops[0], Many):
@@ -308,8 +308,8 @@ class Translation:
         other = step.operands[1 if base == "st" else 0]
         items = other.items if isinstance(other, Many) else (other,)
         if space == "generic":
-            local = f"{address} - {run.LOCAL_WINDOW}ull"
-            body = f"if ({address} >= {run.SHARED_WINDOW}ull) {{ note({step.line}, {address} - {run.SHARED_WINDOW}ull); }} else {{ " + (
+            local = f"{address} - {instructions.LOCAL_WINDOW}ull"
+            body = f"if ({address} >= {instructions.SHARED_WINDOW}ull) {{ note({step.line}, {address} - {instructions.SHARED_WINDOW}ull); }} else {{ " + (
                 " ".join(f"set(loc, {local} + {i * n // 8}, {n // 8}, {self.value(o, n)});" for i, o in enumerate(items)) if base == "st" else "") + " }"
             return body + ("" if base == "st" else " ".join(f"{name(r)} = 0;" for r in items))
         if base == "st":
@@ -318,7 +318,7 @@ class Translation:
         return " ".join(f"{name(r)} = {f'(u{r.bits})sx({n}, {load(i)})' if t[0] == 's' else load(i)};" for i, r in enumerate(items))
 
     def machine_offset(self, where: Mem) -> int:
-        return run.Warp._offset(self.code, where.base.name) + where.offset
+        return instructions.Instructions._offset(self.code, where.base.name) + where.offset
 
     def tables(self) -> str:
         """The initialised variables, by their addresses."""

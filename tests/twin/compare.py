@@ -17,7 +17,8 @@ from ptxaudit.ptx.parse import parse_module
 
 from . import count
 from .code import Imm, flatten
-from .run import Machine, junk
+from .memory import junk
+from .run import Machine
 
 MACHINE = machines.get("sm_90")
 

@@ -136,7 +136,7 @@ def _inputs(w: Idioms, cluster) -> None:
     """Registers that everything starts from: indices, parameters, the thread's number."""
     rng = w.rng
     often = {"tid.x": 1.0, "tid.y": 0.7, "ctaid.x": 0.5, "laneid": 0.3}
-    names = ["tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x", "warpid"]
+    names = ["tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x"] + ["warpid"] * (not w.lonely)
     if cluster:
         names += ["cluster_ctaid.x", "cluster_ctarank", "cluster_nctaid.x", "clusterid.x", "cluster_nctarank"]
         often |= {"cluster_ctarank": 0.8}

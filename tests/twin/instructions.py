@@ -1,0 +1,355 @@
+"""What one step does to the lanes of a warp: values, memory, and what lanes tell each other. `run.Warp` adds the control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .arith import NoMeaning, mask, meaning, signed
+from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
+from .memory import junk
+
+LANES = 32
+SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32     # as wide as any 32-bit address
+DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")          # a wait that is over
+
+
+@dataclass
+class Request:
+    """One warp issued one site once. addresses: lane -> byte address in the shared window, of the active lanes."""
+
+    block: tuple
+    warp: int
+    line: int
+    addresses: dict[int, int]
+    sources: dict[int, int] | None = None
+    lanes: tuple = ()
+
+
+@dataclass
+class Frame:
+    """One activation of a function. registers: name -> a list over lanes; params: variable -> bytes over lanes."""
+
+    code: Code
+    registers: dict = field(default_factory=dict)
+    params: dict = field(default_factory=dict)
+    carry: list = field(default_factory=lambda: [0] * LANES)
+
+
+class Instructions:
+    """A warp without its control. It has machine, where, number, tid, local (a lane each) and shared."""
+
+    def _param(self, frame: Frame, name: str, size: int = 64) -> list[bytearray]:
+        if name not in frame.params:
+            frame.params[name] = [bytearray(max(size, 64)) for _ in range(LANES)]
+        return frame.params[name]
+
+    # --- values ---
+
+    def value(self, frame: Frame, operand, lane: int, bits: int) -> int:
+        kind = type(operand)
+        if kind is Reg:
+            return self.row(frame, operand)[lane] & (1 << bits) - 1
+        if kind is Imm:
+            return operand.value & (1 << bits) - 1
+        if kind is Not:
+            return 1 - self.value(frame, operand.value, lane, 1)
+        if kind is Special:
+            return self.special(operand.name, lane) & mask(bits)
+        if kind is Place:
+            return self.machine.places[operand.space, operand.name] & mask(bits)
+        raise NoMeaning(f"operand {operand}")
+
+    def row(self, frame: Frame, reg: Reg) -> list[int]:
+        """A register's values in the lanes: junk where none was written."""
+        row = frame.registers.get(reg.name)
+        if row is None:
+            start = junk(reg.name, self.machine.seed)
+            row = frame.registers[reg.name] = [(start ^ l * 0x9E3779B97F4A7C15) & mask(reg.bits) for l in range(LANES)]
+        return row
+
+    def special(self, name: str, lane: int) -> int:
+        m = self.machine
+        stem, _, d = name.partition(".")
+        k = "xyz".find(d) if d else 0
+        rank = lambda at, size: at[0] + size[0] * (at[1] + size[1] * at[2])
+        inside = tuple(c % s for c, s in zip(self.where, m.cluster))
+        match stem:
+            case "tid":
+                return self.tid[lane][k]
+            case "ntid":
+                return m.block[k]
+            case "ctaid":
+                return self.where[k]
+            case "nctaid":
+                return m.grid[k]
+            case "laneid":
+                return lane
+            case "warpid":                     # a slot of the multiprocessor, not the warp's number in its block
+                return junk("slot", m.seed, self.where, self.number) % 64
+            case "lanemask_lt":
+                return (1 << lane) - 1
+            case "lanemask_le":
+                return (2 << lane) - 1
+            case "lanemask_eq":
+                return 1 << lane
+            case "lanemask_ge":
+                return mask(32) & ~((1 << lane) - 1)
+            case "lanemask_gt":
+                return mask(32) & ~((2 << lane) - 1)
+            case "cluster_ctaid":
+                return inside[k]
+            case "cluster_nctaid":
+                return m.cluster[k]
+            case "cluster_ctarank":
+                return rank(inside, m.cluster)
+            case "cluster_nctarank":
+                return m.cluster[0] * m.cluster[1] * m.cluster[2]
+            case "clusterid":
+                return self.where[k] // m.cluster[k]
+            case "dynamic_smem_size":
+                return m.dynamic
+        return junk(name, self.where, self.number, m.steps) & 0xFF
+
+    def write(self, frame: Frame, target, lane: int, value: int, bits: int | None = None, is_signed: bool = False) -> None:
+        """bits: the value's own width, extended to a wider register by its sign."""
+        if type(target) is not Reg:
+            return
+        if bits is not None and bits < target.bits:
+            value &= mask(bits)
+            if is_signed:
+                value = signed(value, bits)
+        self.row(frame, target)[lane] = value & (1 << target.bits) - 1
+
+    # --- instructions ---
+
+    def execute(self, frame: Frame, step: Step, active: list[int], acting: list[int]) -> None:
+        base, *words = step.opcode.split(".")
+        if base in ("ld", "ldu", "st", "atom", "red"):
+            return self._memory(frame, step, base, words, active, acting)
+        if base in ("ldmatrix", "stmatrix") or base == "cp" and ("ca" in words or "cg" in words):
+            return self._other_site(frame, step, base, words, acting)
+        if base in _ACROSS:
+            return getattr(self, "_" + base)(frame, step, words, acting)
+        if base in ("fence", "membar", "nanosleep", "griddepcontrol", "prefetch", "setmaxnreg", "pmevent", "st_async", "barrier", "bar"):
+            return
+        if base in ("add", "addc", "sub", "subc", "mad", "madc") and ("cc" in words or base[-1] == "c"):
+            return self._carry(frame, step, base, words, acting)
+        if base == "cvta":
+            to = "to" in words
+            space = next(w for w in words if w in ("shared", "local", "global", "const", "param"))
+            shift = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
+            bits = WIDTH[words[-1]]
+            for l in acting:
+                a = self.value(frame, step.operands[1], l, bits)
+                self.write(frame, step.operands[0], l, a - shift if to else a + shift)
+            return
+        if base == "isspacep":
+            for l in acting:
+                self.write(frame, step.operands[0], l, int(self._space_of(self.value(frame, step.operands[1], l, 64)) == words[0].split("::")[0]))
+            return
+        if base == "mov" and any(isinstance(o, Many) for o in step.operands):
+            return self._pack(frame, step, words, acting)
+        try:
+            widths, f = meaning(step.opcode)
+        except NoMeaning:
+            return self._junk(frame, step, acting)
+        targets = step.operands[0].items if isinstance(step.operands[0], Many) else (step.operands[0],)
+        out = words[0] if base == "set" else [w for w in words if w in WIDTH][0] if base == "cvt" else ""
+        sources = list(zip(step.operands[1:], widths))
+        for l in acting:
+            result = f(*[self.value(frame, o, l, w) for o, w in sources])
+            if not isinstance(result, tuple):
+                result = (result,)
+            for target, r in zip(targets, result):
+                if base == "cvt":
+                    self.write(frame, target, l, r, WIDTH[out], out[0] == "s")
+                else:
+                    self.write(frame, target, l, r)
+
+    def _junk(self, frame: Frame, step: Step, acting) -> None:
+        """An opcode that the twin does not know: its destinations hold junk (waits are over)."""
+        if not step.operands:
+            return
+        first = step.operands[0]
+        for target in first.items if isinstance(first, Many) else (first,):
+            for l in acting:
+                done = step.opcode.startswith(DONE_AT_ONCE)
+                self.write(frame, target, l, 1 if done else junk(step.line, l, self.where, self.number, self.machine.steps))
+
+    def _pack(self, frame, step, words, acting) -> None:
+        n = WIDTH[words[-1]]
+        to, of = step.operands
+        for l in acting:
+            if isinstance(of, Many):
+                each = n // len(of.items)
+                whole = sum(self.value(frame, o, l, each) << i * each for i, o in enumerate(of.items))
+            else:
+                whole = self.value(frame, of, l, n)
+            if isinstance(to, Many):
+                each = n // len(to.items)
+                for i, t in enumerate(to.items):
+                    self.write(frame, t, l, whole >> i * each & mask(each))
+            else:
+                self.write(frame, to, l, whole)
+
+    def _carry(self, frame, step, base, words, acting) -> None:
+        t = words[-1]
+        n = WIDTH[t]
+        takes, gives = base in ("addc", "subc", "madc"), "cc" in words
+        for l in acting:
+            v = [self.value(frame, o, l, n) for o in step.operands[1:]]
+            if base.startswith("mad"):
+                product = (signed(v[0], n) * signed(v[1], n) if t[0] == "s" else v[0] * v[1]) >> (n if "hi" in words else 0)
+                v = [product & mask(n), v[2]]
+            c = frame.carry[l] if takes else 0
+            if base.startswith("sub"):
+                total = v[0] - v[1] - c
+                out = int(total < 0)
+            else:
+                total = v[0] + v[1] + c
+                out = total >> n
+            if gives:
+                frame.carry[l] = out
+            self.write(frame, step.operands[0], l, total & mask(n))
+
+    # --- memory ---
+
+    def _space_of(self, address: int) -> str:
+        for base, name in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local")):
+            if base <= address < base + WINDOW:
+                return name
+        return "global"
+
+    def _address(self, frame, operand: Mem, lane: int, bits: int = 64) -> int:
+        return (self.value(frame, operand.base, lane, bits) + operand.offset) & mask(bits)
+
+    def _memory(self, frame, step, base, words, active, acting) -> None:
+        space = next((w.split("::")[0] for w in words if w.split("::")[0] in ("global", "shared", "local", "param", "const")), "generic")
+        t = [w for w in words if w in WIDTH][-1]
+        bits = WIDTH[t]
+        size = bits // 8
+        where = next(o for o in step.operands if isinstance(o, Mem))
+        if space == "param":
+            return self._parameter(frame, step, base, where, t, acting)
+        addresses = {l: self._address(frame, where, l, 32 if space == "shared" else 64) for l in acting}
+        spaces = dict.fromkeys(acting, space)
+        if space == "generic":
+            spaces = {l: self._space_of(a) for l, a in addresses.items()}
+            addresses = {l: a - {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(spaces[l], 0) for l, a in addresses.items()}
+        shared = {l: a for l, a in addresses.items() if spaces[l] == "shared"}
+        if space == "shared" or shared or space == "generic" and any(
+                self._space_of(self._address(frame, where, l)) == "shared" for l in active):
+            self._note(step, shared, None, acting)
+        memory = lambda l: {"shared": self.shared, "local": self.local[l]}.get(spaces[l], self.machine.memory)
+        if base in ("ld", "ldu"):
+            first = step.operands[0]
+            targets = first.items if isinstance(first, Many) else (first,)
+            for l in acting:
+                for i, target in enumerate(targets):
+                    self.write(frame, target, l, memory(l).load(addresses[l] + i * size, size), bits, t[0] == "s")
+        elif base == "st":
+            of = step.operands[1]
+            for l in acting:
+                for i, o in enumerate(of.items if isinstance(of, Many) else (of,)):
+                    memory(l).store(addresses[l] + i * size, size, self.value(frame, o, l, bits))
+        else:
+            operation = next(w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"))
+            values = [o for o in step.operands[1 if base == "red" else 2:]]
+            for l in acting:
+                old = memory(l).load(addresses[l], size)
+                v = [self.value(frame, o, l, bits) for o in values]
+                memory(l).store(addresses[l], size, _atomic(operation, t, bits, old, v))
+                if base == "atom":
+                    self.write(frame, step.operands[0], l, old, bits, t[0] == "s")
+
+    def _parameter(self, frame, step, base, where: Mem, t: str, acting) -> None:
+        bits = WIDTH[t]
+        size = bits // 8
+        other = step.operands[0 if base == "ld" else 1]
+        items = other.items if isinstance(other, Many) else (other,)
+        for l in acting:
+            if frame.code.entry and isinstance(where.base, Place) and where.base.name in dict((p[0], 1) for p in frame.code.parameters):
+                store, at = self.machine.parameters, self._offset(frame.code, where.base.name) + where.offset
+            elif isinstance(where.base, Place):
+                store, at = self._param(frame, where.base.name, self._param_size(frame, where.base.name))[l], where.offset
+            else:
+                store, at = self.machine.parameters, self._address(frame, where, l)
+            for i, o in enumerate(items):
+                a = at + i * size
+                if base == "ld":
+                    self.write(frame, o, l, int.from_bytes(store[a:a + size], "little"), bits, t[0] == "s")
+                else:
+                    store[a:a + size] = self.value(frame, o, l, bits).to_bytes(size, "little")
+
+    @staticmethod
+    def _param_size(frame: Frame, name: str) -> int:
+        v = frame.code.variables.get(name)
+        return v.size if v else next((p[1] for p in frame.code.parameters + frame.code.results if p[0] == name), 64)
+
+    @staticmethod
+    def _offset(code: Code, name: str) -> int:
+        at = 0
+        for n, size, align in code.parameters:
+            at = -(-at // align) * align
+            if n == name:
+                return at
+            at += size
+        raise KeyError(name)
+
+    def _note(self, step: Step, addresses, sources, acting) -> None:
+        request = Request(self.where, self.number, step.line, addresses, sources, tuple(acting))
+        if self.machine.record is not None:
+            self.machine.record(request)
+        else:
+            self.machine.requests.append(request)
+
+    def _other_site(self, frame, step, base, words, acting) -> None:
+        places = [o for o in step.operands if isinstance(o, Mem)]
+        addresses = {l: self._address(frame, places[0], l, 32) for l in acting}
+        sources = {l: self._address(frame, places[1], l) for l in acting} if base == "cp" else None
+        self._note(step, addresses, sources, acting)
+        if base == "ldmatrix":
+            self._junk(frame, step, acting)
+        if base == "cp":
+            size = step.operands[2].value
+            for l in acting:
+                self.shared.store(addresses[l], size, self.machine.memory.load(sources[l], size))
+
+
+_ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux")
+
+
+def is_site(step: Step) -> bool:
+    base = step.opcode.split(".")[0]
+    return base in ("ld", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")
+
+
+def _atomic(operation: str, t: str, bits: int, old: int, v: list[int]) -> int:
+    if t[0] == "f":
+        try:
+            return meaning(f"{'add.rn' if operation == 'add' else operation}.{t}")[1](old, v[0])
+        except NoMeaning:
+            return v[0]
+    s = (lambda x: signed(x, bits)) if t[0] == "s" else (lambda x: x)
+    match operation:
+        case "add":
+            out = old + v[0]
+        case "exch":
+            out = v[0]
+        case "cas":
+            out = v[1] if old == v[0] else old
+        case "min":
+            out = min(s(old), s(v[0]))
+        case "max":
+            out = max(s(old), s(v[0]))
+        case "inc":
+            out = 0 if old >= v[0] else old + 1
+        case "dec":
+            out = v[0] if old == 0 or old > v[0] else old - 1
+        case "and":
+            out = old & v[0]
+        case "or":
+            out = old | v[0]
+        case _:
+            out = old ^ v[0]
+    return out & mask(bits)

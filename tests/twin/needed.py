@@ -1,0 +1,64 @@
+"""Which steps of a kernel may decide an address: what the twin runs of a kernel that is too long for it.
+
+A closure over register names, order ignored. Saves the arithmetic of a matrix product.
+"""
+
+from __future__ import annotations
+
+from .code import Code, Many, Mem, Not, Reg
+
+
+def needed(code: Code, codes) -> set[int]:
+    """Steps that may matter to an address, a branch or a guard; the values of all stores do once any load does."""
+    def names(x) -> set[str]:
+        match x:
+            case Reg(name=n):
+                return {n}
+            case Mem(base=b):
+                return names(b)
+            case Many(items=items):
+                return set().union(*map(names, items)) if items else set()
+            case Not(value=v):
+                return names(v)
+        return set()
+    wanted: set[str] = set()
+    keep: set[int] = set()
+    pure = {"add", "sub", "mul", "mad", "fma", "div", "rem", "mov", "cvt", "and", "or", "xor", "not", "shl", "shr", "max", "min",
+            "neg", "abs", "selp", "sqrt", "rcp", "mma", "ex2", "sin", "cos", "lg2", "rsqrt", "dp4a", "prmt", "setp", "wmma", "tanh", "shfl"}
+    while True:
+        before = len(keep), len(wanted)
+        loads = False
+        for at, step in enumerate(code.steps):
+            base = step.opcode.split(".")[0]
+            target = names(step.operands[0]) if step.operands else set()
+            memory = base in ("ld", "st", "atom", "red")
+            if base in pure and not (target & wanted) and ".store" not in step.opcode and ".load" not in step.opcode:
+                continue
+            keep.add(at)
+            if step.guard is not None:
+                wanted.add(step.guard.name)
+            if base == "ld" and target & wanted:
+                loads = True
+            for o in step.operands[0 if base in ("st", "red", "bra", "brx", "bar", "cp", "stmatrix") else 1:]:
+                if base == "st" and not isinstance(o, Mem) and not code_loads(code, wanted):
+                    continue
+                wanted |= names(o)
+            if memory:
+                for o in step.operands:
+                    if isinstance(o, Mem):
+                        wanted |= names(o)
+        if (len(keep), len(wanted)) == before and not loads:
+            return keep
+        if (len(keep), len(wanted)) == before:
+            return keep
+
+
+def code_loads(code: Code, wanted: set[str]) -> bool:
+    """True when a needed register comes from a load that a store of this function may have written."""
+    for step in code.steps:
+        if step.opcode.split(".")[0] in ("ld", "ldmatrix") and ".param" not in step.opcode or step.opcode.startswith("call"):
+            first = step.operands[0]
+            items = first.items if isinstance(first, Many) else (first,)
+            if any(isinstance(i, Reg) and i.name in wanted for i in items):
+                return True
+    return any(s.opcode.startswith(("call", "ret")) for s in code.steps) and ".param" in "".join(s.opcode for s in code.steps)

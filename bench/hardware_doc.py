@@ -10,6 +10,8 @@ only the words between them.
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -65,7 +67,8 @@ SECTIONS = (
     Section("Loads and stores of up to 32 bits", ("load", "store"), """
 The whole warp is one group. Count the distinct words of each bank; the most is the wavefronts. Lanes on one word are
 served together, so bytes and halves that share a word are free. Vectors of small elements (`ld.shared.v4.u8`) are one
-access of their total width. `.volatile` changes nothing.""", (
+access of their total width. `.volatile` changes nothing, and neither does how a lane is off: by a false predicate or
+because it has left.""", (
         Picture("stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart meet in a bank"),
         Picture("pitch33", "LDS", _of(lambda i: 4 * 33 * i), "`LDS` of a column with rows of 33 words: a lane a bank"),
     ), (4,)),
@@ -103,7 +106,8 @@ warps make more passes, which is why an audit gives a range."""),
     Section("Matrices: ldmatrix and stmatrix", ("ldmatrix", "stmatrix"), """
 Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each on four banks. The groups are lanes 0-7, 8-15 and
 so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` changes nothing. Ideal is the number of
-matrices.""", (
+matrices. PTX leaves these instructions undefined where lanes of the warp are off; the counters saw no wavefront for any
+such request, and an audit gives a range from there.""", (
         Picture("ldsm", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * (i // 8)), "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way"),
         Picture("ldsm-swizzled", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * ((i // 8) ^ (i % 8 // 2))), "the same with the 16-byte column XORed by row / 2: no conflict"),
     )),
@@ -123,8 +127,9 @@ lines, therefore conflict although they write to different banks. Lanes that wri
 served apart from those that copy: the most of them on one destination slot of each group. Several copies
 in flight cost the sum of each.
 
-Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line; otherwise
-it is the range over all ways to cut the lines into passes. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""", (
+Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line (also when
+only some of its sectors are in L1); otherwise it is the range over all ways to cut the lines into passes, which held for each of the
+measured requests with some lines in L1. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""", (
         Picture("copy-straight", "LDGSTS.E.128", _of(lambda i: 16 * i), "`cp.async.ca` 16, consecutive to consecutive: the ideal", _of(lambda i: 16 * i)),
         Picture("copy-rows", "LDGSTS.E.128", _of(lambda i: 16 * i), "the same destination, sources in rows of 32 bytes, 128 apart, in L1: "
                 "the banks are free, the source slots are not", _of(lambda i: 128 * (i // 2) + 16 * (i % 2))),
@@ -175,6 +180,7 @@ def _text() -> Iterator[str]:
     for section in SECTIONS:
         yield from _section(machine, section)
     yield from _profiler(measured[0].requests)
+    yield from _tensor()
     yield from _unscored()
     yield from _generations()
     yield _CALIBRATE
@@ -255,8 +261,9 @@ def _cycles(machine: Machine) -> Iterator[str]:
     yield ""
     yield ("Timed with 8 warps a block and resident sources, `.ca` beside it at about 1.08 cycles a wavefront and 1.2. Between two measured k "
            "the figure is an interval. Note the jump after 4. An XOR swizzle inside a 128-byte line keeps k = 1; padding 128-byte rows to "
-           "144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. The one part that a counter does see is zeros: a lane "
-           "that writes only zeros is stored by wavefronts that count.")
+           "144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. The one part that a counter does see is zeros: lanes "
+           "with source size 0, or that ignore their source, are stored apart, counted as `STS.128` of those lanes. What lanes "
+           "with a size between cost has no rule yet.")
     yield ""
 
 
@@ -276,6 +283,51 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
     yield ("and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric misses. "
            "Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`, are right.")
     yield ""
+
+
+def _tensor() -> Iterator[str]:
+    document = json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))
+    products = [one for one in document["launches"] if one["kernel"].startswith("wgmma")]
+    counted = sorted({(one["counters"]["op_gmma"], one["counters"]["conflicts_op_gmma"]) for one in products})
+    yield "## Tensor cores and bulk copies"
+    yield ""
+    yield f"`tests/data/tensor_sm90.json.gz`: {document['device']}."
+    yield ""
+    swizzles, majors = sorted({one["swizzle"] for one in products}), sorted({f"{one['a']}/{one['b']}" for one in products})
+    yield (f"**wgmma.** {len(products)} launches of one `m64n64k16` of f16, both operands in shared memory, swizzle modes {', '.join(swizzles)}, "
+           f"majors of A/B {', '.join(majors)}, several strides and starts, unswizzled layouts with strides of 144 bytes among them. "
+           f"Counted wavefronts (`…_op_gmma`) and conflicts: {', '.join(f'{n} and {c}' for n, c in counted)}, always. That is the bytes of the operands "
+           "/ 128: 16 for A and 16 for B. Like cp.async.cg, the counter does not tell layouts apart; whether they differ in time was not measured.")
+    yield ""
+    copies = [one for one in document["launches"] if one["kernel"] == "copy_tile"]
+    extra = {one["counters"]["bank_writes"] - one["bytes"] // 4 for one in copies}
+    same = {one["counters"]["wavefronts"] for one in copies}
+    yield (f"**Bulk tensor copies** (`cp.async.bulk.tensor.2d`, f16). The wavefront counters see none of them: {', '.join(map(str, sorted(same)))} "
+           f"in every launch, whatever was copied. `l1tex__data_bank_writes` is the bytes / 4 (and {', '.join(map(str, sorted(extra)))} for the barrier). "
+           "Time, in cycles of one more copy of the tile to the same place, out of a run of them:")
+    yield ""
+    yield from _copy_times(document["cycles"])
+    yield ""
+    yield ("The swizzle mode hardly matters. Small boxes cost some 57 cycles each, what it takes to issue one. Otherwise a row of the box takes at least one "
+           "cycle, so rows of 16 bytes take as long as rows of 64, and wide rows go at about 100 bytes a cycle.")
+    yield ""
+
+
+def _copy_times(cycles: list[dict]) -> Iterator[str]:
+    most: dict[tuple, dict[int, int]] = {}
+    for one in cycles:
+        times = most.setdefault((one["swizzle"], one["row_bytes"], one["rows"]), {})
+        times[one["times"]] = min(times.get(one["times"], one["cycles"]), one["cycles"])
+    rows = sorted({key[2] for key in most})
+    yield "| swizzle | bytes a row | " + " | ".join(f"{n} rows" for n in rows) + " |"
+    yield "|---" * (len(rows) + 2) + "|"
+    for swizzle, width in dict.fromkeys(key[:2] for key in most):
+        each = []
+        for n in rows:
+            times = most[swizzle, width, n]
+            few, many = min(times), max(times)
+            each.append(f"{(times[many] - times[few]) / (many - few):.0f}")
+        yield f"| {swizzle} | {width} | " + " | ".join(each) + " |"
 
 
 def _unscored() -> Iterator[str]:

@@ -19,12 +19,16 @@ from typing import Any
 
 from ptxaudit import machines, spin
 from ptxaudit.banks import classify
+from ptxaudit.banks.count import UNKNOWN
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Machine
 from ptxaudit.scoring import score_requests
 
 HINT = "a file that `python -m bench.calibrate measure` wrote"
 _KEYS = {"sass", "active", "addresses", "wavefronts"}
+_MATRICES = ("LDSM", "STSM")
+_EVERYONE = 0xFFFF_FFFF
+_STORE = "STS.128"           # how cp.async.cg writes the zeros of lanes that copy nothing: the one part of it that a counter sees
 _L1 = {"none": "sources not in L1", "all": "sources in L1", "some": "some sources in L1"}
 
 
@@ -108,7 +112,7 @@ def situation(one: dict[str, Any]) -> str:
         said.append("ignore-src")
     if "in_flight" in one:
         said.append(f"{one['in_flight']} in flight")
-    if "threads" in one:
+    if "threads" in one or one["sass"].startswith(_MATRICES) and one["active"] != _EVERYONE:
         said.append("part of a warp")
     if "loop" in one:
         said.append("all passes")
@@ -127,13 +131,15 @@ def _agreement(measurement: Measurement, opcode: str, where: str, places: list[i
 
 def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
     """(low, high) of each; the rules that the records need beyond `score_requests`: loops, copies in flight, lanes that copy nothing."""
-    first = requests[0]
+    first, access = requests[0], classify(opcode, None, True)
     if "loop" in first:
         if first["loop"] not in spin.OPERATIONS:      # a lone compare-and-swap of 16 bits: the range of any loop
             scores = score_requests(opcode, [r["addresses"] for r in requests], [r["active"] for r in requests], machine=machine)
             return scores.low.tolist(), scores.high.tolist()
         played = [spin.play(r["width"], r["loop"], r["addresses"], r["values"], r["active"], machine.name).wavefronts for r in requests]
         return played, played
+    if access.bypass:
+        return _zeros_of_bypass(machine, requests)
     copies = first.get("in_flight", 1)
     lanes = machine.lanes
     low = [0] * len(requests)
@@ -152,3 +158,12 @@ def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> t
         low = [a + b for a, b in zip(low, scores.low.tolist(), strict=True)]
         high = [a + b for a, b in zip(high, scores.high.tolist(), strict=True)]
     return low, high
+
+
+def _zeros_of_bypass(machine: Machine, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
+    """The zeros that cp.async.cg writes; no figure where a lane copies a part of its bytes."""
+    masks = [r.get("ignored", 0) | sum(1 << lane for lane, size in enumerate(r.get("sizes", ())) if size == 0) for r in requests]
+    partial = [any(0 < size < classify(r["sass"]).width for lane, size in enumerate(r.get("sizes", ())) if r["active"] >> lane & 1) for r in requests]
+    found = score_requests(_STORE, [r["addresses"] for r in requests], [r["active"] & mask for r, mask in zip(requests, masks, strict=True)], machine=machine)
+    figures = [UNKNOWN if some else n for n, some in zip(found.low.tolist(), partial, strict=True)]
+    return figures, figures

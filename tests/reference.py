@@ -86,7 +86,7 @@ def copy(width, lanes, addresses, sources, resident):
 
 
 def line_class(line):
-    return tuple(bin(line & bits).count("1") % 2 for bits in (0b1010111011010, 0b10111101101111))
+    return tuple(bin(line & bits).count("1") % 2 for bits in (0b10101101010111011010, 0b1011010111101101111))
 
 
 def copy_bounds(width, lanes, addresses, sources):

@@ -115,11 +115,11 @@ def test_addresses_are_not_written_to():
 
 
 def test_partial_matrix_accesses_are_ranges():
-    """With a lane off, whether its row is read is not known."""
+    """With a lane off PTX leaves it undefined: from nothing, as was counted, to every row."""
     score = score_request("LDSM.16.M88.4", QUADS, 0xFFFF_FFFE)
-    assert score.wavefronts is None and score.bounds == (4, 5) and score.evidence == "by rule"
-    assert score_request("LDSM.16.M88.4", QUADS, 0xFF).bounds == (1, 25)
-    assert score_request("LDSM.16.M88", QUADS, 0xFF).bounds == (1, 1)
+    assert score.wavefronts is None and score.bounds == (0, 5) and score.evidence == "by rule"
+    assert score_request("LDSM.16.M88.4", QUADS, 0xFF).bounds == (0, 25)
+    assert score_request("LDSM.16.M88", QUADS, 0xFF).bounds == (0, 1)
     assert score_request("LDSM.16.M88", QUADS, 0).wavefronts == 0
 
 

@@ -285,7 +285,7 @@ def test_bounds_in_words_of_the_rules():
     assert banks.bounds(sm_90, banks.classify("ATOMS.CAS.64"), 1, 32) == (2, 64)
     assert banks.bounds(sm_90, banks.classify("LDSM.16.M88"), 32, 32) == (1, 8)
     assert banks.bounds(sm_90, banks.classify("LDSM.16.M88.4"), 0, 32) == (0, 32)
-    assert banks.bounds(sm_90, banks.classify("LDGSTS.E.128.ZFILL"), 32, 32) == (0, 32)
+    assert banks.bounds(sm_90, banks.classify("LDGSTS.E.128.ZFILL"), 32, 32) == (4, 32)
     assert banks.bounds(sm_90, banks.classify("LDS"), 0, 0) == (0, 0)
     with pytest.raises(InputError):
         banks.bounds(sm_90, banks.classify("LDS"), 3, 2)

@@ -14,17 +14,19 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 ARCH = "sm_90a"
 THREADS = 128
+MAP_BYTES = 128                  # of a tensor map
 SHARED = 160 << 10
 B_START = 32 << 10               # A lies below
 NS = (8, 64, 256)
 # descriptor's field: its code
 SWIZZLES = {"none": 0, "128": 1, "64": 2, "32": 3}
-COPIES = 32                      # of one tile, back to back, when timed
+COPIES = 16                      # of one tile, back to back, when timed: a barrier counts up to 2**20 bytes
 _HEAD = f"""
 .version 8.6
 .target {ARCH}
@@ -133,8 +135,9 @@ def copies() -> Iterator[dict[str, Any]]:
                 yield {"kernel": "copy_tile", "swizzle": swizzle, "row_bytes": width, "rows": rows, "bytes": width * rows}
 
 
-def plan() -> list[dict[str, Any]]:
-    return [*products(), *copies()]
+def plan(only: str = "*") -> list[dict[str, Any]]:
+    """What is launched, in order; only: kernels, as globs with commas between."""
+    return [one for one in (*products(), *copies()) if any(fnmatchcase(one["kernel"], pattern) for pattern in only.split(","))]
 
 
 def build(folder: Path) -> None:
@@ -144,7 +147,7 @@ def build(folder: Path) -> None:
     (folder / "tensor.cubin").write_bytes(assemble(ptx(), ARCH).cubin)
 
 
-def launch(folder: Path, timed: bool) -> None:
+def launch(folder: Path, timed: bool, only: str = "*") -> None:
     """Launches everything once; timed: also writes the cycles of the copies to folder/copies.json.gz."""
     import numpy
 
@@ -158,26 +161,30 @@ def launch(folder: Path, timed: bool) -> None:
         gpu.call(driver.cuFuncSetAttribute, function, limit, SHARED)
     source, out, rows = gpu.allocate(), gpu.allocate(), gpu.allocate()
     cycles = []
-    for one in plan():
+    for place, one in enumerate(plan(only)):
+        row = rows + MAP_BYTES * place       # of its own: the copy engine keeps descriptors that it has read
         if one["kernel"] == "copy_tile":
-            gpu.call(driver.cuMemcpyHtoD, rows, _tensor_map(gpu, source, one), 128)
-            arguments, times = (rows, out, one["bytes"]), [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES]
+            gpu.call(driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
+            arguments, times = (row, out, one["bytes"]), [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES]
         else:
             start = one.get("start", 0)
             pair = numpy.array([descriptor(start, one["leading"], one["stride"], one["swizzle"]),
                                 descriptor(B_START + start, one["leading"], one["stride"], one["swizzle"])], numpy.uint64)
-            gpu.write(rows, pair)
-            arguments, times = (rows, out, 0), [0]
+            gpu.write(row, pair)
+            arguments, times = (row, out, 0), [0]
         for count in times:
             raw = (ctypes.c_uint64 * 4)(*arguments, count)
             places = (ctypes.c_void_p * 4)(*(ctypes.addressof(raw) + 8 * i for i in range(4)))
             gpu.call(driver.cuLaunchKernel, functions[one["kernel"]], 1, 1, 1, THREADS, 1, 1, SHARED, 0, ctypes.addressof(places), 0)
-            gpu.call(driver.cuCtxSynchronize)
+            try:
+                gpu.call(driver.cuCtxSynchronize)
+            except RuntimeError as error:
+                raise SystemExit(f"{one}: {error}") from None
             if one["kernel"] == "copy_tile":
                 cycles.append({**one, "times": count, "cycles": int(gpu.read(out, "uint64", 1)[0])})
     if timed:
         (folder / "copies.json.gz").write_bytes(gzip.compress(json.dumps(cycles).encode(), mtime=0))
-    print(f"{len(plan())} tensor launches")
+    print(f"{len(plan(only))} tensor launches")
 
 
 def _tensor_map(gpu: Any, source: int, one: dict[str, Any]) -> Any:

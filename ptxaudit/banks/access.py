@@ -100,9 +100,10 @@ def unknown(opcode: str, why: str, hint: str = "") -> InputError:
 
 
 UNSCORED = {
-    "bulk copy": "a bulk copy is issued once and moved by the copy engine, whose wavefronts no per-request rule covers",
-    "wgmma": "the operands of a warpgroup's matrix product are read by the tensor core: the profiler charges "
-             "bytes / 128 a warpgroup, a floor; what an unswizzled layout adds is not measured",
+    "bulk copy": "a bulk copy is issued once and moved by the copy engine: no wavefront counter sees it; timed by swizzle mode "
+                 "on an H200, it takes a cycle a row of the box, or one for each 100 bytes, whatever the mode",
+    "wgmma": "the operands of a warpgroup's matrix product are read by the tensor core: the counter charges bytes / 128 a "
+             "warpgroup for every swizzle mode and major, and so does not tell layouts apart",
     "tcgen05": "tensor-core operands and copies of sm_100 read shared memory through descriptors: not measured",
     "mbarrier": "a barrier object's own traffic was not measured, and one warp seldom issues more than one lane of it",
     "remote": "the address may lie in another block of the cluster: what a remote request costs was not measured",

@@ -207,7 +207,7 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
     elif machine.why_range(access):
         said.append("a range: " + machine.why_range(access))
     if access.address_lanes is not None and not np.asarray(active).all():
-        said.append("a range: whether the rows of inactive lanes are read is not known")
+        said.append("a range: lanes are off, which PTX leaves undefined; an H200 counted no wavefront for any such access")
     if access.zero_fill and zero_filled is None:
         said.append("a range: lanes that write zeros are served apart from those that copy, and which these are is not told")
     return said

@@ -1,10 +1,11 @@
 """Counts cp.async.ca: a lane's data leave the source line and enter the destination in one wavefront.
 
-Theory, as an H200's counters have it (each of 629 requests whose sources were not in L1, and of 264 whose sources were). A
+Theory, as an H200's counters have it (exact for every measured request whose sources were not in L1, or were). A
 line is 128 bytes of the source. The copy is cut three times:
 
-    passes   the whole warp looks its source lines up. Lines that are in L1 pass together. Of those that are not, a
-             pass takes one line of each *class*, in lane order: the class is two parity bits of the line's address.
+    passes   the whole warp looks its source lines up. Lines that are in L1 pass together (those of which all sectors
+             are that the warp needs). Of those that are not, a pass takes one line of each *class*, in lane order:
+             the class is two parity bits of the line's address. Some in, some out: no rule found for the order.
     groups   the lanes of one pass, in groups of 128 / size lanes by their number
     rounds   in each round of a group every destination slot and every source slot goes to its first lane;
              a lane that has both is served, the others wait. A slot is (address / size) mod (128 / size).
@@ -12,7 +13,7 @@ line is 128 bytes of the source. The copy is cut three times:
 The rounds of all groups of all passes are the wavefronts. A lane's round is one more than that of the lane
 before it on its destination slot, or on its source slot, whichever is later: no search is needed.
 
-    alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 2 MB apart give bounds
+    alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 128 MB apart give bounds
     between(…)  bounds whatever is in L1 and wherever the source array lies: over all ways to cut a group's
                 lines into passes where it reads at most four, otherwise from its fullest slot upwards
 
@@ -26,8 +27,8 @@ import numpy as np
 from ptxaudit.machine_model import SOURCE_LINE, Count
 
 # parity of these bits of (source address / 128) gives the two bits of a line's class; further up they are not known
-CLASS_BITS = (0b1010111011010, 0b10111101101111)
-KNOWN_BITS = 14
+CLASS_BITS = (0b10101101010111011010, 0b01011010111101101111)
+KNOWN_BITS = 20
 FEW_LINES = 4
 _NONE = -1
 _LAST = np.iinfo(np.int64).max       # sorts after every line: an inactive lane

@@ -131,8 +131,10 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
     elif access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told
         high = active.sum(1)
     if access.address_lanes is not None and not whole.all():
-        # lanes that are off: whether their rows are read is not known; each adds at most one
+        # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
+        part_of_warp = ~whole.all(1)
         high = high + np.where(whole.any(1), (~active).sum(1), 0)
+        low, ideal = np.where(part_of_warp, 0, low), np.where(part_of_warp, 0, ideal)
         evidence = "by rule"
     if access.may_count or access.may_combine:
         low = _rewritten(access, rule, part, addresses, active)

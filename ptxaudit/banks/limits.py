@@ -30,8 +30,8 @@ def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, ze
     rows = machine.lanes
     if access.address_lanes is not None:
         rows = access.address_lanes
-        low = max(0, lanes_low - (machine.lanes - rows))       # the other lanes may be the active ones
-        high = rows if lanes_high else 0                       # an inactive lane's row may be read all the same
+        low = rows if lanes_low == machine.lanes else 0        # undefined where lanes are off: perhaps nothing is read,
+        high = rows if lanes_high else 0                       # perhaps every row
     if rule.count.what is Counted.LINES and (zero_filled or access.zero_fill):
         low = 0
     fewest = _fewest(rule.count, low)

@@ -5,6 +5,7 @@
     python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's requests
     python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks
     python bench/fuzz.py --seeds 1 --start 42 --print          the text of one kernel
+    --seconds N stops after so long
 
 Prints every disagreement, and how often the engine did not say exact, by reason. Exit status 1 after a disagreement.
 """
@@ -56,7 +57,10 @@ def machine_code(start: int) -> compare.Verdict | None:
 
     kernels = (generate.kernel(seed, small=seed % 3 > 0, straight=seed % 4 == 0, loaded=False) for seed in range(start, start + TOGETHER))
     kept = [k for k in kernels if machine.settled(k)]
-    return machine.compared(kept) if kept else None
+    try:
+        return machine.compared(kept) if kept else None
+    except Exception:
+        return compare.Verdict(wrong=[f"seeds {start} to {start + TOGETHER - 1} crashed: {traceback.format_exc(limit=-3)}"])
 
 
 def sample(folder: Path) -> compare.Verdict:
@@ -96,6 +100,7 @@ def main() -> int:
     arguments.add_argument("--machine-code", action="store_true")
     arguments.add_argument("--print", action="store_true")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
+    arguments.add_argument("--seconds", type=float, help="stop after so long")
     options = arguments.parse_args()
     seeds = range(options.start, options.start + options.seeds)
     if options.print:
@@ -111,6 +116,9 @@ def main() -> int:
     others: Counter = Counter()
     with ProcessPoolExecutor(options.jobs) as pool:
         for verdict in pool.map(work[0], work[1]):
+            if options.seconds and time.perf_counter() - begin > options.seconds:
+                pool.shutdown(cancel_futures=True)
+                break
             if verdict is None:
                 too_long += 1
                 continue

@@ -88,8 +88,8 @@ def settled(kernel) -> list | None:
 
 @dataclass
 class Seen:
-    """One PTX line: its requests with an active lane. patterns: (lane, bytes above the lowest address) of each request, since the
-    engine tells addresses up to a shift of the whole warp."""
+    """One PTX line: its requests with an active lane. patterns: (lane, bytes above the first lane's address) of each request, since
+    the engine tells addresses up to a shift of the whole warp."""
 
     active: int = 0
     wavefronts: int | None = 0
@@ -98,8 +98,15 @@ class Seen:
     why: str = ""
 
     def note(self, addresses: dict[int, int], times: int = 1) -> None:
-        low = min(addresses.values())
-        self.patterns[tuple((lane, a - low & WINDOW) for lane, a in sorted(addresses.items()))] += times
+        first = addresses[min(addresses)]
+        self.patterns[tuple((lane, a - first & WINDOW) for lane, a in sorted(addresses.items()))] += times
+
+    def lanes(self) -> Counter:
+        """How often which lanes acted together."""
+        out: Counter = Counter()
+        for pattern, times in self.patterns.items():
+            out[tuple(lane for lane, _ in pattern)] += times
+        return out
 
 
 def twin_side(kernel, text: str) -> dict[int, Seen]:
@@ -161,7 +168,8 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
         if seen.wavefronts is not None:
             seen.wavefronts += site.wavefronts
         count = 0
-        for addresses, active, weights in taken[id(record_of[site.index])]:
+        record = record_of.get(site.index)           # None: a copy, which is counted with its first
+        for addresses, active, weights in taken[id(record)] if record else ():
             for row, mask, weight in zip(addresses.tolist(), active.tolist(), weights.tolist()):
                 if any(mask):
                     count += weight
@@ -191,7 +199,7 @@ def compared(kernels) -> compare.Verdict:
             if operation(line).startswith(SKIPPED):
                 continue
             where = f"seed {kernel.seed} line {line} {lines[line - 1].strip()}: "
-            if seen.active != mine.active:
+            if seen.active != mine.active or seen.complete and seen.lanes() != mine.lanes():
                 verdict.others.append(("together", where + f"active requests of the machine code {seen.active}, of the twin {mine.active}"))
             elif mine.wavefronts is not None and seen.wavefronts != mine.wavefronts:
                 verdict.wrong.append(where + f"wavefronts of the machine code {seen.wavefronts}, of the twin {mine.wavefronts}")

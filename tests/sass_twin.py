@@ -309,6 +309,7 @@ OPERATIONS = {
     "f2f": lambda op, v: rounded(_exact(v[0], _source_bits(op)), op.bits, op.attrs[0]),
     "fadd": lambda op, v: _arithmetic(op, lambda a, b: a + b, *v), "fmul": lambda op, v: _arithmetic(op, lambda a, b: a * b, *v),
     "fma": lambda op, v: _arithmetic(op, lambda a, b, c: a * b + c, *v),
+    "fmin": lambda op, v: _arithmetic(op, min, *v), "fmax": lambda op, v: _arithmetic(op, max, *v),
     "fneg": lambda op, v: v[0] ^ 1 << (op.bits - 1), "fabs": lambda op, v: v[0] & ~(1 << (op.bits - 1)),
     "mufu.rcp": None,
 }

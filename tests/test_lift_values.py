@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from c_expressions import generate, kernel
+from machine_code import from_ptx
 from ptxaudit.nvrtc import compile_source
 from ptxaudit.ptxas import assemble
 from ptxaudit.sass.lift import lift_cubin
@@ -55,3 +56,33 @@ def test_expressions(arch, seed):
 @pytest.mark.parametrize("nudge", (-1, 1))
 def test_division_does_not_depend_on_the_last_place_of_the_reciprocal(nudge):
     check(7, "sm_90", nudge)
+
+
+PACKED = """.visible .entry k(.param .u64 out, .param .b64 x, .param .b64 y, .param .f32 z)
+{ .reg .f32 %f<6>; .reg .b64 %d<9>; ld.param.u64 %d1, [out]; ld.param.b64 %d2, [x]; ld.param.b64 %d3, [y]; ld.param.f32 %f1, [z];
+  add.rn.f32x2 %d4, %d2, %d3; mul.rn.f32x2 %d5, %d4, %d3; fma.rn.f32x2 %d6, %d5, %d2, %d4; mov.b64 {%f2, %f3}, %d6;
+  max.f32 %f4, %f1, %f2, %f3; min.ftz.f32 %f5, %f1, %f2, %f3;
+  st.global.b64 [%d1], %d6; st.global.f32 [%d1+8], %f4; st.global.f32 [%d1+12], %f5; ret; }
+"""
+
+
+@pytest.mark.parametrize("x, y, z", [((1.5, -2.0), (0.25, 3.0), 4.0), ((0.0, 7.0), (-1.0, 0.5), -9.0)])
+def test_packed_floats_and_extremes_of_three(x, y, z):
+    function = lift_cubin(from_ptx(PACKED, "sm_100"), "k.cubin").functions["k"]
+    assert {"FFMA2", "FMNMX3", "FMNMX3.FTZ"} <= {instruction.opcode for instruction in function.instructions}
+    memory = Thread(function, struct.pack("<Qfffff", OUT, *x, *y, z), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
+    stored = struct.unpack("<ffff", bytes(memory[OUT + k] for k in range(16)))
+    halves = tuple((a + b) * b * a + (a + b) for a, b in zip(x, y))
+    assert stored == (*halves, max(z, *halves), min(z, *halves))
+
+
+def test_data_of_memories_that_are_not_followed():
+    """What a matrix load brings is loaded data, not the result of an opcode without a meaning."""
+    body = """.visible .entry k(.param .u64 p) { .reg .u32 %r<9>; .shared .align 16 .b8 a[1024]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 31;
+    mov.u32 %r2, a; mad.lo.u32 %r1, %r1, 16, %r2; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r1];
+    and.b32 %r3, %r3, 1020; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r4; ret; }
+    """
+    import ptxaudit
+
+    report = ptxaudit.audit(from_ptx(body), launches=[ptxaudit.Launch("k", grid=1, block=32)])
+    assert [(site.access, str(site.status)) for site in report.sites] == [("ldmatrix", "exact"), ("store", "data-dependent")]

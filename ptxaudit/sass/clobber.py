@@ -35,6 +35,7 @@ _PAIR = frozenset("DADD DMUL DFMA DMNMX LEPC FADD2 FMUL2 FFMA2".split())
 _PAIR_IF = {"I2F": ("F64",), "UI2F": ("F64",), "F2I": ("U64", "S64"), "UF2I": ("U64", "S64"), "IMAD": ("WIDE",), "UIMAD": ("WIDE",)}
 _PAIR_UNLESS_32 = frozenset({"CS2R", "CS2UR"})
 _TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
+_OTHER_MEMORY = frozenset({"LDTM", "LDSM"})
 _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 _MEMORY_WORDS = {"64": 2, "U64": 2, "S64": 2, "128": 4, "256": 4}
@@ -46,8 +47,15 @@ def clobber(b: Builder) -> None:
     """Replace what was begun by one operation, named as the opcode, that writes everything it may."""
     b.ops.clear()
     written = tuple(dict.fromkeys(r for r in written_registers(b) if r is not None))
-    if written:
+    if written and b.root in _TEXTURE | _OTHER_MEMORY and not any(r.bits == 1 for r in written):
+        loaded(b, written)
+    elif written:
         b.emit(b.opcode, written, ())
+
+
+def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
+    """The registers hold data out of a memory that is not followed: textures, tensor memory, rows of matrices."""
+    b.emit("load", written, (ir.Unknown("a place that is not followed", 64),), attrs=(32, False), space=b.root)
 
 
 def written_registers(b: Builder) -> list[ir.Reg]:

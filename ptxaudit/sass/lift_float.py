@@ -65,6 +65,35 @@ def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
     return b.compute("fmul", value, ir.Const(_ONE), attrs=("rn", True)) if b.has("FTZ") else value
 
 
+def minimum_of_three(b: Builder) -> None:
+    """FMNMX3: the least or the greatest of three; a NaN counts only where all are."""
+    selector = b.operand(4)
+    if b.has("NAN", "XORSIGN") or not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
+        raise NoMeaning
+    name, attrs = "fmax" if selector.negated else "fmin", ("rn", b.has("FTZ"))
+    first = b.compute(name, b.real(b.operand(1)), b.real(b.operand(2)), attrs=attrs)
+    b.write(b.operand(0), name, first, b.real(b.operand(3)), attrs=attrs)
+
+
+def _packed(name: str):
+    """FADD2, FMUL2, FFMA2: the same on two 32-bit floats in a pair of registers."""
+    def lower(b: Builder) -> None:
+        attrs = _attrs(b)
+        sources = [_halves(b, operand) for operand in b.operands[1:]]
+        values = [b.compute(name, *(source[half] for source in sources), attrs=attrs) for half in (0, 1)]
+        for register, value in zip(b.registers(b.operand(0), 2), values):
+            if register is not None:
+                b.emit("mov", (register,), (value,))
+    return lower
+
+
+def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
+    plain = isinstance(operand, Register) and not (operand.is_predicate or operand.negated or operand.absolute)
+    if not plain or operand.suffixes != ("F32x2", "HI_LO") and not operand.is_zero:
+        raise NoMeaning
+    return [ir.Const(0) if register is None else register for register in b.registers(operand, 2)]
+
+
 _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
 
 
@@ -186,6 +215,7 @@ LOWERINGS = {
     "FADD": _arithmetic("fadd", WORD_BITS), "FMUL": _arithmetic("fmul", WORD_BITS), "FFMA": _arithmetic("fma", WORD_BITS),
     "UFADD": _arithmetic("fadd", WORD_BITS), "UFMUL": _arithmetic("fmul", WORD_BITS), "UFFMA": _arithmetic("fma", WORD_BITS),
     "DADD": _arithmetic("fadd", PAIR_BITS), "DMUL": _arithmetic("fmul", PAIR_BITS), "DFMA": _arithmetic("fma", PAIR_BITS),
+    "FADD2": _packed("fadd"), "FMUL2": _packed("fmul"), "FFMA2": _packed("fma"), "FMNMX3": minimum_of_three,
     "FMNMX": minimum, "FSEL": select, "UFSEL": select,
     "FSETP": _compare(WORD_BITS), "UFSETP": _compare(WORD_BITS), "DSETP": _compare(PAIR_BITS),
     "FCHK": division_check,

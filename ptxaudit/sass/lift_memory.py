@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from .. import ir
 from .builder import PAIR_BITS, WORD_BITS, ZERO32, Builder, NoMeaning, constant_place, register
+from .clobber import loaded
 from .syntax import Memory, Number, Operand, Register
 
 _ELEMENTS = {"U8": (8, False), "S8": (8, True), "U16": (16, False), "S16": (16, True)}
@@ -172,7 +173,7 @@ def load_matrix(b: Builder) -> None:
     base, offset = address(b, _memory(b.operand(1)), False)
     base = _kept(b, base, results)
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
-    b.emit(b.opcode, tuple(results), (base,), space="shared", offset=offset)
+    loaded(b, tuple(r for r in results if r is not None))
 
 
 def store_matrix(b: Builder) -> None:

@@ -187,6 +187,13 @@ def barrier_result(b: Builder) -> None:
             b.emit("bar.red", (destination,), (), destination.bits)
 
 
+def set_registers(b: Builder) -> None:
+    """USETMAXREG; .TRY_ALLOC tells the warp whether it got them."""
+    for operand in b.operands:
+        if isinstance(operand, Register) and operand.is_predicate and not operand.is_zero:
+            b.emit("bar.red", (b.destination(operand),), (), 1)
+
+
 def give_way(b: Builder) -> None:
     """YIELD, in loops that wait for other lanes."""
     b.control = ir.Control("yield")
@@ -198,7 +205,7 @@ def nothing(b: Builder) -> None:
 
 _NO_EFFECT = """
     NOP DEPBAR LDGDEPBAR LDTDEPBAR MEMBAR FENCE ERRBAR CGAERRBAR CCTL CCTLL CCTLT NANOSLEEP WARPGROUP WARPGROUPSET
-    UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF PREEXIT ACQBULK ACQSHMINIT ENDCOLLECTIVE PMTRIG SETLMEMBASE USETMAXREG USETSHMSZ
+    UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF PREEXIT ACQBULK ACQSHMINIT ENDCOLLECTIVE PMTRIG SETLMEMBASE USETSHMSZ
     R2B STT STTM SUST SURED
 """.split()
 
@@ -206,6 +213,6 @@ LOWERINGS = {
     **dict.fromkeys(_NO_EFFECT, nothing),
     "BRA": branch, "BRX": switch, "BRXU": switch, "JMP": unknown_jump, "JMX": unknown_jump, "JMXU": unknown_jump,
     "EXIT": leave, "KILL": leave, "BPT": trap, "CALL": call, "RET": give_back,
-    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "B2R": barrier_result, "YIELD": give_way,
+    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "USETMAXREG": set_registers, "B2R": barrier_result, "YIELD": give_way,
     "BAR": block_barrier, "UCGABAR_ARV": block_barrier, "UCGABAR_WAIT": block_barrier,
 }

@@ -63,7 +63,8 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
 
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     groups += _pair_near(
-        [(at, _near(old.sites[at], old_name, aligned)) for at in left_old], [(at, _near(new.sites[at], new_name, None)) for at in left_new]
+        [(at, _near(old.sites[at], old_name, aligned, heads)) for at in left_old],
+        [(at, _near(new.sites[at], new_name, None, heads)) for at in left_new],
     )
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     blind = any(sites and not any(site.source for site in sites) for sites in (old.sites, new.sites))
@@ -78,6 +79,9 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
     new_rest = [_likeness(new.sites[at], new_name, blind) for at in left_new]
     groups += [((left_old[i],), (left_new[j],)) for i, j in align(old_rest, new_rest)]
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
+    if unchanged(old_lines, new_lines):        # the same source: what is left was attributed to other lines
+        groups += [((i,), (j,)) for i, j in _alike(left_old, left_new, old.sites, new.sites)]
+        left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     groups += [((), (at,)) for at in left_new]
     groups.sort(key=lambda group: group[1][0])
     groups += [((at,), ()) for at in left_old]
@@ -88,6 +92,14 @@ def _left(groups: list[Indices], olds: int, news: int) -> tuple[list[int], list[
     """The indices of both sides that are in no group yet."""
     here, there = {at for group in groups for at in group[0]}, {at for group in groups for at in group[1]}
     return [at for at in range(olds) if at not in here], [at for at in range(news) if at not in there]
+
+
+def unchanged(old: FileLines, new: FileLines) -> bool:
+    """Every line that both sides have a text of has the same one, and there is one: a file of one name
+    is the same file."""
+    pairs = [(line.text, new[name][number].text) for name, lines in old.items() if name in new
+             for number, line in lines.items() if number in new[name]]
+    return bool(pairs) and all(before is not None and before == after for before, after in pairs)
 
 
 def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]) -> dict[Hashable, list[int]]:
@@ -127,7 +139,7 @@ def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence
 
 
 def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[tuple[int, int]]:
-    """Where a side is without line information: sites of one access and opcode that cost the same, in order."""
+    """Sites of one access and opcode that cost the same, in order, wherever they are."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
         waiting[old[i].access, old[i].opcode, _signature(old[i])].append(i)
@@ -143,13 +155,16 @@ def _signature(site: Site) -> Hashable:
 Near = tuple[Hashable, int]          # (access, width, file and inline stack; line as the new side counts)
 
 
-def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None) -> Near | None:
-    """What sites of one statement share whichever of its lines the compiler names, and the line."""
+def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]) -> Near | None:
+    """What sites of one statement share whichever of its lines the compiler names, and the line: the
+    statement's first where the text tells it, else any line in a WINDOW."""
     if site.source is None:
         return None
     file = name(site.source.file)
     stack, _ = _key(site, name, aligned, {})                    # type: ignore[misc]
     line = site.source.line if aligned is None else _carried(site.source.line, aligned[file])
+    if site.source.text is not None:
+        return (site.access, site.width, file, stack[1:], heads[file].get(line, line)), 0
     return (site.access, site.width, file, stack[1:]), line
 
 
@@ -271,7 +286,7 @@ def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
 def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> LineMap:
     """Line of the new side -> first line of its statement, of those that sites are on: compilers name one
     or another line of a statement."""
-    texts = {aligned[number]: line.text for number, line in old.items() if number in aligned}
+    texts = {_carried(number, aligned): line.text for number, line in old.items()}
     texts |= {number: line.text for number, line in new.items()}
     heads: LineMap = {}
     before = None

@@ -123,9 +123,17 @@ def test_line_information_on_one_side_only_leaves_the_order():
 
 def test_the_lines_of_one_statement_are_near():
     """Compilers name one or another line of a statement for the accesses of it."""
-    old = [at(40, "load", text="asm("), at(41, "load", text='"r"(x)'), at(41, "load", text='"r"(x)')]
-    new = [at(40, "load", text="asm("), at(40, "load", text="asm("), at(40, "load", text="asm(")]
-    assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
+    for first, second in (("asm(", '"r"(x));'), (None, None)):
+        old, new = [at(40, text=first), at(41, text=second), at(41, text=second)], [at(40, text=first) for _ in range(3)]
+        assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
+
+
+def test_a_site_that_a_compiler_attributes_to_another_line_is_moved_where_the_source_is_the_same():
+    old = [at(5, text="a"), at(320, text="operator=", file="/inc/fp16.h", wavefronts=32)]
+    new = [at(5, text="a"), at(12, text="struct", wavefronts=32)]
+    assert matched(old, new) == [(5, 5), (320, 12)]
+    edited = [at(5, text="another a"), *new[1:]]
+    assert matched(old, edited) == [(5, 5), (None, 12), (320, None)]
 
 
 def test_copies_that_were_turned_round_are_told_by_their_cost():

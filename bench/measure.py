@@ -51,7 +51,7 @@ def best(command: Sequence[str], folder: Path, runs: int = RUNS) -> Cost:
 
 def audit(*arguments: str) -> list[str]:
     """The command line of an audit."""
-    return [sys.executable, "-m", "ptxaudit", "audit", *arguments]
+    return [sys.executable, "-m", "ptxaudit", "audit", "--no-cache", *arguments]
 
 
 @lru_cache(maxsize=None)

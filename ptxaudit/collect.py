@@ -28,12 +28,12 @@ def silent(step: str) -> None:
 
 @dataclass
 class Part:
-    """What became of some inputs. names: all kernels in it, also those not asked for; parameters:
+    """What became of some inputs. names_of: all kernels of a file, also those not asked for; parameters_of:
     what their parameters are called; failed: some of it could not be read, so that it may hold more."""
 
     inputs: list[Input] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    parameters: set[str] = field(default_factory=set)
+    names_of: dict[str, list[str]] = field(default_factory=dict)
+    parameters_of: dict[str, set[str]] = field(default_factory=dict)
     kernels: list[Kernel] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     failed: bool = False
@@ -69,9 +69,24 @@ class Part:
         if loaded.toolchain:
             made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
             self.inputs[-1] = replace(self.inputs[-1], toolchain=", ".join(made_by))
-        self.names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
+        names = self.names_of.setdefault(content.path, [])
+        names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
         for error in loaded.errors:
             self._add(error, content.path, None)
+
+
+    def add_parameters(self, content: Content, names: Iterable[str]) -> None:
+        """What the parameters of one of its kernels are called."""
+        self.parameters_of.setdefault(content.path, set()).update(names)
+
+    def add(self, other: Part) -> None:
+        """What became of further inputs."""
+        self.inputs += other.inputs
+        self.names_of |= other.names_of
+        self.parameters_of |= other.parameters_of
+        self.kernels += other.kernels
+        self.problems += other.problems
+        self.failed = self.failed or other.failed
 
 
 def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
@@ -101,8 +116,8 @@ def _opened(item: Any) -> Content | InputError:
 def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
     """An error for each --kernel, launch and --assume that is of nothing in these inputs."""
     parts = tuple(parts)
-    names = [name for part in parts for name in part.names]
-    known = {"*"}.union(*(part.parameters for part in parts))
+    names = [name for part in parts for names in part.names_of.values() for name in names]
+    known = {"*"}.union(*(names for part in parts for names in part.parameters_of.values()))
     globs = [Launch(kernel=name) for name in options.kernels]
     unknown = [name for name in options.assume if name not in known]
     return [

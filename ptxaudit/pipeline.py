@@ -109,7 +109,7 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
                 flow = graph.build(function)
                 local = lane_indexed(function, flow)
                 positions = loaded.parameter_positions(function)
-                part.parameters.update(positions)
+                part.add_parameters(content, positions)
                 aligned = _aligned(function, options.assume, positions)
                 launches = [_by_position(launch, positions) for launch in match(options.launches, function.name)]
                 for launch in launches or [None]:
@@ -179,7 +179,16 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Itera
 
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Part:
-    """All of some inputs."""
+    """All of some inputs; what is known of files that have not changed is taken from the cache."""
+    if options.cache:
+        from ptxaudit.result_cache import with_kept
+
+        return with_kept(inputs, options, partial(_audited, options=options, progress=progress))
+    return _audited(inputs, options, progress)
+
+
+def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Part:
+    """All of some inputs, audited now."""
     part = Part()
     sides: list[Side] = []
     for examined in examine(inputs, options, part, progress):

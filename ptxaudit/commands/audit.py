@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 @click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.option("--cache/--no-cache", "cache", default=True, envvar="PTXAUDIT_CACHE",
+              help="Take what was found in PTX and compiled files that have not changed since. [cache]")
 @click.pass_context
 @configurable
 def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tuple[str, ...], form: str, output: str | None,

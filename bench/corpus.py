@@ -24,6 +24,7 @@ import argparse
 import fnmatch
 import hashlib
 import json
+import os
 import re
 import resource
 import signal
@@ -215,11 +216,13 @@ def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, A
 def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, ptxas_every: int = 1, only: str = "*",
         progress=lambda line: None) -> dict:
     """The results as plain JSON; see `summary`. ptxas_every: 0 = ptxas is not timed."""
-    paths = [path for path in sorted(folder.rglob("*.ptx")) if fnmatch.fnmatch(str(path.relative_to(folder)), only)]
+    name = lambda path: str(path.relative_to(folder))
+    paths = [path for path in folder.rglob("*.ptx") if fnmatch.fnmatch(name(path), only)]
+    paths.sort(key=lambda path: hashlib.sha256(name(path).encode()).digest())      # so that a part of them is a fair sample
     tasks = [(path, path.relative_to(folder).parts[0] if path.parent != folder else folder.name,
               bool(ptxas_every) and at % ptxas_every == 0) for at, path in enumerate(paths)]
     done: list[tuple[FileRecord, Assembled | None]] = []
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=os.setsid) as pool:         # to the scheduler, programs of their own
         try:
             for path, (record, assembled) in zip(paths, pool.map(partial(one_file, budget=budget), tasks)):
                 done.append((record, assembled))
@@ -259,6 +262,7 @@ def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> d
         "answered": answered,
         "answered_share": share(answered, sites),
         "answered_share_without_data_dependent": share(answered - data, sites),
+        "answered_share_mean_over_kernels": share(sum(k.answered / sum(k.sites.values()) for k in kernels if k.sites), sum(bool(k.sites) for k in kernels)),
         "crashes": crashes + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
         "time_outs": [{"kernel": k.name, "file": k.file} for k in kernels if k.fault == "time-out"],
         "processor_seconds": {
@@ -276,7 +280,8 @@ def show(results: dict) -> str:
     seconds = results["processor_seconds"]
     lines = [
         f"{results['kernels']} kernels of {len(results['packages'])} packages, {results['sites']} sites: "
-        f"{results['answered_share'] or 0:.1%} answered ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones), "
+        f"{results['answered_share'] or 0:.1%} answered ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones, "
+        f"{results['answered_share_mean_over_kernels'] or 0:.1%} of a kernel's sites in the mean), "
         f"{len(results['crashes'])} crashes, {len(results['time_outs'])} time-outs",
         "  " + ", ".join(f"{name} {count}" for name, count in results["status"].items()),
         f"  audit {seconds['audit']} s of processor time; on {seconds['files_given_to_ptxas']} of {results['files']} files audit "

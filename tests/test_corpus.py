@@ -104,3 +104,11 @@ def test_samples(corpus, sample, tmp_path) -> None:
     (tmp_path / "k.ptx").write_text(nvrtc.compile_source(source, "sm_90").ptx)
     record = corpus.audit_file(tmp_path / "k.ptx", "samples")
     assert record.kernels and all(k.answered == sum(k.sites.values()) and not k.fault for k in record.kernels)
+
+
+def test_registers_of_128_bits(corpus, tmp_path) -> None:
+    text = FINE.replace("mov.u32 %r3, s;", "mov.u32 %r3, s; .reg .b128 %q<2>; ld.param.u64 %rd1, [p]; ld.global.b128 %q1, [%rd1]; mov.b128 {%rd2, %rd3}, %q1;"
+                        " cvt.u32.u64 %r1, %rd2;").replace("[%r3+8]", "[%r1]")
+    (tmp_path / "k.ptx").write_text(text)
+    (kernel,) = corpus.audit_file(tmp_path / "k.ptx", "one").kernels
+    assert not kernel.fault and sum(kernel.sites.values()) == 2

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 import numpy as np
 
-from ..graph import END, Graph, Slice, opaque_load
+from ..graph import END, Graph, Slice, sources_of, opaque_load
 from ..ir import Function, Reg, Special
 from ..reducible import reducible
 from . import affine
@@ -100,8 +100,9 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     batches = rows_for(function, launch, told, facts, _two_dimensional(function, part))
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
+    paths = Paths(function, graph, part)
     for rows in batches:
-        interpreter = Interpreter(function, graph, part, rows, accesses, deadline)
+        interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
         if interpreter.order is None and split is None:
             split = reducible(function, graph)
             if split is not None:
@@ -114,7 +115,8 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
                 accesses = {i: accesses[split.origin[i]] for i in twins}
                 named = {i: old for old, i in answers.items()}
                 part = graph.slice(accesses, follow_loads=True)
-                interpreter = Interpreter(function, graph, part, rows, accesses, deadline)
+                paths = Paths(function, graph, part)
+                interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
         try:
             interpreter.run()
             failure = failure or interpreter.failure
@@ -176,10 +178,104 @@ def _depend_on_shape(function: Function, graph: Graph, part: Slice, accesses) ->
     return frozenset(out)
 
 
+class Paths:
+    """What all rows of a function share: its control flow without the branches that decide nothing, the order
+    of running it, and which registers are read later.
+
+    reduced: the control flow; order: a weak topological one, None where there is none; loops: block -> heads of
+    the loops it lies in; dominators: immediate ones; live: block -> registers that are read there or later before
+    they are written for certain (states meet register by register: most of a long kernel's are of no use any more).
+    """
+
+    def __init__(self, function: Function, graph: Graph, part: Slice):
+        self.function, self.graph, self.part = function, graph, part
+        self.reduced = self._reduced_cfg()
+        self.order = _weak_order(self.reduced, 0)
+        self.loops: dict[int, frozenset[int]] = {}
+        _note_loops(self.order or [], frozenset(), self.loops)
+        self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
+        self.live = self._live_registers()
+        self._always: dict[tuple[int, int], bool] = {}
+
+    def _reduced_cfg(self) -> nx.DiGraph:
+        """The control flow with branches that decide nothing taken out."""
+        g = nx.DiGraph()
+        stack, seen = [0], {0}
+        while stack:
+            b = stack.pop()
+            g.add_node(b)
+            for s in self.successors(b):
+                g.add_edge(b, s)
+                if s not in seen and s != END:
+                    seen.add(s)
+                    stack.append(s)
+        return g
+
+    def relevant(self, block: int) -> bool:
+        return self.graph.ends[block] - 1 in self.part.branches
+
+    def successors(self, block: int) -> list[int]:
+        successors = sorted(self.graph.cfg.successors(block))
+        if len(successors) > 1 and not self.relevant(block):
+            return [self.graph.postdominators.get(block, END)]
+        return successors
+
+    def _live_registers(self) -> dict[int, frozenset[str]]:
+        """`live`, by sets of bits."""
+        names: dict[str, int] = {}
+        bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
+        wanted = self.part.instructions
+        used, killed = {}, {}
+        for b in self.reduced.nodes:
+            reads = kills = 0
+            for k in range(self.graph.starts[b], self.graph.ends[b]) if b != END else ():
+                instruction = self.function.instructions[k]
+                for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
+                    reads |= bit(reg) & ~kills
+                for op in self.part.ops[k] if k in wanted else ():
+                    for reg in sources_of(op):
+                        reads |= bit(reg) & ~kills
+                    for reg in op.dst:
+                        if reg is not None and op.guard is None:
+                            kills |= bit(reg)
+            used[b], killed[b] = reads, kills
+        live = dict(used)
+        work = list(self.reduced.nodes)
+        while work:
+            b = work.pop()
+            after = 0
+            for s in self.reduced.successors(b):
+                after |= live[s]
+            entering = used[b] | after & ~killed[b]
+            if entering != live[b]:
+                live[b] = entering
+                work.extend(self.reduced.predecessors(b))
+        every = list(names)
+        return {b: frozenset(every[at] for at in set_bits(bits)) for b, bits in live.items()}
+
+    def always(self, dominator: int, block: int) -> bool:
+        """Every way from `dominator` to the end leads through `block`."""
+        key = dominator, block
+        if key not in self._always:
+            found, b = False, dominator
+            for _ in range(len(self.graph.starts)):
+                b = self.graph.postdominators.get(b, END)
+                if b in (block, END):
+                    found = b == block
+                    break
+            self._always[key] = found
+        return self._always[key]
+
+
+def set_bits(number: int) -> list[int]:
+    """The places of the ones of a number."""
+    return [at for at, digit in enumerate(reversed(f"{number:b}")) if digit == "1"]
+
+
 class Interpreter:
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
-    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline):
+    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline, paths: Paths):
         self.function, self.graph, self.part, self.rows = function, graph, part, rows
         self.accesses, self.deadline = accesses, deadline
         self.seen: dict[int, list[Observation]] = defaultdict(list)
@@ -192,34 +288,15 @@ class Interpreter:
         self.failure = ""
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
-        self.reduced = self._reduced_cfg()
-        self.order = _weak_order(self.reduced, 0)
-        self.loops: dict[int, frozenset[int]] = {}
-        _note_loops(self.order or [], frozenset(), self.loops)
-        self.idom = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
-
-    def _reduced_cfg(self) -> nx.DiGraph:
-        """The control flow with branches that decide nothing taken out."""
-        g = nx.DiGraph()
-        stack, seen = [0], {0}
-        while stack:
-            b = stack.pop()
-            g.add_node(b)
-            for s in self._successors(b):
-                g.add_edge(b, s)
-                if s not in seen and s != END:
-                    seen.add(s)
-                    stack.append(s)
-        return g
+        self.paths = paths
+        self.reduced, self.order, self.loops = paths.reduced, paths.order, paths.loops
+        self.idom, self.live = paths.dominators, paths.live
 
     def _relevant(self, block: int) -> bool:
-        return self.graph.ends[block] - 1 in self.part.branches
+        return self.paths.relevant(block)
 
     def _successors(self, block: int) -> list[int]:
-        successors = sorted(self.graph.cfg.successors(block))
-        if len(successors) > 1 and not self._relevant(block):
-            return [self.graph.postdominators.get(block, END)]
-        return successors
+        return self.paths.successors(block)
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
@@ -611,8 +688,12 @@ class Interpreter:
             self._go(block, s, part)
 
     def _go(self, source: int, target: int, state: State) -> None:
-        if target != END:
-            self.incoming[target].append((source, state))
+        """The state at the end of a block is one of those that begin another, with the registers that may still be read."""
+        if target != END and target in self.live:          # else nothing lies there that matters
+            values, live = state.registers.values, self.live[target]
+            registers = Registers(state.registers.rows)
+            registers.values = {n: v for n, v in values.items() if n in live or isinstance(n, tuple)}
+            self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))
 
     # --- meeting ---
 
@@ -642,7 +723,7 @@ class Interpreter:
         """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
         d = self.idom.get(block)
         while d is not None and d in self.after and d != block:
-            if self.loops[d] <= self.loops[block] and self._always(d, block):
+            if self.loops[d] <= self.loops[block] and self.paths.always(d, block):
                 before = self.after[d]
                 if not firm and self._loosened(d, block):
                     return state
@@ -664,16 +745,6 @@ class Interpreter:
                     between.add(p)
                     stack.append(p)
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
-
-    def _always(self, dominator: int, block: int) -> bool:
-        b = dominator
-        for _ in range(len(self.graph.starts)):
-            b = self.graph.postdominators.get(b, END)
-            if b == block:
-                return True
-            if b == END:
-                return False
-        return False
 
     def _apart(self, block: int) -> bool:
         """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""

@@ -63,6 +63,7 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
 
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     groups += _pair_near(
+        old.sites, new.sites,
         [(at, _near(old.sites[at], old_name, aligned, heads)) for at in left_old],
         [(at, _near(new.sites[at], new_name, None, heads)) for at in left_new],
     )
@@ -126,6 +127,14 @@ def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequenc
         yield from (((i,), (j,)) for i, j in _likely(olds, news, old, new))
 
 
+def _equal(before: list[tuple[int, int]], after: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
+    """Index pairs of (line, index) lists: of one line and one cost, in order."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for line, i in reversed(before):
+        waiting[line, _signature(old[i])].append(i)
+    return [(queue.pop(), j) for line, j in after if (queue := waiting.get((line, _signature(new[j]))))]
+
+
 def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
     """Copies of one access: those of equal cost pair first, then the rest in order; a compiler may have
     turned them round."""
@@ -176,8 +185,11 @@ def _carried(line: int, lines: LineMap) -> int:
     return line if above is None else line + lines[above] - above
 
 
-def _pair_near(olds: list[tuple[int, Near | None]], news: list[tuple[int, Near | None]]) -> Iterator[Indices]:
-    """Sites of one stack, access and width at most WINDOW lines apart, in the order of their lines."""
+def _pair_near(
+    old: Sequence[Site], new: Sequence[Site], olds: list[tuple[int, Near | None]], news: list[tuple[int, Near | None]],
+) -> Iterator[Indices]:
+    """Sites of one stack, access and width at most WINDOW lines apart, in the order of their lines; on one
+    line those of equal cost first."""
     there: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for at, near in news:
         if near:
@@ -187,8 +199,11 @@ def _pair_near(olds: list[tuple[int, Near | None]], news: list[tuple[int, Near |
         if near and near[0] in there:
             here[near[0]].append((near[1], at))
     for key, before in here.items():
-        before.sort()
-        after = sorted(there[key])
+        pairs = _equal(before, there[key], old, new)
+        yield from (((i,), (j,)) for i, j in pairs)
+        here_too, there_too = {i for i, _ in pairs}, {j for _, j in pairs}
+        before = sorted(one for one in before if one[1] not in here_too)
+        after = sorted(one for one in there[key] if one[1] not in there_too)
         i = j = 0
         while i < len(before) and j < len(after):
             apart = before[i][0] - after[j][0]

@@ -11,6 +11,10 @@ Three alignments compete for each file: lines as they are, lines with equal text
 reports hold it), and lines with equal neighbourhoods (accesses and distance to the line
 before). Text decides where both sides have it; else whichever pairs more sites, and lines as
 they are on a tie. Sites without a position pair by the order of their accesses.
+
+The lines of one statement are one place, as compilers name one or another of them. Copies of one
+access are told apart by their cost first, then by order; where a vector became scalars, or a line was
+unrolled further, all copies of both sides are one group.
 """
 
 from __future__ import annotations
@@ -18,15 +22,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
-from itertools import zip_longest
 from pathlib import PurePath
 
 from ptxaudit.lanes.result import Status
 from ptxaudit.report import Frame, Kernel, Site, Source
+from ptxaudit.sequences import align
 
 WINDOW = 3                       # lines that one statement may be spread over
-LONGEST_DIFFLIB = 2_000_000     # comparisons; above it equal tokens pair by their order
 
 Group = tuple[tuple[Site, ...], tuple[Site, ...]]
 Indices = tuple[tuple[int, ...], tuple[int, ...]]
@@ -352,54 +354,3 @@ def _agreement(lines: LineMap, old: dict[int, Line], new: dict[int, Line]) -> in
 
 def _number(line: Line) -> int:
     return line.number
-
-
-# --- sequences ------------------------------------------------------------------------------
-
-def align(old: Sequence, new: Sequence) -> list[tuple[int, int]]:
-    """Index pairs of a common subsequence of two token sequences, increasing in both.
-
-    Equal ends pair at once. The middle goes through difflib, unless so many tokens repeat
-    that this would be quadratic: then the n-th of each token pairs with the n-th.
-    """
-    old = [tuple(token) if isinstance(token, list) else token for token in old]
-    new = [tuple(token) if isinstance(token, list) else token for token in new]
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    middle_old, middle_new = old[start : len(old) - end], new[start : len(new) - end]
-    pairs = [(at, at) for at in range(start)]
-    pairs += [(start + i, start + j) for i, j in _align_middle(middle_old, middle_new)]
-    return pairs + [(len(old) - back, len(new) - back) for back in range(end, 0, -1)]
-
-
-def _align_middle(old: list, new: list) -> list[tuple[int, int]]:
-    positions: dict[Hashable, list[int]] = defaultdict(list)
-    for at, token in enumerate(new):
-        positions[token].append(at)
-    if sum(len(positions.get(token, ())) for token in old) > LONGEST_DIFFLIB:
-        return _align_by_order(old, positions)
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
-
-
-def _align_by_order(old: list, positions: dict[Hashable, list[int]]) -> list[tuple[int, int]]:
-    """Greedy: each old token takes the next new one of its kind that keeps the order."""
-    pairs: list[tuple[int, int]] = []
-    last = -1
-    taken = {token: iter(places) for token, places in positions.items()}
-    for at, token in enumerate(old):
-        for place in taken.get(token, ()):
-            if place > last:
-                pairs.append((at, place))
-                last = place
-                break
-    return pairs
-
-
-def _common(a: Sequence, b: Sequence) -> int:
-    """The length of the common start."""
-    missing = object()
-    for at, (x, y) in enumerate(zip_longest(a, b, fillvalue=missing)):
-        if x != y:
-            return at
-    return len(a)

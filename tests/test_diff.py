@@ -18,7 +18,8 @@ from ptxaudit.lanes.result import Status
 from ptxaudit.render.changes import diff_markdown, diff_text
 from ptxaudit.report import SCHEMA_FILE, Frame, Source, Span
 from ptxaudit.report_reader import parse_report
-from ptxaudit.sitematch import align, match_sites
+from ptxaudit.sequences import align
+from ptxaudit.sitematch import match_sites
 
 
 def at(line, access="load", text=None, file="/src/k.cu", inlined=(), **changes):

@@ -8,13 +8,19 @@ Each folder there has `cubins.tar.xz` and `launches.json.gz`; its README says wh
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
+import sys
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.artifacts.cubin import read_cubin
@@ -53,6 +59,36 @@ class Measured:
 
     def compare(self) -> Comparison:
         return compare(self.entry(), self.profile)
+
+
+@lru_cache
+def measuring() -> ModuleType:
+    """bench/measure_kernels.py, which filled the buffers of the measured launches."""
+    spec = importlib.util.spec_from_file_location("measure_kernels", DATA.parent.parent / "bench" / "measure_kernels.py")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def with_data(launch: Measured) -> Measured:
+    """The same launch with what its pointers pointed to, by the launch.toml and data.toml of its folder."""
+    script = measuring()
+    entries = document(launch.set)["launches"]
+    entry = entries[launch.at]
+    folder = next(folder for folder in script.samples() if folder.name == entry["workload"])
+    tables = [table for table in script.read_toml(folder / "launch.toml")["launch"] if fnmatchcase(entry["kernel"], table["kernel"])]
+    before = [other for other in entries[: launch.at] if (other["cubin"], other["kernel"]) == (entry["cubin"], entry["kernel"])]
+    params = list(tables[len(before)].get("params", []))
+    for at, value in enumerate(params):
+        if value == "?":
+            filled = [b for b in script.buffers(folder) if b.param == at and fnmatchcase(entry["kernel"], b.kernel)]
+            params[at] = filled[0].data() if filled else zeros()
+    return replace(launch, launch=replace(launch.launch, params=params, param_bytes=None))
+
+
+@lru_cache
+def zeros() -> np.ndarray:
+    return np.zeros(measuring().BUFFER_BYTES, np.uint8)
 
 
 @lru_cache

@@ -61,6 +61,7 @@ def test_division_does_not_depend_on_the_last_place_of_the_reciprocal(nudge):
 PACKED = """.visible .entry k(.param .u64 out, .param .b64 x, .param .b64 y, .param .f32 z)
 { .reg .f32 %f<6>; .reg .b64 %d<9>; ld.param.u64 %d1, [out]; ld.param.b64 %d2, [x]; ld.param.b64 %d3, [y]; ld.param.f32 %f1, [z];
   add.rn.f32x2 %d4, %d2, %d3; mul.rn.f32x2 %d5, %d4, %d3; fma.rn.f32x2 %d6, %d5, %d2, %d4; mov.b64 {%f2, %f3}, %d6;
+  mov.b64 %d7, {%f1, %f1}; fma.rn.f32x2 %d7, %d7, %d3, %d2; mov.b64 %d8, {0f3f800000, 0f3f800000}; add.rn.f32x2 %d7, %d7, %d8; st.global.b64 [%d1+16], %d7;
   max.f32 %f4, %f1, %f2, %f3; min.ftz.f32 %f5, %f1, %f2, %f3;
   st.global.b64 [%d1], %d6; st.global.f32 [%d1+8], %f4; st.global.f32 [%d1+12], %f5; ret; }
 """
@@ -71,9 +72,9 @@ def test_packed_floats_and_extremes_of_three(x, y, z):
     function = lift_cubin(from_ptx(PACKED, "sm_100"), "k.cubin").functions["k"]
     assert {"FFMA2", "FMNMX3", "FMNMX3.FTZ"} <= {instruction.opcode for instruction in function.instructions}
     memory = Thread(function, struct.pack("<Qfffff", OUT, *x, *y, z), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
-    stored = struct.unpack("<ffff", bytes(memory[OUT + k] for k in range(16)))
+    stored = struct.unpack("<6f", bytes(memory[OUT + k] for k in range(24)))
     halves = tuple((a + b) * b * a + (a + b) for a, b in zip(x, y))
-    assert stored == (*halves, max(z, *halves), min(z, *halves))
+    assert stored == (*halves, max(z, *halves), min(z, *halves), *(z * b + a + 1 for a, b in zip(x, y)))
 
 
 def test_data_of_memories_that_are_not_followed():

@@ -88,8 +88,15 @@ def _packed(name: str):
 
 
 def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
+    """The two floats of a pair, or one for both (R4.F32, a literal)."""
+    if isinstance(operand, Number):
+        return [ir.Const(float_bits(operand, WORD_BITS))] * 2
     plain = isinstance(operand, Register) and not (operand.is_predicate or operand.negated or operand.absolute)
-    if not plain or operand.suffixes != ("F32x2", "HI_LO") and not operand.is_zero:
+    if not plain:
+        raise NoMeaning
+    if operand.suffixes == ("F32",):
+        return [b.word(Register(operand.kind, operand.number))] * 2
+    if operand.suffixes != ("F32x2", "HI_LO") and not operand.is_zero:
         raise NoMeaning
     return [ir.Const(0) if register is None else register for register in b.registers(operand, 2)]
 

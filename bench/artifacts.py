@@ -1,6 +1,6 @@
 """Audits the machine code in wheels with nothing told: does everything decode, and what has no meaning?
 
-    python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10]
+    python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds N]
 
 For every package and architecture up to `--kernels` kernels, spread evenly over its images, are
 audited (isa sass, no launch). A site counts as *lost to an opcode* when it is unknown, or only
@@ -128,11 +128,15 @@ def main() -> None:
     parser.add_argument("--kernels", type=int, default=100, help="of one package and architecture")
     parser.add_argument("--budget", type=float, default=10.0, help="seconds for a kernel")
     parser.add_argument("--arch", action="append", help="only these")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for one package; the rest of it is left out")
     given = parser.parse_args()
     rows: dict[str, dict[str, Row]] = defaultdict(lambda: defaultdict(Row))
     for path in given.paths:
+        until = time.monotonic() + given.seconds
         with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
             for package, file in binaries(path, Path(folder)):
+                if time.monotonic() > until:
+                    break
                 try:
                     found = images(str(file))
                 except InputError:
@@ -141,9 +145,9 @@ def main() -> None:
                 for image in found:
                     if image.kind == "cubin" and int(image.arch[3:]) >= OLDEST and (not given.arch or image.arch in given.arch):
                         by_arch[image.arch].append(image)
-                for arch, group in sorted(by_arch.items()):
+                for arch, group in sorted(by_arch.items(), key=lambda item: rows[package][item[0]].kernels):
                     row = rows[package][arch]
-                    if row.kernels < given.kernels:
+                    if row.kernels < given.kernels and time.monotonic() < until:
                         audit_images(row, spread(group, MOST_IMAGES), given.kernels, given.budget)
         for package in rows:
             for arch, row in sorted(rows[package].items(), key=lambda item: int(item[0][3:])):

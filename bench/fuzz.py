@@ -13,7 +13,6 @@ Prints every disagreement, and how often the engine did not say exact, by reason
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import time
 import traceback
@@ -25,13 +24,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from twin import compare, generate                  # noqa: E402
+from twin import compare, generate, of_samples      # noqa: E402
 from twin.run import TooLong                        # noqa: E402
 
 STEPS = 60_000            # warp instructions that the twin runs of one kernel
 TOGETHER = 10             # kernels of one call of the disassembler
 SLOW = 10.0               # seconds that the engine may take for one kernel
-FEW_BLOCKS = 2            # a sample's blocks in each dimension
 
 
 def one(seed: int, told: bool) -> compare.Verdict | None:
@@ -65,28 +63,9 @@ def machine_code(start: int) -> compare.Verdict | None:
 
 def sample(folder: Path) -> compare.Verdict:
     """All kernels of one sample, with the first launch of each."""
-    from ptxaudit import graph, nvrtc
-    from ptxaudit.launch import match
-    from ptxaudit.launch_file import read_launches
-    from ptxaudit.link import link
-    from ptxaudit.ptx.lift import lift_module
-    from ptxaudit.ptx.parse import parse_module
-
-    source = next(folder.glob("*.cu"))
-    arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
-    syntax = parse_module(nvrtc.compile_source(str(source), arch=arch).ptx)
-    module = lift_module(syntax)
-    launches = read_launches(folder / "launch.toml")
-    total = compare.Verdict()
-    for kernel in module.kernels():
-        for launch in match(launches, kernel.name)[:1]:
-            if not launch.cluster:
-                launch = dataclasses.replace(launch, grid=tuple(min(n, FEW_BLOCKS) for n in launch.grid))
-            function = link(module, kernel)
-            try:
-                compare.launched(syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=STEPS)
-            except TooLong:
-                print(f"{folder.name}: {kernel.name} takes the twin too long", flush=True)
+    total, too_long = of_samples.sample(folder)
+    for name in too_long:
+        print(f"{folder.name}: {name} takes the twin too long", flush=True)
     total.wrong = [f"{folder.name}: {w}" for w in total.wrong]
     return total
 
@@ -109,8 +88,7 @@ def main() -> int:
             print(f"// seed {seed} grid {k.grid} block {k.block} params {k.params}\n{k.text}")
         return 0
     begin = time.perf_counter()
-    samples = [p for p in sorted((ROOT / "samples").iterdir()) if list(p.glob("*.cu"))]
-    work = (sample, samples) if options.samples else (machine_code, seeds[::TOGETHER]) if options.machine_code else (
+    work = (sample, of_samples.folders()) if options.samples else (machine_code, seeds[::TOGETHER]) if options.machine_code else (
         partial(one, told=not options.not_told), seeds)
     kernels = sites = exact = wrong = too_long = 0
     others: Counter = Counter()

@@ -1,0 +1,46 @@
+"""The kernels of `samples/` through the twin: `sample(folder)` compares every kernel with its first launch, few blocks of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from ptxaudit import graph, nvrtc
+from ptxaudit.launch import match
+from ptxaudit.launch_file import read_launches
+from ptxaudit.link import link
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module
+
+from . import compare
+from .run import TooLong
+
+SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
+
+
+def folders() -> list[Path]:
+    return [p for p in sorted(SAMPLES.iterdir()) if (p / f"{p.name}.cu").is_file()]
+
+
+def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[compare.Verdict, list[str]]:
+    """(the verdict, the kernels that take the twin more than most_steps warp instructions, or are a quarter as long as text).
+
+    blocks: in each dimension at most."""
+    arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
+    syntax = parse_module(nvrtc.compile_source(str(folder / f"{folder.name}.cu"), arch=arch).ptx)
+    module = lift_module(syntax)
+    launches = read_launches(folder / "launch.toml")
+    total, too_long = compare.Verdict(), []
+    for kernel in module.kernels():
+        for launch in match(launches, kernel.name)[:1]:
+            if not launch.cluster:
+                launch = dataclasses.replace(launch, grid=tuple(min(n, blocks) for n in launch.grid))
+            function = link(module, kernel)
+            if len(function.instructions) > most_steps // 4:
+                too_long.append(kernel.name)
+                continue
+            try:
+                compare.launched(syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=most_steps)
+            except TooLong:
+                too_long.append(kernel.name)
+    return total, too_long

@@ -26,8 +26,9 @@ GAP = 1 << 32                # bytes left free behind each buffer
 
 TYPES = {f"{letter}{bits}": f"<{letter}{bits // 8}" for letter in "iu" for bits in (8, 16, 32, 64)}
 TYPES |= {f"f{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)}
-_KEYS = {"file", "values", "type"}
-_HINT = 'write {file = "idx.npy"}, {file = "idx.bin", type = "i32"} or {values = [3, 1, 2], type = "i32"}'
+_CONTENTS = ("file", "values", "zeros")
+_HINT = 'write {file = "idx.npy"}, {file = "idx.bin", type = "i32"}, {values = [3, 1, 2], type = "i32"} or {zeros = 256, type = "i32"}'
+MOST_ZEROS = 1 << 32         # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +74,24 @@ def read(value: Any, launch_file: str | None = None) -> Buffer:
         return value
     if not isinstance(value, Mapping):
         return _buffer(np.asarray(value))
-    if unknown := set(value) - _KEYS:
+    if unknown := set(value) - {*_CONTENTS, "type"}:
         raise ValueError(f"a buffer has no {sorted(unknown)[0]!r}; {_HINT}")
-    if ("file" in value) == ("values" in value):
-        raise ValueError(f"a buffer has either a file or values; {_HINT}")
+    if sum(key in value for key in _CONTENTS) != 1:
+        raise ValueError(f"a buffer has either a file or values or zeros; {_HINT}")
     if "file" in value:
         return _from_file(value["file"], value.get("type"), launch_file)
+    if "zeros" in value:
+        return _zeros(value["zeros"], value.get("type", "i32"))
     return _from_values(value["values"], value.get("type"))
+
+
+def _zeros(count: Any, type: str) -> Buffer:
+    import numpy as np
+
+    dtype = np.dtype(_dtype(type))
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 < count * dtype.itemsize <= MOST_ZEROS:
+        raise ValueError(f"zeros is {count!r}, not a number of elements")
+    return _buffer(np.zeros(count, dtype))
 
 
 def _dtype(name: Any) -> str:

@@ -65,6 +65,11 @@ def test_the_type_of_values_follows_from_them_where_it_is_not_told():
     assert told({"values": [[1.5, 2.0]]}).params[0].type == "f32"
 
 
+def test_zeros_for_what_a_kernel_writes():
+    assert content(told({"zeros": 3})) == [0, 0, 0]
+    assert told({"zeros": 5, "type": "u8"}).buffers[0][1].size == 5
+
+
 def test_files_are_relative_to_the_launch_file(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     np.save(tmp_path / "data" / "idx.npy", INDICES)
@@ -90,6 +95,9 @@ BAD = [
     ({"values": [300], "type": "u8"}, "do not fit u8"),
     ({"values": [0.5], "type": "i32"}, "fractions"),
     ({"values": [1], "file": "idx.npy"}, "either a file or values"),
+    ({"zeros": 0}, "not a number of elements"),
+    ({"zeros": 2.5}, "not a number of elements"),
+    ({"zeros": 4, "type": "bool"}, "there is no type 'bool'"),
     ({"shape": [3]}, "a buffer has no 'shape'"),
     (np.array([], np.int32), "the array is empty"),
     (np.array([object()]), "not the contents of memory"),
@@ -142,5 +150,5 @@ def test_a_buffer_from_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("idx.npy", INDICES)
     (tmp_path / "idx.bin").write_bytes(INDICES.tobytes())
-    launch, = options_of({"params": ("idx=@idx.npy", "1=@idx.bin:i32")}).launches
-    assert [content(launch, at) for at in range(2)] == [[3, 1, 2]] * 2 and launch.named["1"].origin == "idx.bin"
+    launch, = options_of({"params": ("idx=@idx.npy", "1=@idx.bin:i32", "out=@zeros:2:i32")}).launches
+    assert [content(launch, at) for at in range(3)] == [[3, 1, 2], [3, 1, 2], [0, 0]] and launch.named["1"].origin == "idx.bin"

@@ -154,7 +154,7 @@ def test_halves():
     (["?", 0, 0, 0, "0011"], "has 2 bytes for 16"),
     (["?", 0, 0, 0, b"x"], "1 bytes are given for 16"),
     (["?", 0, 0, 0, "n"], "neither \"?\" nor pairs"),
-    (["?", 0, 0, 0, {}], "a buffer has either a file or values"),
+    (["?", 0, 0, 0, {}], "a buffer has either a file or values or zeros"),
 ])
 def test_parameters_that_do_not_fit(params, what):
     with pytest.raises(InputError) as caught:

@@ -129,7 +129,7 @@ def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
 
 def _parameter(text: str) -> tuple[str, Any]:
     """"n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files;
-    @idx.npy, or @idx.bin:i32, is the contents of what a pointer points to."""
+    @idx.npy, @idx.bin:i32 or @zeros:256:i32 is the contents of what a pointer points to."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise InputError(f"--param {text} is not NAME=VALUE", "write it as --param n=1024, or by position --param 2=1024")
@@ -139,6 +139,8 @@ def _parameter(text: str) -> tuple[str, Any]:
 def value_of(text: str) -> Any:
     if text.startswith("@"):
         file, colon, type = text[1:].rpartition(":")
+        if file.startswith("zeros:") and file[6:].isdecimal() and type in TYPES:
+            return {"zeros": int(file[6:]), "type": type}
         return {"file": file, "type": type} if colon and type in TYPES else {"file": text[1:]}
     if text.startswith("[") and text.endswith("]"):
         return tuple(value_of(part.strip()) for part in text[1:-1].split(",") if part.strip())

@@ -265,6 +265,13 @@ class Graph:
             return memo[key]
         per_block = self.definitions[register]
         found: set[int] = set()
+        if len(per_block) == 1:            # compilers write most registers in one place: what reads one reads that
+            for at, kills in reversed(next(iter(per_block.values()))):
+                found.add(at)
+                if kills:
+                    break
+            memo[key] = frozenset(found)
+            return memo[key]
         seen: set[int] = set()
         stack = [p for p in self.cfg.predecessors(block)]
         while stack:

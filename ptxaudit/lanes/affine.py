@@ -77,6 +77,8 @@ def zero_extend(value: Value, bits: int) -> Value:
     if value.base.dtype == bool:
         return Value(resize(value.base, bits), poison=value.poison, why=value.why) if not value.terms else \
             _derived("zext", (value,), bits) or _lost((value,), bits, "an unknown predicate as a number")
+    if value.known:
+        return Value(resize(value.base, bits))
     s = span(value)
     if s is not None and s[0] >= 0 and s[1] < 1 << (value.bits - 1):
         return Value(resize(value.base, bits) if (signed(value.base) >= 0).all() else _sign_extend_array(value.base, bits),
@@ -84,7 +86,7 @@ def zero_extend(value: Value, bits: int) -> Value:
     if value.poison is not None and not value.terms and value.valid is None:
         return Value(resize(value.base, bits), poison=value.poison, why=value.why)
     # the upper half is lost, the lower one is not
-    return _partial(value, bits, value.valid if value.valid is not None else value.bits)
+    return _widened("zext", value, bits) or _partial(value, bits, value.valid if value.valid is not None else value.bits)
 
 
 def sign_extend(value: Value, bits: int) -> Value:
@@ -94,11 +96,23 @@ def sign_extend(value: Value, bits: int) -> Value:
         return Value(_sign_extend_array(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms))
     if not value.terms and value.valid is None:
         return Value(_sign_extend_array(value.base, bits), poison=value.poison, why=value.why)
-    return _partial(value, bits, value.valid if value.valid is not None else value.bits)
+    return _widened("sext", value, bits) or _partial(value, bits, value.valid if value.valid is not None else value.bits)
 
 
 def _sign_extend_array(array, bits):
     return signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
+
+
+def _widened(name: str, value: Value, bits: int) -> Value | None:
+    """A value that is the same in all lanes, extended: the sum in more bits, less a multiple of what it wrapped
+    around; how often it did is one more unknown."""
+    flat = squeeze(value)
+    if not flat.uniform or flat.poison is not None or flat.valid is not None or not flat.terms:
+        return None
+    wraps = Uniform("wraps", bits, 0, key=(name, fingerprint(flat)), data=_from_data(flat))
+    more = unknown(wraps).terms[0]
+    terms = tuple((u, resize(c, bits)) for u, c in flat.terms)
+    return Value(resize(flat.base, bits), (*terms, (wraps, more[1] << more[1].dtype.type(flat.bits))))
 
 
 def _partial(value: Value, bits: int, valid: int) -> Value:

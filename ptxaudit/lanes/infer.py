@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -36,6 +37,7 @@ from .value import Lost, Uniform, Value, lane_uniform, modulo, opaque, same, squ
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
+MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 7          # low bits of a value that tell its bank (32 banks of 4 bytes)
 
 
@@ -267,9 +269,12 @@ class Paths:
         return self._always[key]
 
 
-def set_bits(number: int) -> list[int]:
+def set_bits(number: int) -> Iterator[int]:
     """The places of the ones of a number."""
-    return [at for at, digit in enumerate(reversed(f"{number:b}")) if digit == "1"]
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
 
 
 class Interpreter:
@@ -278,6 +283,7 @@ class Interpreter:
     def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline, paths: Paths):
         self.function, self.graph, self.part, self.rows = function, graph, part, rows
         self.accesses, self.deadline = accesses, deadline
+        self.uniform = {d.name for ops in part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.branches = _Branches()
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
@@ -650,7 +656,7 @@ class Interpreter:
             part = state.copy()
             if not uniform:
                 part.exact = False
-                part.doubts = state.doubts + (why,) if why not in state.doubts else state.doubts
+                part.doubts = _either_doubts(state.doubts, (why,))
                 if guard.poison is not None and not guard.terms:
                     may = guard.poison | (guard.base == value)
                     part.mask = mask & may
@@ -792,10 +798,10 @@ class Interpreter:
                 from .effects import blend
                 values[name] = blend(a, b, other.mask)
             else:
-                values[name] = self._meet(name, a, b, apart is not False, key, out.doubts + other.doubts)
+                values[name] = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
         out.exact = out.exact and other.exact and (exclusive or bool((out.mask == other.mask).all()))
         out.mask = out.mask | other.mask
-        out.doubts = out.doubts + tuple(d for d in other.doubts if d not in out.doubts)
+        out.doubts = _either_doubts(out.doubts, other.doubts)
 
     def _meet(self, name, a: Value, b: Value, apart: bool, key, doubts: tuple[Lost, ...]) -> Value:
         """One of two values, by a choice that is not known."""
@@ -824,6 +830,18 @@ class Interpreter:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, self.after and len(self.after)))
             return affine.add(b, affine.scale(unknown(u), difference.base))
         return opaque(a.bits, Lost(f"{name} takes one of two values"))
+
+
+def _either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
+    """What may be said of lanes that come from two places: the first few reasons, one from data among them if any is."""
+    if a is b or not b:
+        return a
+    every = tuple(dict.fromkeys(a + b))
+    if len(every) <= MOST_DOUBTS:
+        return every
+    kept = every[:MOST_DOUBTS]
+    data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_DOUBTS:] if d.data)[:1]
+    return kept[:MOST_DOUBTS - len(data)] + data
 
 
 def _without_trips(value: Value, why: Lost) -> Value:

@@ -23,6 +23,7 @@ Three things make this small domain strong enough for real index arithmetic:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 import numpy as np
 
@@ -258,11 +259,21 @@ def squeeze(value: Value) -> Value:
     return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
 
 
-def fingerprint(value: Value) -> tuple:
-    """A hashable key: equal keys mean equal values. For naming derived unknowns."""
-    def key(array):
-        return array.shape, array.dtype.char, array.tobytes()
-    return key(value.base), tuple(sorted(((u.name, repr(u.key)), key(c)) for u, c in value.terms)), value.valid
+def fingerprint(value: Value) -> bytes:
+    """A key of 16 bytes: equal keys mean equal values. For naming derived unknowns.
+
+    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both.
+    """
+    digest = blake2b(digest_size=16)
+    def add(array):
+        digest.update(f"{array.shape}{array.dtype.char}".encode())
+        digest.update(array.tobytes())
+    add(value.base)
+    for (name, key), c in sorted((((u.name, repr(u.key)), c) for u, c in value.terms), key=lambda term: term[0]):
+        digest.update(f"|{name}|{key}|".encode())
+        add(c)
+    digest.update(str(value.valid).encode())
+    return digest.digest()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ there); one whose target never returns is a branch.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection
 from .builder import Context
@@ -35,6 +37,7 @@ def find_calls(context: Context, sections: list[CodeSection], lines: Lines, star
     out = {}
     own = lines[context.function.name]
     by_name = {section.name: section for section in sections}
+    callers = _callers(sections, lines)
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -49,7 +52,23 @@ def find_calls(context: Context, sections: list[CodeSection], lines: Lines, star
             out[place] = ("branch", index)
         elif all(_value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
             out[place] = ("call", index)
+        elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {place + INSTRUCTION_BYTES}:
+            out[place] = ("call", index)
     return out
+
+
+def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, int] | None]:
+    """How many calls go to each (section, byte offset); a call to an unknown place counts for None."""
+    return Counter(_target(section, line, position * INSTRUCTION_BYTES)
+                   for section in sections for position, line in enumerate(lines[section.name]) if line.opcode.startswith("CALL"))
+
+
+def _constant_returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[int]:
+    """The places that a function returns to by its own constants: where it has one caller, ptxas puts the address into it."""
+    first, end = _extent(section, offset, lines)
+    values = {_value_before(context, lines, position, lines[position].operands.split()[0])
+              for position in range(first, end) if lines[position].opcode.startswith("RET")}
+    return {value for value in values if value is not None}
 
 
 def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
@@ -68,10 +87,15 @@ def _return_registers(context: Context, section: CodeSection, offset: int, lines
     begin = next((s for s in section.symbols if s.offset == offset), None)
     if begin is None:
         return set()
-    first = offset // INSTRUCTION_BYTES
-    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code)) // INSTRUCTION_BYTES
+    first, end = _extent(section, offset, lines)
     return {_at_entry(context, lines, first, position, lines[position].operands.split()[0])
-            for position in range(first, min(end, len(lines))) if lines[position].opcode.startswith("RET")}
+            for position in range(first, end) if lines[position].opcode.startswith("RET")}
+
+
+def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple[int, int]:
+    """First instruction of the function at an offset, and one past its last."""
+    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code))
+    return offset // INSTRUCTION_BYTES, min(end // INSTRUCTION_BYTES, len(lines))
 
 
 def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:

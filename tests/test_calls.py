@@ -1,0 +1,48 @@
+"""Where calls go, and whether they come back: the return address is in registers that the code itself sets."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxaudit.artifacts.cubin import CodeSection, Symbol
+from ptxaudit.sass.builder import Context
+from ptxaudit.sass.calls import find_calls
+from ptxaudit.sass.disassemble import Line
+
+BY_CALLER = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    IADD3 R4, R4, 0x1, RZ
+    RET.REL.NODEC R20 0x0
+"""
+# With one caller, ptxas puts the address into the function.
+BY_CALLEE = """
+    NOP
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    MOV R2, 0x20
+    @P0 RET.REL.NODEC R2 0x0
+    BRA 0x40
+"""
+TWO_CALLERS = BY_CALLEE.replace("EXIT", "CALL.REL.NOINC 0x40")
+ELSEWHERE = BY_CALLEE.replace("R2, 0x20", "R2, 0x30")
+COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
+ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
+
+
+@pytest.mark.parametrize("code, expected", [
+    (BY_CALLER, {0x10: ("call", 4)}), (BY_CALLEE, {0x10: ("call", 4)}), (ENDLESS, {0x10: ("branch", 4)}),
+    (TWO_CALLERS, {}), (ELSEWHERE, {}), (COMPUTED, {}),
+], ids=("the caller sets it", "the function has it", "never returns", "two callers", "another place", "computed"))
+def test_calls_that_come_back(code, expected):
+    lines = []
+    for text in code.strip().splitlines():
+        guard, _, rest = text.strip().partition(" ") if text.strip().startswith("@") else ("", "", text.strip())
+        opcode, _, operands = rest.partition(" ")
+        lines.append(Line(guard, opcode, operands))
+    symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 0x30, True))
+    section = CodeSection("k", bytes(16 * len(lines)), True, symbols)
+    assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir, toolchains
-from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.assemble import SourceLines
 from ptxaudit.compile_commands import Flags
@@ -24,7 +23,6 @@ from ptxaudit.launch import Launch, match
 from ptxaudit.machine_code import Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
-from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.ptxas import assemble
 from ptxaudit.signature import parameter_names
@@ -51,7 +49,6 @@ class Loaded:
     errors: tuple[InputError, ...] = ()
     registers: dict[str, int] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    known: PtxMap | None = None
     known: PtxMap | None = None
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:

@@ -82,7 +82,8 @@ def summary(path: Path, **options) -> list[tuple]:
 
 
 MACHINE_CODE = [("sass", arch, [2, 2]) for arch in ARCHS]
-PACKED = {"as it is": ("--compress=false",), "compressed": ("--compress-all",), "compressed for size": ("--compress-all", "--compress-mode=size")}
+PACKED = {"as it is": ("--compress=false",), "compressed": ("--compress-all",), "compressed for size": ("--compress-all", "--compress-mode=size"),
+          "with the source's name": ("--compress-all", "--ident=k.cu", "--device-c")}
 
 
 @pytest.mark.parametrize("options", PACKED.values(), ids=PACKED)
@@ -107,6 +108,13 @@ def test_host_files(tmp_path, wrap):
     (tmp_path / "host").write_bytes(wrap(fat_binary("--compress-all")))
     assert summary(tmp_path / "host") == MACHINE_CODE
     assert summary(tmp_path) == MACHINE_CODE                     # found in a folder, by its content
+
+
+def test_objects_of_an_archive_may_name_one_source(tmp_path):
+    """As nvcc -dc makes them: entries carry their source's name, which says nothing about which is which."""
+    data = fat_binary("--compress-all", "--ident=k.cu", "--device-c")
+    (tmp_path / "libk.a").write_bytes(archive(a_o=host(".nv_fatbin", data), b_o=host(".nv_fatbin", data)))
+    assert sorted(summary(tmp_path / "libk.a")) == sorted(2 * MACHINE_CODE)
 
 
 def cupy_entry(cubin: bytes) -> bytes:

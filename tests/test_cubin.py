@@ -95,6 +95,18 @@ def test_relocatable_code_names_what_it_needs():
     assert any("elsewhere" in name for name in names) and "dynamic" in names
 
 
+def test_relocatable_code_of_templates():
+    """Their shared variables lie in a section that has a size and no bytes."""
+    source = """template<int P> __global__ void k(int *o) { __shared__ int a[P]; a[threadIdx.x] = o[1]; __syncthreads(); o[0] = a[1]; }
+    template __global__ void k<320>(int *); template __global__ void k<640>(int *);"""
+    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.ptxas import assemble
+    ptx = compile_source(source, options=["--relocatable-device-code=true"]).ptx
+    for arch in ("sm_90", "sm_120"):
+        cubin = read_cubin(assemble(ptx, arch, ["--compile-only", "--generate-line-info"]).cubin, "k.o")
+        assert sorted(function.shared_static for function in cubin.functions) == [1280, 2560]
+
+
 # --- bad input ------------------------------------------------------------------------------
 
 def damaged(data: bytes, at: int, value: bytes) -> bytes:

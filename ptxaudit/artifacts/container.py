@@ -33,7 +33,8 @@ FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 ARCHIVE_MAGIC = b"!<arch>\n"
 _HEADER = struct.Struct("<4sHHQ")              # magic, version, header bytes, bytes that follow
 _ENTRY = struct.Struct("<HHIQI")               # kind, version, header bytes, payload bytes, compressed bytes
-_ARCH_AT, _FLAGS_AT, _ENTRY_HEADER = 28, 40, 64
+_ARCH_AT, _NAME_AT, _FLAGS_AT, _ENTRY_HEADER = 28, 32, 40, 64
+_NAME_BYTES = 8                                # where the name of an entry's source lies, and its length
 _KINDS = {1: "ptx", 2: "cubin"}
 _COMPRESSED = 0x2000 | 0x8000                  # LZ4; zstd
 _SECTIONS = (".nv_fatbin", "__nv_relfatbin")   # linked device code; device code that is still to be linked
@@ -233,12 +234,17 @@ def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
             yield image, InputError("damaged fat binary: this image cannot be unpacked", "build or copy it again", image.name)
 
 
+def _nameless(entry: memoryview) -> bytes:
+    """An entry without the name of its source, which the extractor would call the file by: names need not differ."""
+    return bytes(entry[:_NAME_AT]) + bytes(_NAME_BYTES) + bytes(entry[_NAME_AT + _NAME_BYTES:])
+
+
 def _unpack(packed: list[Image]) -> dict[str, bytes] | None:
     """name -> content of compressed images; None when the extractor refuses them."""
     if not packed:
         return {}
     tool = toolchains.get("cuobjdump").path
-    body = b"".join(bytes(image._entry) for image in packed)
+    body = b"".join(_nameless(image._entry) for image in packed)
     out: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
         Path(folder, "heap.fatbin").write_bytes(_HEADER.pack(FATBIN_MAGIC, 1, _HEADER.size, len(body)) + body)

@@ -31,7 +31,9 @@ _ENTRY = 0x10                 # STO_CUDA_ENTRY in a symbol's st_other
 OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
+MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
 _TYPE_RELOCATABLE = "ET_REL"
+_WITHOUT_BYTES = ("SHT_NOBITS", 0x70000007, 0x70000009, 0x7000000A)    # and global, local, shared variables of objects since CUDA 13
 
 # What damaged tables make of the ELF reader, which trusts them.
 UNREADABLE = (ELFError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError, AssertionError, MemoryError)
@@ -124,7 +126,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     sections = [(section.name, section) for section in elf.iter_sections()]
     by_name = dict(sections)
     for name, section in sections:
-        if section["sh_type"] != "SHT_NOBITS" and section["sh_offset"] + section["sh_size"] > len(data):
+        if section["sh_type"] not in _WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
             raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
     symbols, entries = _symbols(elf, data, [name for name, _ in sections])
 
@@ -138,13 +140,15 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
         own = name[len(".text."):]
         info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
         inside = sorted((s for s in symbols if s.function and s.section == name), key=lambda s: (s.offset, s.name != own))
+        relocations = _relocations(by_name, name, symbols)
+        elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
         functions.append(CodeSection(
             name=own, code=section.data(), entry=own in entries, symbols=tuple(inside),
             info=read_info(info.data()) if info else KernelInfo(),
             banks=banks.get("", {}) | banks.get(own, {}),
             bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
-            relocations=_relocations(by_name, name, symbols), constants=constants,
-            shared_static=max(0, shared["sh_size"] - reserved) if shared else 0))
+            relocations=relocations, constants=constants,
+            shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
     version, producer = _producer(elf, by_name, data)
     return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
 

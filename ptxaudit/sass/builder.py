@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from .. import ir
-from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
+from ..artifacts.cubin import INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
 from . import places
 from .syntax import Memory, Number, Operand, Register
 
@@ -40,6 +40,7 @@ class Context:
     first: index of its first instruction in the lifted function.
     relocated: byte offset of an instruction -> what its literal stands for, and which 32-bit half of it.
     calls: byte offset of a call -> "call" (comes back to the next instruction) or "branch", and the index it goes to.
+    missing: byte offset of a call -> the function it goes to, where that is in another object.
     """
 
     function: CodeSection
@@ -48,6 +49,7 @@ class Context:
     relocated: dict[int, tuple[ir.Operand, int]] = field(default_factory=dict)
     first: int = 0
     calls: dict[int, tuple[str, int]] = field(default_factory=dict)
+    missing: dict[int, str] = field(default_factory=dict)
 
     def index_at(self, offset: int) -> int | None:
         """The instruction index of a byte offset in the section."""
@@ -334,7 +336,8 @@ def constant_place(operand: Memory) -> tuple[int, ir.Reg | None, int]:
     return bank.value, index, offset
 
 
-_SPACES = {".nv.shared": "shared", ".nv.constant": "const", ".nv.local": "local"}
+SHARED_SECTIONS = (".nv.shared", MODULE_SHARED)
+_SPACES = {**dict.fromkeys(SHARED_SECTIONS, "shared"), ".nv.constant": "const", ".nv.local": "local"}
 
 
 def symbol_address(symbol: Symbol, addend: int, bits: int = PAIR_BITS) -> ir.Address:

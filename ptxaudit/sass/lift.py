@@ -24,7 +24,7 @@ from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation,
 from ..artifacts.lines import source_lines
 from ..errors import InputError
 from . import places
-from .builder import PAIR_BITS, WORD_BITS, Context, symbol_address
+from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
 from .calls import Lines, find_calls, is_call
 from .disassemble import Line, disassemble
 from .lower import lower
@@ -157,7 +157,8 @@ def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], li
     base = sections[0].info.param_base
     relocated = {r.offset: _relocated(r, section) for r in section.relocations if not is_call(lines[section.name], r.offset)}
     context = Context(section, cubin.sm, places.param_base(cubin.sm) if base is None else base, relocated, starts[section.name])
-    return replace(context, calls=find_calls(context, sections, lines, starts))
+    missing = {r.offset: r.symbol.name for r in section.relocations if not r.symbol.section and is_call(lines[section.name], r.offset)}
+    return replace(context, calls=find_calls(context, sections, lines, starts), missing=missing)
 
 
 def _relocated(relocation: Relocation, section: CodeSection) -> tuple[ir.Operand, int]:
@@ -185,7 +186,7 @@ def _variables(sections: list[CodeSection]) -> Iterator[ir.Variable]:
             content = data[offset:offset + size]
             if any(content):              # all zeros: the program fills it before the launch
                 yield ir.Variable(name, f"const:{bank}", size, address=offset, data=content)
-    symbols = {r.symbol for section in sections for r in section.relocations if r.symbol.section.startswith(".nv.shared")}
+    symbols = {r.symbol for section in sections for r in section.relocations if r.symbol.section.startswith(SHARED_SECTIONS)}
     for symbol in sorted(symbols, key=lambda s: s.name):
         yield ir.Variable(symbol.name, "shared", symbol.size)
 

@@ -109,17 +109,17 @@ def call(b: Builder) -> None:
     """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
     known = b.context.calls.get(b.place)
     if known is None:
-        forget_everything(b)
+        forget_everything(b, b.context.missing.get(b.place))
         b.control = ir.Control("call", (), b.guard)
         return
     kind, index = known
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
 
-def forget_everything(b: Builder) -> None:
-    """What an unknown function may have written: every register."""
+def forget_everything(b: Builder, callee: str | None = None) -> None:
+    """What an unknown function may have written: every register. callee: its name, where the file lacks its code."""
     b.ops.clear()
-    b.emit(b.opcode, _ALL_REGISTERS, ())
+    b.emit(f"{b.opcode} of {callee}, which is not in this file" if callee else b.opcode, _ALL_REGISTERS, ())
 
 
 def give_back(b: Builder) -> None:

@@ -6,6 +6,7 @@ underscore is no command. Bad input leaves here as a message on stderr and exit 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import pkgutil
@@ -36,6 +37,7 @@ class LazyCommands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         gc.set_threshold(GARBAGE_THRESHOLD)
+        atexit.register(gc.freeze)          # the interpreter looks for garbage once more when it ends
         try:
             return super().invoke(ctx)
         except InputError as error:

@@ -10,6 +10,7 @@ second on where all of these are equal. No offset is in them: they survive a reb
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -57,13 +58,22 @@ class SourceLines:
 
     def __call__(self, file: str, line: int) -> str | None:
         if file not in self._files:
-            self._files[file] = _lines_of(file)
+            self._files[file] = _lines_of(file, _state(file))
         lines = self._files[file]
         return lines[line - 1].strip() if 0 < line <= len(lines) else None
 
 
+def _state(file: str) -> tuple[int, int] | None:
+    """What changes when a file is edited between two audits of one process."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 @lru_cache(maxsize=64)
-def _lines_of(file: str) -> list[str]:
+def _lines_of(file: str, state: tuple[int, int] | None) -> list[str]:
     try:
         return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):

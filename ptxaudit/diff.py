@@ -11,14 +11,14 @@ neither figure decides: an exact figure that became a range around it, or an unk
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any
 
+from ptxaudit.kernelmatch import match_kernels
 from ptxaudit.lanes.result import Status
 from ptxaudit.paths import base_name
 from ptxaudit.report import Kernel, Report, Site, Span, plain
@@ -107,6 +107,10 @@ class KernelDiff:
         kernel = self.new or self.old
         assert kernel is not None
         return kernel
+
+    @property
+    def renamed(self) -> bool:
+        return bool(self.old and self.new) and self.old.name != self.new.name
 
     @property
     def comparable(self) -> bool:
@@ -199,41 +203,6 @@ def _verdict(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) 
     if verdict is not Verdict.SAME:
         return verdict
     return _width_change(olds, news) or (Verdict.MOVED if _moved(olds[0], news[0]) else Verdict.SAME)
-
-
-# --- kernels --------------------------------------------------------------------------------
-
-def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[tuple[Kernel | None, Kernel | None]]:
-    """Pairs kernels by name, instruction set, launch and input; then with less and less of it."""
-    old_left, new_left = dict(enumerate(olds)), dict(enumerate(news))
-    partner: dict[int, int] = {}
-    for key in _KERNEL_KEYS:
-        waiting: dict[Hashable, list[int]] = defaultdict(list)
-        for at, kernel in old_left.items():
-            waiting[key(kernel)].append(at)
-        for at, kernel in list(new_left.items()):
-            queue = waiting[key(kernel)]
-            if queue:
-                partner[at] = queue.pop(0)
-                del new_left[at], old_left[partner[at]]
-    pairs: list[tuple[Kernel | None, Kernel | None]] = [
-        (olds[partner[at]] if at in partner else None, kernel) for at, kernel in enumerate(news)
-    ]
-    return pairs + [(kernel, None) for kernel in old_left.values()]
-
-
-def _texts(kernel: Kernel) -> Hashable:
-    """What a kernel that was renamed keeps: the accesses and their source lines; itself where it has none."""
-    texts = tuple((site.access, site.source.text if site.source else None) for site in kernel.sites)
-    return (kernel.isa, repr(kernel.launch), texts) if any(text for _, text in texts) else id(kernel)
-
-
-_KERNEL_KEYS: tuple[Callable[[Kernel], Hashable], ...] = (
-    lambda kernel: (kernel.name, kernel.isa, repr(kernel.launch), PurePath(kernel.input).name),
-    lambda kernel: (kernel.name, kernel.isa, repr(kernel.launch)),
-    lambda kernel: (kernel.name, kernel.isa),
-    _texts,
-)
 
 
 def _same_launch(old: Kernel, new: Kernel) -> bool:
@@ -362,6 +331,7 @@ def _kernel_dict(entry: KernelDiff) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "demangled": kernel.demangled,
+        "old_name": entry.old.name if entry.old and entry.renamed else None,
         "isa": kernel.isa,
         "launch": plain(kernel.launch),
         "got_worse": entry.got_worse,

@@ -295,6 +295,44 @@ def test_a_renamed_kernel_is_the_same_kernel():
     assert entry.old and entry.new and [str(c.verdict) for c in entry.changes] == ["moved", "moved"]
 
 
+def pair_names(old, new):
+    return [(entry.old and entry.old.name, entry.new and entry.new.name) for entry in diff_reports(report(*old), report(*new)).kernels]
+
+
+def test_a_renamed_kernel_that_was_edited_too_is_known_by_its_other_lines():
+    old, new = kernel(at(3, text="a"), at(5, text="b"), at(6, text="c")), kernel(at(4, text="a"), at(6, text="b"), at(7, text="d", wavefronts=64), name="other")
+    assert pair_names([old], [new]) == [("k", "other")]
+    assert pair_names([old], [kernel(at(3, text="x"), at(5, text="b"), at(6, text="y"), name="other")]) == [(None, "other"), ("k", None)]
+    text = diff_text(diff_reports(report(old), report(new)))
+    assert "renamed kernel: k(float*) → other(float*)\n" in text and text.startswith("k(float*) → other(float*)  ptx")
+
+
+def test_another_instance_of_a_template_is_the_same_kernel():
+    mine, other, third = "_Z4tmplIfLi32EEvPKT_", "_Z4tmplIfLi34EEvPKT_", "_Z4restIfLi34EEvPKT_"
+    for text in ("a", None):
+        old = kernel(at(3, text=text), at(4, text="lost" if text else None, wavefronts=64), name=mine)
+        assert pair_names([old], [kernel(at(3, text=text), name=third), kernel(at(3, text=text), name=other)])[1] == (mine, other)
+
+
+def test_without_lines_a_renamed_kernel_is_known_by_what_its_sites_cost():
+    costs = (8, 16, 64)
+    old, new = (kernel(*(site(None, wavefronts=n) for n in costs), name=name) for name in "ab")
+    assert pair_names([old], [new]) == [("a", "b")]
+    assert pair_names([old], [kernel(*(site(None, wavefronts=n) for n in (8, 8, 64)), name="b")]) == [(None, "b"), ("a", None)]
+
+
+def test_copies_of_one_line_that_became_the_same_are_one_row():
+    frame = (30,)
+    old = report(kernel(*(at(10, text="a += s[i];", inlined=frame, id=f"{n}") for n in range(16)), *(site(None, id=f"x{n}", offset=16 * n) for n in range(4))))
+    new = report(kernel(*(at(10, text="a += s[i];", inlined=frame, id=f"{n}", wavefronts=8 * (1 + n)) for n in range(16)),
+                        *(site(None, id=f"x{n}", offset=32 * n, wavefronts=64) for n in range(4))))
+    text = diff_text(diff_reports(old, new))
+    assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  worse")] == [
+        "worse k.cu:10 ld.shared.f32 ×15 exact 120 → 1,080 0 → 960 1 → 16",
+        "worse k.cu:100 ld.shared.f32 ×4 exact 32 → 256 0 → 224 1 → 8"]
+    assert text.count("         = f inlined at k.cu:30: call 30") == 1 and "20 sites: 19 worse, 1 same" in text
+
+
 def test_resources_stand_beside():
     old, new = kernel(at(1), registers=32, instructions=100), kernel(at(1), registers=40, instructions=90, shared_static=8192)
     text = diff_text(diff_reports(report(old), report(new)))

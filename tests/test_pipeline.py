@@ -334,3 +334,12 @@ def test_the_package_offers_its_names_lazily():
     assert first == "[]" and "score_request" in names
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         ptxaudit.nothing
+
+
+def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
+    file = tmp_path / "k.cu"
+    texts = []
+    for stride in (32, 33):
+        file.write_text(f'extern "C" __global__ void k() {{\n__shared__ int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n')
+        texts += [site.source.text for site in audit(file).sites]
+    assert texts == ["s[threadIdx.x * 32] = 1; }", "s[threadIdx.x * 33] = 1; }"]

@@ -13,10 +13,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ptxaudit.diff import QUIET, Change, Diff, KernelDiff, Resources, Verdict
-from ptxaudit.render.rows import Note, place
+from ptxaudit.render.rows import Note, cut, frame_notes, place
 from ptxaudit.render.text import note_text
 from ptxaudit.render.words import interval, number, plural
 from ptxaudit.report import Kernel, Site, Totals
@@ -24,6 +24,8 @@ from ptxaudit.report import Kernel, Site, Totals
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
 ARROW = " → "
 MOST_WORSE_FIRST = tuple(Verdict)
+
+Row = tuple[Change, ...]         # copies of one line that became the same
 
 
 def diff_text(diff: Diff, everything: bool = False) -> str:
@@ -39,15 +41,15 @@ def diff_markdown(diff: Diff, everything: bool = False) -> str:
     blocks = [f"### ptxaudit: {verdict}", _escaped(_sides(diff)).replace("\n", "  \n"), "  \n".join(closing_lines(diff))]
     blocks = [block for block in blocks if block]
     for entry in diff.kernels:
-        changes, facts = _shown(entry, everything), _facts(entry)
-        if not changes and not _resources_changed(entry):
+        rows, facts = _shown(entry, everything), _facts(entry)
+        if not rows and not _resources_changed(entry):
             continue
-        lines = [f"**`{_escaped(entry.kernel.demangled)}`** {_escaped(_where(entry))}"]
+        lines = [f"**`{_escaped(_name(entry))}`** {_escaped(_where(entry))}"]
         if facts:
             lines += ["", "  \n".join(facts)]
-        if changes:
+        if rows:
             lines += ["", "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
-            lines += ["| " + " | ".join(map(_escaped, _cells(entry, change))) + " |" for change in changes]
+            lines += ["| " + " | ".join(map(_escaped, _cells(entry, row))) + " |" for row in rows]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -61,7 +63,9 @@ def closing_lines(diff: Diff) -> list[str]:
     if changed:
         lines.append("in total: " + ", ".join(_grown(name, *both) for name, both in changed.items()))
     if count := sum(_only_instructions_changed(entry) for entry in diff.kernels):
-        lines.append(f"in {plural(count, 'more kernel')} nothing but the number of instructions changed")
+        lines.append(f"in {plural(count, 'kernel')} nothing but the number of instructions changed")
+    if renamed := list(dict.fromkeys(_name(entry) for entry in diff.kernels if entry.renamed)):
+        lines.append(f"renamed {plural(len(renamed), 'kernel').split(' ', 1)[1]}: {', '.join(renamed)}")
     for word, side in (("new", "old"), ("gone", "new")):
         names = [entry.kernel.demangled for entry in diff.kernels if getattr(entry, side) is None]
         if names:
@@ -76,29 +80,53 @@ def _sides(diff: Diff) -> str:
 
 
 def _kernel_text(entry: KernelDiff, everything: bool) -> str:
-    changes = _shown(entry, everything)
-    if not changes and not _resources_changed(entry):
+    rows = _shown(entry, everything)
+    if not rows and not _resources_changed(entry):
         return ""
-    lines = [f"{entry.kernel.demangled}  {_where(entry)}", *(f"  {facts}" for facts in _facts(entry))]
-    if not changes:
+    lines = [f"{_name(entry)}  {_where(entry)}", *(f"  {facts}" for facts in _facts(entry))]
+    if not rows:
         return "\n".join(lines)
     lines.append("")
-    cells = [COLUMNS, *(_cells(entry, change) for change in changes)]
+    cells = [COLUMNS, *(_cells(entry, row) for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
 
     def aligned(line: Sequence[str]) -> str:
         return ("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))).rstrip()
 
     lines.append(aligned(COLUMNS))
-    for change, line in zip(changes, cells[1:], strict=True):
+    for row, line in zip(rows, cells[1:], strict=True):
         lines.append(aligned(line))
-        lines += [note_text(note) for note in _notes(change)]
+        lines += [note_text(note) for note in _notes(row)]
     return "\n".join(lines)
 
 
-def _shown(entry: KernelDiff, everything: bool) -> list[Change]:
-    changes = [change for change in entry.changes if everything or change.verdict not in QUIET]
-    return sorted(changes, key=lambda change: MOST_WORSE_FIRST.index(change.verdict))
+def _shown(entry: KernelDiff, everything: bool) -> list[Row]:
+    """The rows of a kernel, worst first: copies of one line that became the same are one."""
+    rows: dict[object, list[Change]] = {}
+    for change in entry.changes:
+        if everything or change.verdict not in QUIET:
+            rows.setdefault(_row_key(change), []).append(change)
+    return sorted(map(tuple, rows.values()), key=lambda row: MOST_WORSE_FIRST.index(row[0].verdict))
+
+
+def _row_key(change: Change) -> object:
+    """What copies share: the verdict, and on each side place, inline stack, instructions and status; what
+    cannot be summed up is equal."""
+    return change.verdict, change.width, _side_key(change.olds, change.old), _side_key(change.news, change.new)
+
+
+def _side_key(sites: tuple[Site, ...], whole: Site | None) -> object:
+    if whole is None:
+        return None
+    if whole.source is None:
+        return _opcodes(sites), whole.status, _cost(whole, "wavefronts"), _cost(whole, "excess")
+    stack = tuple((frame.file, frame.line) for frame in whole.source.inlined)
+    figures = None if whole.wavefronts is not None else (_cost(whole, "wavefronts"), _cost(whole, "excess"), number(whole.ways))
+    return whole.source.file, whole.source.line, stack, _opcodes(sites), whole.status, figures
+
+
+def _name(entry: KernelDiff) -> str:
+    return _arrow(entry.old and entry.old.demangled, entry.new and entry.new.demangled)
 
 
 def _where(entry: KernelDiff) -> str:
@@ -160,20 +188,35 @@ def _only_instructions_changed(entry: KernelDiff) -> bool:
     return old.instructions != new.instructions
 
 
-def _cells(entry: KernelDiff, change: Change) -> tuple[str, ...]:
-    old, new = change.old, change.new
+def _cells(entry: KernelDiff, row: Row) -> tuple[str, ...]:
+    change = row[0]
     verdict = str(change.verdict)
     if change.width and change.width is not change.verdict:
         verdict += f", {change.width}"
+    olds, news = [one.old for one in row if one.old], [one.new for one in row if one.new]
+
+    def both(text: Callable[[list[Site]], str]) -> str:
+        return _arrow(*(text(side) if side else None for side in (olds, news)))
+
     return (
         verdict,
-        _both(change, lambda site, kernel: place(site, kernel), entry),
-        _arrow(*(_opcodes(sites) if sites else None for sites in (change.olds, change.news))),
+        _arrow(*(_places(side, kernel) if side and kernel else None for side, kernel in ((olds, entry.old), (news, entry.new)))),
+        _arrow(*(_opcodes(sites) if sites else None for sites in (_all(one.olds for one in row), _all(one.news for one in row)))),
         _both(change, lambda site, kernel: str(site.status), entry),
-        _arrow(old and _cost(old, "wavefronts"), new and _cost(new, "wavefronts")),
-        _arrow(old and _cost(old, "excess"), new and _cost(new, "excess")),
-        _arrow(old and number(old.ways), new and number(new.ways)),
+        both(lambda side: _cost_of(side, "wavefronts")),
+        both(lambda side: _cost_of(side, "excess")),
+        both(lambda side: number(max((site.ways for site in side if site.ways is not None), default=None))),
     )
+
+
+def _places(sites: list[Site], kernel: Kernel) -> str:
+    """The line that copies share; the first and the last of several places without lines."""
+    first, last = place(sites[0], kernel), place(sites[-1], kernel)
+    return first if first == last else f"{first} … {last}"
+
+
+def _all(groups: Iterable[tuple[Site, ...]]) -> tuple[Site, ...]:
+    return tuple(site for group in groups for site in group)
 
 
 def _opcodes(sites: tuple[Site, ...]) -> str:
@@ -195,6 +238,17 @@ def _arrow(old: str | None, new: str | None) -> str:
     return f"{old}{ARROW}{new}"
 
 
+def _cost_of(sites: list[Site], name: str) -> str:
+    """The sum of copies, or their bounds; else what one of them costs, as they are alike."""
+    totals = [getattr(site, name) for site in sites]
+    if None not in totals:
+        return number(sum(totals))
+    bounds = [site.bounds for site in sites if site.bounds]
+    if name == "wavefronts" and len(bounds) == len(sites):
+        return interval(sum(low for low, _ in bounds), sum(high for _, high in bounds))
+    return _cost(sites[0], name)
+
+
 def _cost(site: Site, name: str) -> str:
     total = getattr(site, name)
     if total is not None:
@@ -209,16 +263,19 @@ def _cost(site: Site, name: str) -> str:
     return number(None)
 
 
-def _notes(change: Change) -> list[Note]:
-    """The source line; why, where the site got worse or its status changed."""
-    site = change.site
+def _notes(row: Row) -> list[Note]:
+    """The source line and where it was inlined; why, where the site got worse or its status changed."""
+    change = row[0]
+    worst = max((one.site for one in row), key=lambda site: site.excess or 0)
     notes = []
-    if site.source and site.source.text:
-        notes.append(Note("source", site.source.text, site.source.line))
-    if change.verdict in (Verdict.WORSE, Verdict.NEW) and site.cause:
-        notes.append(Note("note", site.cause))
-    if change.verdict is Verdict.STATUS_CHANGED and site.reason:
-        notes.append(Note("note", site.reason))
+    if worst.source and worst.source.text:
+        notes.append(Note("source", cut(worst.source.text), worst.source.line))
+    if worst.source:
+        notes += frame_notes(worst.source)
+    if change.verdict in (Verdict.WORSE, Verdict.NEW) and worst.cause:
+        notes.append(Note("note", worst.cause))
+    if change.verdict is Verdict.STATUS_CHANGED and worst.reason:
+        notes.append(Note("note", worst.reason))
     return notes
 
 

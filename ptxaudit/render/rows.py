@@ -17,7 +17,7 @@ from typing import Literal
 
 from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
-from ptxaudit.report import Condition, Kernel, Report, Site, Span
+from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])
@@ -179,10 +179,8 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
     first = group[0]
     if first.source and first.source.text:
         yield Note("source", cut(first.source.text), first.source.line)
-    for frame in first.source.inlined if first.source else ():
-        who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
-        text = f": {frame.text}" if frame.text else ""
-        yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
+    if first.source:
+        yield from frame_notes(first.source)
     if not (first.source and first.source.text):
         yield Note("note", first.text)
     causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))
@@ -194,6 +192,14 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
         yield Note("note", NO_COUNTER)
     yield from _cases(first.conditions)
     yield from _breakdown(group)
+
+
+def frame_notes(source: Source) -> Iterator[Note]:
+    """Where the code of a line was inlined, innermost first."""
+    for frame in source.inlined:
+        who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
+        text = f": {frame.text}" if frame.text else ""
+        yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
 
 
 def cut(source: str) -> str:

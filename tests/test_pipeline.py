@@ -340,6 +340,6 @@ def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
     file = tmp_path / "k.cu"
     texts = []
     for stride in (32, 33):
-        file.write_text(f'extern "C" __global__ void k() {{\n__shared__ int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n')
+        file.write_text(f'extern "C" __global__ void k() {{\n__shared__ volatile int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n')
         texts += [site.source.text for site in audit(file).sites]
     assert texts == ["s[threadIdx.x * 32] = 1; }", "s[threadIdx.x * 33] = 1; }"]

@@ -114,15 +114,15 @@ def _opened(item: Any) -> Content | InputError:
 
 
 def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in these inputs."""
+    """An error for each --kernel, launch and --assume that is of nothing in these inputs, and should be."""
     parts = tuple(parts)
     names = [name for part in parts for names in part.names_of.values() for name in names]
     known = {"*"}.union(*(names for part in parts for names in part.parameters_of.values()))
-    globs = [Launch(kernel=name) for name in options.kernels]
-    unknown = [name for name in options.assume if name not in known]
+    asked = {name: () if name in options.of_project else getattr(options, name) for name in ("kernels", "launches", "assume")}
+    unknown = [name for name in asked["assume"] if name not in known]
     return [
-        *without_kernel(globs, names),
-        *without_kernel(options.launches, names),
+        *without_kernel([Launch(kernel=name) for name in asked["kernels"]], names),
+        *without_kernel(asked["launches"], names),
         *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
     ]
 

@@ -27,6 +27,8 @@ class Options:
     their real paths, of `compile_commands.read_commands`, which go before these. toolchain: the release that compiles
     it ("12.9"; None = the one at hand). ptxas: the release that makes machine code of PTX, in place of
     the compiler's own.
+    of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
+    part of it: what is of none of these inputs is then no error.
     cache: take what is kept of files that have not changed, and keep what is found.
     jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
     """
@@ -45,6 +47,7 @@ class Options:
     commands: Mapping[str, Flags] = field(default_factory=dict)
     toolchain: str | None = None
     ptxas: str | None = None
+    of_project: frozenset[str] = frozenset()
     cache: bool = False
     jobs: int = 1
     budget: float | None = DEFAULT_BUDGET

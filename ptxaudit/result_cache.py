@@ -94,7 +94,7 @@ class ResultCache:
 def _written(options: Options) -> str | None:
     """All that the options say; None where they hold something that has no text of its own."""
     try:
-        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in ("jobs", "cache")])
+        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in ("jobs", "cache", "of_project")])
     except TypeError:
         return None
 

@@ -97,6 +97,26 @@ def test_baseline_and_other_commands_read_them_too(project):
     assert "stride 128 bytes" in run("explain", "src/k.cu", "k.cu:4").stdout
 
 
+def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
+    """As pre-commit does: the files of a commit, and the settings of all."""
+    (project / "pyproject.toml").write_text(PYPROJECT)
+    (project / "src" / "other.cu").write_text(KERNEL.replace("void k(", "void other("))
+    (project / "launches.toml").write_text(LAUNCH + LAUNCH.replace('"k"', '"other"'))
+    for file, name in (("src/k.cu", "k"), ("src/other.cu", "other")):
+        (kernel,) = report(file, status=1)["kernels"]
+        assert kernel["name"] == name and kernel["launch"]["block"] == [32, 1, 1]
+    assert "k.cu" in run("explain", "src/k.cu", "k.cu:4").stdout and "other.cu" in run("diff", "src/k.cu", "src/other.cu").stdout
+    (project / "launches.toml").write_text(LAUNCH + LAUNCH.replace('"k"', '"othre"'))
+    assert "there is no kernel 'othre'" in run("audit", status=2).stderr                 # the whole project has none
+    assert "there is no kernel 'othre'" in run("audit", "src", "--launch", "launches.toml", status=2).stderr
+    assert "there is no kernel 'kk'" in run("audit", "src/k.cu", "--kernel", "kk", status=2).stderr
+
+
+def test_both_sides_of_a_diff_have_the_toolchain_of_the_settings(project):
+    (project / "pyproject.toml").write_text(PYPROJECT + 'toolchain = "9.9"\n')
+    assert "no CUDA release '9.9'" in run("diff", "src/k.cu", "src/k.cu", status=2).stderr
+
+
 def test_what_is_excluded_is_left_out(project):
     (project / "src" / "third_party").mkdir()
     (project / "src" / "third_party" / "other.cu").write_text("not CUDA at all")

@@ -14,6 +14,12 @@ from click.core import ParameterSource
 # Parameters that tell a launch: with any of them the settings' launch files do not apply.
 _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params")
 
+# Settings that name kernels or parameters of the whole project, and the options that they become.
+_OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
+
+# Options of two sides, which a setting gives both.
+_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers"}
+
 
 def configurable(command: Callable) -> Callable:
     """Adds --config and --no-config, and fills what the command line leaves out from the settings."""
@@ -32,11 +38,13 @@ def configurable(command: Callable) -> Callable:
 
 
 def _filled(ctx: click.Context, settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
     told = {name for name in given if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)}
     left = {name: value for name, value in settings.items() if name in given and name not in told}
     if told & set(_LAUNCH):
         left.pop("launch_files", None)
-    filled = given | left
+    whole = "inputs" in given and "inputs" not in told       # the settings' own inputs: all kernels should be there
+    filled = given | left | {"of_project": frozenset() if whole else frozenset(_OF_PROJECT[name] for name in left if name in _OF_PROJECT)}
     if "inputs" in filled:
         filled["inputs"] = _inputs(filled, settings)
     return filled

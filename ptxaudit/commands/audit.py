@@ -127,7 +127,7 @@ def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, base
     if checked.ratchet is not None and baseline is not None:
         lines += text.stale_text(checked.ratchet.stale(), baseline)
     if gated:
-        lines.append(text.gate_text(verdict, strict))
+        lines.append(text.gate_text(verdict, strict, len(checked.report.problems)))
     for line in lines:
         click.echo(line, err=True)
 

@@ -77,11 +77,18 @@ def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
     return lines
 
 
-def gate_text(verdict: Verdict, strict: bool) -> str:
-    """The gate's closing line: what it denied, and how many sites it could not judge."""
+def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
+    """The gate's closing line: what it denied, and how many sites it could not judge.
+
+    problems: what could not be checked at all.
+    """
     outcome = f"{plural(len(verdict.denials), 'denial')}" if verdict.denials else "nothing denied"
     if verdict.allowed:
         outcome += f", {verdict.allowed:,} allowed by comments"
+    if problems:
+        outcome += f", but {plural(problems, 'problem')} above: not everything was checked"
+    if not verdict.sites:
+        return f"gate: {outcome}; there was no site to judge"
     if not verdict.unjudged:
         return f"gate: {outcome}; all of {plural(verdict.sites, 'site')} could be judged"
     denied = " and were denied (--strict)" if strict else "; --strict denies them"

@@ -24,13 +24,15 @@ Conventions that both lifters keep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from ptxaudit.records import record
 
 
 # --- operands -------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reg:
     """A register. `uniform`: one value a warp, written whatever lanes are active (SASS UR, UP)."""
 
@@ -42,7 +44,7 @@ class Reg:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     """An immediate: its bits as a non-negative integer below 2**bits."""
 
@@ -53,7 +55,7 @@ class Const:
         return hex(self.value) if self.value > 9 else str(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """The address of a named variable plus an offset in bytes, within its state space.
 
@@ -70,7 +72,7 @@ class Address:
         return f"{self.name}+{self.offset}" if self.offset else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Special:
     """A special register, by its PTX name without the percent sign: "tid.x", "ntid.y",
     "ctaid.z", "nctaid.x", "laneid", "warpid", "nwarpid", "smid", "clock", "clusterid.x",
@@ -84,7 +86,7 @@ class Special:
         return "%" + self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown:
     """A value that the lifter cannot express, with the reason."""
 
@@ -98,7 +100,7 @@ class Unknown:
 Operand = Reg | Const | Address | Special | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guard:
     """`@p` or `@!p`: the lanes in which an instruction acts."""
 
@@ -111,7 +113,7 @@ class Guard:
 
 # --- effects --------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@record
 class Op:
     """One operation: a row of `lanes.meaning.MEANINGS` applied to operands.
 
@@ -167,7 +169,7 @@ ControlKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Control:
     """A transfer of control. targets are instruction indices of the same function."""
 
@@ -180,7 +182,7 @@ class Control:
     uniform: bool = False          # stated by the code: all active lanes agree (`bra.uni`)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """One shared-memory access of an instruction: what `banks` scores.
 
@@ -205,7 +207,7 @@ class Site:
 
 # --- the program ----------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """One level of an inline stack: `function` was inlined at file:line."""
 
@@ -214,7 +216,7 @@ class Frame:
     function: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A position in the CUDA source. `inlined`: the places it was inlined at, innermost first."""
 
@@ -224,7 +226,7 @@ class Source:
     inlined: tuple[Frame, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """What the file contains at one place, with its effects.
 
@@ -242,7 +244,7 @@ class Instruction:
     source: Source | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A kernel parameter: byte offset and size in the parameter buffer."""
 
@@ -254,7 +256,7 @@ class Parameter:
     align: int = 1            # of what a pointer points to, where stated (`.ptr .align 16`)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A variable with a place in a state space. address: byte offset in the window where the
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable."""
@@ -267,7 +269,7 @@ class Variable:
     data: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A kernel or a device function that is called."""
 
@@ -292,7 +294,7 @@ class Function:
         return self.isa == "sass"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """All functions of one PTX module or one cubin."""
 

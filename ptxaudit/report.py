@@ -23,12 +23,13 @@ from typing import Any
 
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import Status
+from ptxaudit.records import record
 
 SCHEMA = "ptxaudit/report/1"
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tool:
     """Who wrote the report."""
 
@@ -36,7 +37,7 @@ class Tool:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Input:
     """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …"""
 
@@ -46,7 +47,7 @@ class Input:
     toolchain: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """Something that could not be checked: where, what is wrong, what to do."""
 
@@ -64,7 +65,7 @@ class Problem:
         return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
 
@@ -74,7 +75,7 @@ class Frame:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
 
@@ -85,7 +86,7 @@ class Source:
     inlined: tuple[Frame, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """An interval of whole numbers, ends included."""
 
@@ -97,7 +98,7 @@ class Span:
         return self.low == self.high
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """One line of a conditional answer: when `when` holds a request costs low to high."""
 
@@ -107,7 +108,7 @@ class Condition:
     ideal: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trip:
     """One trip of a loop, summed over the launch."""
 
@@ -116,7 +117,7 @@ class Trip:
     ideal: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairing:
     """What ptxas made of accesses of the PTX: ids of sites on both sides.
 
@@ -133,7 +134,7 @@ class Pairing:
     by: str = "ptxas"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
     the maximum over its requests, the spans are of single requests; see the schema."""
@@ -176,7 +177,7 @@ class Site:
         return self.status in (Status.EXACT, Status.UNREACHED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Local:
     """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
 
@@ -188,7 +189,7 @@ class Local:
     source: Source | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suppression:
     """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about."""
 
@@ -199,7 +200,7 @@ class Suppression:
     target: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Totals:
     """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
 
@@ -213,7 +214,7 @@ class Totals:
     ways: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaunchRecord:
     """The launch a kernel was audited under, as given; None in params = not told."""
 

@@ -130,12 +130,21 @@ def _without_block_comments(text: str) -> str:
 # --- line by line ---------------------------------------------------------------------------------
 
 class _Operands(dict):
-    """Operand text -> Operand, for the text of one file; missing ones through their shape."""
+    """Operand text -> Operand, for the text of one file; missing ones through their shape, the commonest at once."""
+
+    def __init__(self) -> None:
+        self.is_name = re.compile(next(t for t in parser().terminals if t.name == "NAME").pattern.to_regexp()).fullmatch
 
     def __missing__(self, text: str) -> s.Operand:
-        value = _shapes().parse("operand", text.strip())
-        if value is None:
-            raise KeyError(text)
+        bare = text.strip()
+        if bare != text:
+            value = self[bare]
+        elif self.is_name(bare):
+            value = s.Name(bare)
+        else:
+            value = _shapes().parse("operand", bare)
+            if value is None:
+                raise KeyError(text)
         self[text] = value
         return value
 

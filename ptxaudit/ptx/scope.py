@@ -10,7 +10,6 @@ of calls are groups of registers (`Pieces`), because nothing but the code itself
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from .. import ir
@@ -60,7 +59,7 @@ class Registers:
 Symbol = ir.Reg | Place | Pieces | Data | Callee | Registers
 
 COMPONENTS = ("xr", "yg", "zb", "wa")
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+DIGITS = "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +131,10 @@ class Scope:
     def _from_range(self, name: str) -> ir.Reg | None:
         if not self.ranges:
             return None
-        match = _NUMBERED.match(name)
-        if match is None:
-            return None
-        declared = self.ranges.get(match[1])
-        if declared is None or int(match[2]) >= declared[0]:
+        digits = name[len(name.rstrip(DIGITS)):]
+        number = digits.lstrip("0") or digits[-1:]          # %r007 is number 7 of %r00<…>
+        declared = self.ranges.get(name[:len(name) - len(number)])
+        if declared is None or not number or int(number) >= declared[0]:
             return None
         self.symbols[name] = register = ir.Reg(name + self.suffix, declared[1])
         return register

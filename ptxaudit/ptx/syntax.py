@@ -12,19 +12,21 @@ modules are equal when they say the same thing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ..records import record
 
 # --- operands: "Instruction Operands", "Constant Expressions" ---------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     """A register, variable, label, function or special register: `%r1`, `tab`, `%tid.x`, `_`."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Int:
     """An integer constant. `unsigned`: it was written with the suffix U."""
 
@@ -32,7 +34,7 @@ class Int:
     unsigned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Float:
     """A floating-point constant by its bits; `width` 32 (`0f…`) or 64 (`0d…` and `1.5`)."""
 
@@ -40,7 +42,7 @@ class Float:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     """`-x`, `+x`, `~x`, and `!p`, the negation of a predicate operand."""
 
@@ -48,7 +50,7 @@ class Unary:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """`a + b` and the other operators of constant expressions."""
 
@@ -57,7 +59,7 @@ class Binary:
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ternary:
     """`condition ? then : otherwise`."""
 
@@ -66,7 +68,7 @@ class Ternary:
     otherwise: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast:
     """`(.s64) value`."""
 
@@ -74,7 +76,7 @@ class Cast:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """`generic(symbol)`: the generic address of a variable, in initialisers."""
 
@@ -82,7 +84,7 @@ class Apply:
     argument: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mask:
     """`0xff00(symbol)`: one byte of an address, in initialisers."""
 
@@ -90,7 +92,7 @@ class Mask:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """`name[3]`: an element of an array."""
 
@@ -98,7 +100,7 @@ class Index:
     index: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """`p|q`: two destinations."""
 
@@ -106,14 +108,14 @@ class Pair:
     second: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vector:
     """`{a, b}`: vector operands, and the braces of initialisers."""
 
     items: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """`filter_mode = linear` in the initialiser of a sampler."""
 
@@ -121,7 +123,7 @@ class Field:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """`[base+offset]`, offset in bytes or None where none is written (unoptimised code adds a
     written 0); `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
@@ -131,7 +133,7 @@ class Memory:
     rest: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """`(a, b)`: the results or arguments of a call; with one item, a parenthesised expression."""
 
@@ -146,7 +148,7 @@ Operand = (
 # --- statements -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guard:
     """`@name` or `@!name` before an instruction."""
 
@@ -154,7 +156,7 @@ class Guard:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`."""
 
@@ -164,14 +166,14 @@ class Instruction:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """`name:`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declarator:
     """One variable of a declaration.
 
@@ -184,21 +186,21 @@ class Declarator:
     initial: Operand | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attribute:
     """`.attribute(.managed)`, `.attribute(.unified(1, 2))`: (name, numbers) pairs."""
 
     values: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Align:
     """`.align bytes`."""
 
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A declaration of registers, variables or parameters.
 
@@ -213,14 +215,14 @@ class Variable:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """`{ … }`: a scope of its own for names."""
 
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """`.loc file line column[, function_name label+offset, inlined_at file line column]`."""
 
@@ -232,14 +234,14 @@ class Location:
     inlined_at: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pragma:
     """`.pragma "text";`."""
 
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """`name: .branchtargets a, b;` or `.calltargets`."""
 
@@ -248,7 +250,7 @@ class Table:
     targets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tuning:
     """A directive of a function: `.maxntid 128, 1, 1`, `.noreturn`, `.abi_preserve 4`."""
 
@@ -256,7 +258,7 @@ class Tuning:
     values: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prototype:
     """`name: .callprototype (results) _ (parameters) directives;`."""
 
@@ -272,7 +274,7 @@ Statement = Instruction | Label | Variable | Block | Location | Pragma | Table |
 # --- module ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """`.entry` or `.func`; body None for a declaration. results None where none are written."""
 
@@ -287,7 +289,7 @@ class Function:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     """`.file index "path"[, timestamp, size]`."""
 
@@ -296,7 +298,7 @@ class File:
     stamp: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SectionName:
     """`.debug_str` or `.debug_str+12` as a datum."""
 
@@ -304,7 +306,7 @@ class SectionName:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Datum:
     """`.b8 1, 2, 3` in a section."""
 
@@ -312,7 +314,7 @@ class Datum:
     values: tuple[Operand | SectionName, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """`.section .debug_str { … }`."""
 
@@ -320,7 +322,7 @@ class Section:
     data: tuple[Datum | Label, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alias:
     """`.alias name, target;`."""
 
@@ -331,7 +333,7 @@ class Alias:
 Item = Function | Variable | File | Section | Alias | Pragma | Location
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None.
 

@@ -22,7 +22,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.figures import excess_of_request, lines_excess, total_excess
 from ptxaudit.findings import Finding, find
 from ptxaudit.lanes.result import Status
-from ptxaudit.render.words import interval, number
+from ptxaudit.render.words import interval, number, plural
 from ptxaudit.report import Kernel, Report, Site, plain
 from ptxaudit.report_reader import report_from_dict
 
@@ -131,14 +131,15 @@ class Ratchet:
             return True
         return not certain and change.verdict is Verdict.STATUS_CHANGED
 
-    def total_grew(self, kernel: Kernel) -> bool:
-        """Whether a kernel is new, or its excess more than it was."""
+    def total_grew(self, kernel: Kernel) -> str:
+        """How a kernel's excess became more than it was, or that it is new; "" where neither."""
         entry = next((entry for entry in self.diff.kernels if entry.new is kernel), None)
         if entry is None or entry.old is None:
-            return True
+            return "not in the baseline"
         if entry.comparable:
-            return kernel.totals.excess > entry.old.totals.excess
-        return any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes)
+            before = entry.old.totals.excess
+            return f"{number(before)} in the baseline" if kernel.totals.excess > before else ""
+        return "more than in the baseline" if any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes) else ""
 
     def knows(self, finding: Finding) -> bool:
         """Whether the baseline has the same finding, of the same site and as grave."""
@@ -223,7 +224,7 @@ def _figure(site: Site | None) -> str:
     if site is None:
         return "nothing"
     if site.excess is not None:
-        same = "" if site.excess else f" ({number(site.wavefronts)} wavefronts)"
+        same = "" if site.excess or site.wavefronts is None else f" ({plural(site.wavefronts, 'wavefront')})"
         return f"excess {number(site.excess)}{same}"
     if site.excess_per_request is not None:
         return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} a request"

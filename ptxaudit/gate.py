@@ -15,7 +15,7 @@ baseline only what is new or worse is denied; without any limit everything that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptxaudit import rules
@@ -152,8 +152,9 @@ class _Judging:
         low = sum(figure[0] for figure in figures)
         high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
         denial = _against(limit, kernel, None, low, high)
-        if denial and (self.ratchet is None or self.ratchet.total_grew(kernel)):
-            yield denial
+        grown = self.ratchet.total_grew(kernel) if denial and self.ratchet else ""
+        if denial and (self.ratchet is None or grown):
+            yield replace(denial, what=f"{denial.what}, {grown}") if grown else denial
 
     def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
         assert self.ratchet is not None

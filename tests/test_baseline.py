@@ -101,6 +101,20 @@ def test_stale_entries_are_those_with_less_excess_now(against):
     assert not against(OLD, OLD)[1].stale()
 
 
+def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
+    from ptxaudit.render.problems import denial_lines, stale_text
+
+    copies = told(kernel(*(at(10, "a();", offset=n, **BAD) for n in range(16))))
+    better = told(kernel(*(at(10, "a();", offset=n) for n in range(16))))
+    assert stale_text(against(copies, better)[1].stale(), "b.json") == [
+        "stale: k.cu:10: ld.shared.f32: excess 56 → excess 0 (8 wavefronts)  (k(float*))  ×16",
+        "baseline: 16 stale entries: lower it with `ptxaudit baseline update b.json INPUT...`"]
+    verdict, _ = against(better, copies, "total-excess=800", "excess=1")
+    assert denial_lines(verdict.denials) == [
+        "denied by total-excess=800: k.cu: total-excess is 896, 0 in the baseline  (k(float*))",
+        "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7  (k(float*))  ×16"]
+
+
 def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
     other = dataclasses.replace(report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),))
     assert not against(OLD, other)[1].stale()
@@ -172,7 +186,7 @@ def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):
 
     file.write_text("// moved\n\n" + KERNEL.replace("= s[threadIdx.x]", "= s[threadIdx.x * 2]"))
     worse = run("audit", "k.cu", *LAUNCH, "--baseline", "b.json", status=1).stderr
-    assert "denied by baseline: k.cu:8: ld.shared.f32: worse than the baseline: excess 0 (1 wavefronts) → excess 1" in worse
+    assert "denied by baseline: k.cu:8: ld.shared.f32: worse than the baseline: excess 0 (1 wavefront) → excess 1" in worse
     assert "k.cu:6:" not in worse
 
     file.write_text(KERNEL.replace("threadIdx.x * 32", "threadIdx.x"))

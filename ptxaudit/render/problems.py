@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -44,11 +45,12 @@ def error_text(error: InputError) -> str:
 
 def denial_lines(denials: Iterable[Denial], word: str = "denied") -> list[str]:
     """A line for each place that the gate denies, by which limit; copies of one line are counted."""
-    count: dict[str, int] = {}
-    for denial in denials:
-        text = denial_text(denial)
-        count[text] = count.get(text, 0) + 1
-    return [f"{word} by {text}" + (f"  ×{n}" if n > 1 else "") for text, n in count.items()]
+    return [f"{word} by {text}" for text in _counted(map(denial_text, denials))]
+
+
+def _counted(texts: Iterable[str]) -> list[str]:
+    """Each text once, with how often it came."""
+    return [text + (f"  ×{count}" if count > 1 else "") for text, count in Counter(texts).items()]
 
 
 def denial_text(denial: Denial) -> str:
@@ -71,10 +73,11 @@ def suppression_text(suppression: Suppression, root: str | None = None) -> str:
 
 def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
     """Entries of a baseline that hold more than there is."""
-    lines = [f"stale: {place_of(one.site, one.kernel)}: {one.site.opcode}: {one.what}  ({one.kernel.demangled})" for one in stale]
-    if lines:
-        lines.append(f"baseline: {plural(len(lines), 'stale entry', 'stale entries')}: lower it with `ptxaudit baseline update {file} INPUT...`")
-    return lines
+    entries = [f"stale: {place_of(one.site, one.kernel)}: {one.site.opcode}: {one.what}  ({one.kernel.demangled})" for one in stale]
+    if not entries:
+        return []
+    return [*_counted(entries),
+            f"baseline: {plural(len(entries), 'stale entry', 'stale entries')}: lower it with `ptxaudit baseline update {file} INPUT...`"]
 
 
 def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:

@@ -172,8 +172,9 @@ def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
     if not patterns or width is None:
         return None
     for pattern in patterns:
-        lanes = np.flatnonzero(pattern.active)
-        if (np.diff(pattern.addresses[lanes].astype(np.int64)) != width * np.diff(lanes)).any():
+        lanes = pattern.active.nonzero()[0]
+        starts = pattern.addresses[lanes] - width * lanes           # of lane 0, if that is so
+        if lanes.size and (starts != starts[0]).any():
             return False
     return True
 
@@ -273,8 +274,13 @@ class SiteIds:
         return self._ids.get(instruction.index) or self._stem(instruction, access)
 
     def _stem(self, instruction: ir.Instruction, access: str) -> str:
-        where = "".join(f"@{PurePath(file).name}:{line}" for file, line in _positions(instruction.source))
+        where = "".join(f"@{_name(file)}:{line}" for file, line in _positions(instruction.source))
         return f"{self._function.name}{where}:{self._function.isa}.{access}"
+
+
+@lru_cache(maxsize=1024)
+def _name(file: str) -> str:
+    return PurePath(file).name
 
 
 def _positions(source: ir.Source | None) -> Iterable[tuple[str, int]]:

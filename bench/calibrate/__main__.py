@@ -16,6 +16,7 @@ def main() -> None:
     command.add_argument("-o", "--output", type=Path, required=True)
     command.add_argument("--arch", default="sm_90")
     command.add_argument("--part", default="classes,zeros,copies,matrices,instructions", help="one or several, with commas")
+    command.add_argument("--only", default="*", help="kernels, as globs with commas between")
     command = commands.add_parser("launch", help="launch every request once (what measure runs under ncu)")
     command.add_argument("folder", type=Path)
     command.add_argument("plan", type=Path)
@@ -33,6 +34,13 @@ def main() -> None:
     command.add_argument("folder", type=Path)
     command.add_argument("-o", "--output", type=Path, required=True)
     command.add_argument("--only", default="*", help="kernels that are counted, as a glob; copies are timed all the same")
+    command = commands.add_parser("launch-timing", help="what is timed, once (what measure-timing runs under ncu)")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--only", default="*", help="kernels, as globs")
+    command = commands.add_parser("measure-timing", help="time what no counter tells, and count the accesses among it")
+    command.add_argument("folder", type=Path)
+    command.add_argument("-o", "--output", type=Path, required=True)
+    command.add_argument("--only", default="*", help="kernels, as globs")
     command = commands.add_parser("merge", help="join data files of one device")
     command.add_argument("files", type=Path, nargs="+")
     command.add_argument("-o", "--output", type=Path, required=True)
@@ -54,6 +62,10 @@ def main() -> None:
             from bench.calibrate.tables import count as run
         case "launch-tensor":
             from bench.calibrate.tensor import launch as run
+        case "launch-timing":
+            from bench.calibrate.timing import launch_all as run
+        case "measure-timing":
+            from bench.calibrate.measure import measure_timing as run
         case "measure-tensor":
             from bench.calibrate.measure import measure_tensor as run
     if "plan" in chosen:

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from bench.calibrate import tensor
+from bench.calibrate import tensor, timing
 from bench.calibrate.instructions import INSTRUCTIONS, Instruction, ptx
 
 _ACCESS = re.compile(r"\*/\s+(?:@(!?U?P\w+) )?((?:LDS|STS|ATOMS|LDSM|STSM|LDGSTS|LD|ST|ATOM)\b[\w.]*)")
@@ -21,7 +21,7 @@ def available(arch: str) -> list[Instruction]:
 
 
 def build(folder: Path, arch: str) -> None:
-    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also tensor.cubin."""
+    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also tensor.cubin and timing.cubin."""
     from ptxaudit.ptxas import assemble
 
     text = ptx(arch, [one.name for one in available(arch)])
@@ -32,8 +32,9 @@ def build(folder: Path, arch: str) -> None:
     (folder / "kernels.json").write_text(json.dumps(machine_code(folder / "requests.cubin")))
     print(f"{folder / 'requests.cubin'}: {len(available(arch))} kernels")
     if tensor.ARCH.startswith(arch):
-        tensor.build(folder)
-        print(folder / "tensor.cubin")
+        for one in (tensor, timing):
+            one.build(folder)
+        print(folder / "tensor.cubin", folder / "timing.cubin")
 
 
 def machine_code(cubin: Path) -> dict[str, list[str]]:

@@ -103,8 +103,8 @@ def _matrix(head: str, x: int, trans: bool) -> Instruction:
 _WAIT = " cp.async.wait_all;"
 
 
-def _copy(name: str, kind: str, size: int, extra: str = "", before: str = "", said: str = "", count: int = 1) -> Instruction:
-    opcode = f"cp.async.{kind}.shared.global"
+def _copy(name: str, kind: str, size: int, extra: str = "", before: str = "", said: str = "", count: int = 1, fetch: int = 0) -> Instruction:
+    opcode = f"cp.async.{kind}.shared.global" + (f".L2::{fetch}B" if fetch else "")
     copies = " ".join(f"{{on}}{opcode} [a{i or ''}], [s{i or ''}], {size}{extra};" for i in range(count))
     return Instruction(name, f"{opcode} {size}{said}", before + copies + _WAIT, size, "copy", least=80, requests=count)
 
@@ -132,6 +132,15 @@ def _table() -> Iterable[Instruction]:
     for count, type_ in ((1, "b32"), (2, "b32"), (4, "b32")):
         yield _load(f"ld_generic_v{count}", type_, count, space="", address="g")
         yield _store(f"st_generic_v{count}", type_, count, space="", address="g")
+    for how in ("volatile", "relaxed.gpu", "relaxed.cta", "cs", "lu", "L1::no_allocate"):
+        for count in (1, 2, 4):
+            yield _load(f"ld_generic_{how.replace('.', '_').replace('::', '_')}_v{count}", "b32", count, how, space="", address="g")
+    yield _store("st_generic_volatile_v2", "b32", 2, "volatile", space="", address="g")
+    yield _store("st_generic_volatile_v4", "b32", 4, "volatile", space="", address="g")
+    for type_ in ("u8", "s8", "u16", "s16"):
+        yield _load(f"ld_generic_{type_}", type_, space="", address="g")
+        if not type_.startswith("s"):
+            yield _store(f"st_generic_{type_}", type_, space="", address="g")
     for head in ("atom", "red"):
         for operation in _NATIVE:
             for type_ in ("u32", "s32"):
@@ -147,6 +156,9 @@ def _table() -> Iterable[Instruction]:
         yield _atom(f"atom_{operation}128", operation, "b128", least=90)
     yield _atom("atom_generic_add", "add", "u32", space="", address="g")
     yield _atom("atom_generic_cas", "cas", "b32", space="", address="g")
+    for operation, type_ in (("add", "s32"), ("min", "u32"), ("min", "s32"), ("max", "u32"), ("max", "s32"), ("and", "b32"), ("or", "b32"), ("xor", "b32"),
+                             ("inc", "u32"), ("dec", "u32"), ("exch", "b32"), ("exch", "b64"), ("cas", "b64")):
+        yield _atom(f"atom_generic_{operation}_{type_}", operation, type_, space="", address="g")
     for type_ in ("f32", "f64", "u64", "f16", "bf16", "f16x2", "bf16x2"):
         yield _atom(f"loop_add_{type_}", "add", type_, alone=False, least=90)
     for operation in ("min", "max"):
@@ -169,6 +181,9 @@ def _table() -> Iterable[Instruction]:
         yield _copy(f"ca{size}_ignore", "ca", size, ", ignore", "setp.ne.u32 ignore, r1, 0; ", said=" ignore-src")
         for count in (2, 4, 8):
             yield _copy(f"ca{size}_flight{count}", "ca", size, count=count)
+        yield _copy(f"ca{size}_l2_128", "ca", size, fetch=128)
+    for fetch in (64, 256):
+        yield _copy(f"ca16_l2_{fetch}", "ca", 16, fetch=fetch)
     yield _copy("cg16", "cg", 16)
     yield _copy("cg16_srcsize", "cg", 16, ", r1", said=" src-size")
     yield _copy("cg16_ignore", "cg", 16, ", ignore", "setp.ne.u32 ignore, r1, 0; ", said=" ignore-src")

@@ -33,6 +33,8 @@ TENSOR = {
     "wavefronts": WAVEFRONTS.format(""), "op_gmma": WAVEFRONTS.format("_op_gmma"), "conflicts_op_gmma": CONFLICTS.format("_op_gmma"),
     "bank_writes": "l1tex__data_bank_writes.sum",
 }
+ACCESSES = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc")} | {
+    "conflicts": CONFLICTS.format(""), "bank_reads": "l1tex__data_bank_reads.sum", "bank_writes": "l1tex__data_bank_writes.sum"}
 SOURCE_ALIGN = 1 << 21         # at least
 
 
@@ -133,11 +135,11 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     from bench.calibrate import tensor
     from bench.measure_kernels import device_line
 
-    timed = subprocess.run([sys.executable, "-m", "bench.calibrate", "launch-tensor", str(folder), "--timed", "--only", "copy_tile"])
+    timed = subprocess.run([sys.executable, "-m", "bench.calibrate", "launch-tensor", str(folder), "--timed", "--only", "copy_*,store_*"])
     cycles = [] if timed.returncode else json.loads(gzip.decompress((folder / "copies.json.gz").read_bytes()))
     if timed.returncode:
         print("the copies cannot be launched: they are left out")
-        only = ",".join(pattern for pattern in only.split(",") if not fnmatchcase("copy_tile", pattern)) or "wgmma*"
+        only = ",".join(pattern for pattern in only.split(",") if not fnmatchcase("copy_tile", pattern) and not fnmatchcase("store_tile", pattern)) or "wgmma*"
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch, "ncu.csv")
         under_ncu(list(TENSOR.values()), log, "launch-tensor", str(folder), "--only", only)
@@ -150,6 +152,29 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     document = {"device": device_line(device_name()), "launches": launches, "cycles": cycles}
     output.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0))
     print(f"{output}: {len(launches)} launches")
+
+
+def measure_timing(folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,test_wait") -> None:
+    """Times what no counter tells, then reads the counters of those kernels that are accesses of one warp."""
+    from bench.calibrate import timing
+    from bench.measure_kernels import device_line
+
+    timed = timing.time_all(folder, only)
+    launches = [one for one in timed if any(fnmatchcase(one["kernel"], glob) for glob in counted.split(","))]
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch, "ncu.csv")
+        log.touch()
+        try:
+            if launches:
+                under_ncu(list(ACCESSES.values()), log, "launch-timing", str(folder), "--only", ",".join(sorted({one["kernel"] for one in launches})))
+        except subprocess.CalledProcessError as error:
+            print(f"{error}: what was counted until then is kept")
+        figures = read_log(log)
+    for one, found in zip(launches, figures):
+        one["counters"] = {name: found.get(metric) for name, metric in ACCESSES.items()}
+    document = {"device": device_line(device_name()), "what": timing.WHAT, "unroll": timing.UNROLL, "timed": timed}
+    output.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0))
+    print(f"{output}: {len(timed)} timed, {len(figures)} counted")
 
 
 def read_log(log: Path) -> list[dict[str, float]]:

@@ -4,7 +4,8 @@
 
 Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts of warps), `copies`
 (cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
-`classes` (which source lines share a class), `probe` (all this in small: a first look).
+`classes` (which source lines share a class), `partial` (cp.async.cg of parts of 16 bytes), `prefetching`
+(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `probe` (all this in small: a first look).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,8 +29,9 @@ _COMMON = {"load": 8, "store": 6, "atomic": 5, "generic load": 16, "generic stor
 _RARE = ("volatile",)
 
 
-def write(output: Path, arch: str, part: str) -> None:
-    requests = [one for name in part.split(",") for one in PARTS[name](arch)]
+def write(output: Path, arch: str, part: str, only: str = "*") -> None:
+    """only: kernels, as globs with commas between."""
+    requests = [one for name in part.split(",") for one in PARTS[name](arch) if any(fnmatchcase(one["kernel"], glob) for glob in only.split(","))]
     output.write_bytes(gzip.compress(json.dumps({"arch": arch, "requests": requests}, separators=(",", ":")).encode(), mtime=0))
     print(f"{output}: {len(requests)} requests")
 
@@ -106,6 +109,50 @@ def zeros(arch: str) -> Iterator[Request]:
                 yield request(f"{name}_ignore", pattern, addresses, mask, sources=from_, values=[int(v == 0) for v in values])
 
 
+def partial(arch: str) -> Iterator[Request]:
+    """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one quarter-warp alone."""
+    random = Random(SEED + 5)
+    for i, (pattern, units) in enumerate(destinations(random, 16, 48)):
+        mixes = (0, 16, *range(1, 16)), (1, 15), (8, 16), (0, 8), (4,)
+        values = [random.choice(mixes[i % 5]) for _ in range(LANES)]
+        mask = (EVERYONE, 0xFF, 0xFF00, EVERYONE, 0xFFFF)[i // 3 % 5]
+        kind = ("contiguous", "rows", "permuted", "lines")[i % 4]
+        one = request("cg16_srcsize", f"{pattern}/{kind}", [16 * u for u in units], mask, sources=sources(random, 16, kind), values=values)
+        yield from (one, dict(one)) if i % 4 == 0 else (one,)
+    straight = [16 * lane for lane in range(LANES)]
+    for lines in range(1, 9):         # eight lanes into some destination lines, each lane to banks of its own
+        for step in (1, 3, 4):
+            to = [LINE * step * (lane % lines) + 16 * lane for lane in range(8)] + straight[8:]
+            yield request("cg16_srcsize", f"{lines} lines, {step} apart", to, 0xFF, sources=straight, values=[8] * LANES)
+
+
+def prefetching(arch: str) -> Iterator[Request]:
+    """cp.async.ca that also fetches into L2 what is beside its sources."""
+    random = Random(SEED + 6)
+    for one in available(arch):
+        if "_l2_" not in one.name:
+            continue
+        for i, (name, units) in enumerate(destinations(random, one.width, 12)):
+            kind = SOURCE_KINDS[i % 6]
+            mask = EVERYONE if i % 3 else [*masks(random, 24)][2 * i + 1]
+            yield request(one.name, f"{name}/{kind}", [one.width * u for u in units], mask, sources=sources(random, one.width, kind))
+
+
+def merges(arch: str) -> Iterator[Request]:
+    """Wide loads whose lanes i^1 or i^2 agree, or do not, by every kind of load."""
+    random = Random(SEED + 7)
+    for one in available(arch):
+        if one.kind not in ("load", "generic load") or one.width < 8 or one.off == "guard" or one.ptx.startswith(WHOLE_WARPS):
+            continue
+        free = [random.randrange(64) for _ in range(LANES)]
+        rows = {"same": [0] * LANES, "straight": [*range(LANES)], "pairs": [lane // 2 for lane in range(LANES)], "again8": [lane % 8 for lane in range(LANES)],
+                "pairs apart": [free[lane & ~1] for lane in range(LANES)], "pairs i^2": [lane & ~2 for lane in range(LANES)],
+                "pairs i^2 apart": [free[lane & ~2] for lane in range(LANES)], "one pair not": [*(lane // 2 for lane in range(LANES - 1)), 40]}
+        for name, units in rows.items():
+            for mask in (EVERYONE, 0x5555_5555, 0x00FF_0FF0) if "pairs" in name and "apart" not in name else (EVERYONE,):
+                yield request(one.name, name, [one.width * u for u in units], mask)
+
+
 def classes(arch: str) -> Iterator[Request]:
     """Two lanes, two source lines d apart: one wavefront more where both lines are of one class.
 
@@ -146,4 +193,4 @@ def generic(arch: str) -> Iterator[Request]:
     return (one for one in instructions(arch) if "generic" in one["kernel"] or "128" in one["kernel"] and "atom" in one["kernel"])
 
 
-PARTS = {"generic": generic, "instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}
+PARTS = {"merges": merges, "partial": partial, "prefetching": prefetching, "generic": generic, "instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}

@@ -79,33 +79,48 @@ PRODUCTS = {p.name: p for p in (
     *(Product(n, True, a, b) for n in NS for a in ("K", "MN") for b in ("K", "MN")),
     *(Product(n, False, "K", b) for n in NS for b in ("K", "MN")))}
 
-COPY = """
-.visible .entry copy_tile(.param .u64 p_map, .param .u64 p_out, .param .u64 p_bytes, .param .u64 p_times) {
- .reg .pred first, done, more; .reg .b32 lane, base, bar, bytes, x, i, times; .reg .b64 map, out, t0, t1, wide;
+# how the bytes go: instruction, and whether a barrier (a load) or a group (a store) waits for them
+_MOVES = {
+    "copy_tile": ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map, {x, x}], [bar];", True),
+    "copy_bytes": ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map], each, [bar];", True),
+    "store_tile": ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, x}], [base];", False),
+    "store_bytes": ("cp.async.bulk.global.shared::cta.bulk_group [map], [base], each;", False),
+}
+_TILES = ("copy_tile", "store_tile")         # through a tensor map
+_BEGIN = {True: "mbarrier.arrive.expect_tx.shared.b64 _, [bar], bytes;", False: ""}
+_END = {True: """
+wait:
+ mbarrier.try_wait.parity.shared.b64 done, [bar], 0;
+ @!done bra wait;""", False: " cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"}
+
+
+def _move(name: str) -> str:
+    instruction, load = _MOVES[name]
+    return f"""
+.visible .entry {name}(.param .u64 p_map, .param .u64 p_out, .param .u64 p_bytes, .param .u64 p_times) {{
+ .reg .pred first, done, more; .reg .b32 lane, base, bar, each, bytes, x, i, times; .reg .b64 map, out, t0, t1, wide;
  .shared .align 8 .b64 barrier;
- ld.param.u64 map, [p_map]; ld.param.u64 out, [p_out]; ld.param.u64 wide, [p_bytes]; cvt.u32.u64 bytes, wide;
+ ld.param.u64 map, [p_map]; ld.param.u64 out, [p_out]; ld.param.u64 wide, [p_bytes]; cvt.u32.u64 each, wide;
  ld.param.u64 wide, [p_times]; cvt.u32.u64 times, wide;
  mov.u32 lane, %tid.x; mov.u32 base, memory; mov.u32 bar, barrier; mov.u32 x, 0; setp.ne.u32 first, lane, 0;
  @first ret;
  mbarrier.init.shared.b64 [bar], 1; fence.proxy.async; fence.mbarrier_init.release.cluster;
- mul.lo.u32 bytes, bytes, times;
+ mul.lo.u32 bytes, each, times;
  mov.u64 t0, %clock64;
- mbarrier.arrive.expect_tx.shared.b64 _, [bar], bytes;
+ {_BEGIN[load]}
  mov.u32 i, 0;
 again:
- cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map, {x, x}], [bar];
+ {instruction}
  add.u32 i, i, 1; setp.lt.u32 more, i, times; @more bra again;
-wait:
- mbarrier.try_wait.parity.shared.b64 done, [bar], 0;
- @!done bra wait;
+{_END[load]}
  mov.u64 t1, %clock64; sub.u64 t1, t1, t0; st.global.u64 [out], t1;
  ret;
-}
+}}
 """
 
 
 def ptx() -> str:
-    return _HEAD + "".join(p.ptx for p in PRODUCTS.values()) + COPY
+    return _HEAD + "".join(p.ptx for p in PRODUCTS.values()) + "".join(_move(name) for name in _MOVES)
 
 
 def descriptor(start: int, leading: int, stride: int, swizzle: str) -> int:
@@ -128,11 +143,15 @@ def products() -> Iterator[dict[str, Any]]:
 
 
 def copies() -> Iterator[dict[str, Any]]:
-    """Boxes of f16: bytes of a row, rows, swizzle mode."""
-    for swizzle, widths in (("none", (16, 32, 64, 128, 256)), ("32", (32,)), ("64", (32, 64)), ("128", (32, 64, 128))):
-        for width in widths:
-            for rows in (8, 64, 128):
-                yield {"kernel": "copy_tile", "swizzle": swizzle, "row_bytes": width, "rows": rows, "bytes": width * rows}
+    """Boxes of f16 into shared memory and out of it: bytes of a row, rows, swizzle mode; then plain runs of bytes."""
+    for kernel in _TILES:
+        for swizzle, widths in (("none", (16, 32, 64, 128, 256)), ("32", (32,)), ("64", (32, 64)), ("128", (32, 64, 128))):
+            for width in widths:
+                for rows in (8, 64, 128):
+                    yield {"kernel": kernel, "swizzle": swizzle, "row_bytes": width, "rows": rows, "bytes": width * rows}
+    for kernel in ("copy_bytes", "store_bytes"):
+        for size in (16, 128, 512, 1024, 2048, 4096, 8192, 16384, 32768):
+            yield {"kernel": kernel, "swizzle": "none", "row_bytes": size, "rows": 1, "bytes": size}
 
 
 def plan(only: str = "*") -> list[dict[str, Any]]:
@@ -163,9 +182,11 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     cycles = []
     for place, one in enumerate(plan(only)):
         row = rows + MAP_BYTES * place       # of its own: the copy engine keeps descriptors that it has read
-        if one["kernel"] == "copy_tile":
-            gpu.call(driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
-            arguments, times = (row, out, one["bytes"]), [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES]
+        if one["kernel"] in _MOVES:
+            tile = one["kernel"] in _TILES
+            if tile:
+                gpu.call(driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
+            arguments, times = (row if tile else source, out, one["bytes"]), [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES]
         else:
             start = one.get("start", 0)
             pair = numpy.array([descriptor(start, one["leading"], one["stride"], one["swizzle"]),
@@ -180,7 +201,7 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
                 gpu.call(driver.cuCtxSynchronize)
             except RuntimeError as error:
                 raise SystemExit(f"{one}: {error}") from None
-            if one["kernel"] == "copy_tile":
+            if one["kernel"] in _MOVES:
                 cycles.append({**one, "times": count, "cycles": int(gpu.read(out, "uint64", 1)[0])})
     if timed:
         (folder / "copies.json.gz").write_bytes(gzip.compress(json.dumps(cycles).encode(), mtime=0))

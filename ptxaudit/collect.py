@@ -68,12 +68,11 @@ class Part:
         """Some of what is in the last input that was added."""
         if loaded.toolchain:
             made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
-            self.inputs[-1] = replace(self.inputs[-1], toolchain=", ".join(made_by))
+            self.inputs[-1] = replace(self.inputs[-1], toolchain=", ".join(made_by), log=self.inputs[-1].log or loaded.log)
         names = self.names_of.setdefault(content.path, [])
         names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
         for error in loaded.errors:
             self._add(error, content.path, None)
-
 
     def add_parameters(self, content: Content, names: Iterable[str]) -> None:
         """What the parameters of one of its kernels are called."""

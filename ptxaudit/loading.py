@@ -39,7 +39,7 @@ class Loaded:
     source, for the names of parameters, which PTX does not keep; "" where there is none;
     errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
     names: kernels that are there, asked for or not, besides those in the modules;
-    known: ptxas's map of the machine code to PTX, where both are asked for."""
+    known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's warnings."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -50,6 +50,7 @@ class Loaded:
     registers: dict[str, int] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     known: PtxMap | None = None
+    log: str = ""
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -136,7 +137,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
         modules.append(module)
     lines = SourceLines({compiled.file: text})
     return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""),
-                  known=_known(compiled.cubin, options))
+                  known=_known(compiled.cubin, options), log=compiled.log)
 
 
 def _with_line_break(text: str) -> str:

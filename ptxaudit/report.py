@@ -39,12 +39,13 @@ class Tool:
 
 @record
 class Input:
-    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …"""
+    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as they are."""
 
     path: str
     sha256: str
     kind: str
     toolchain: str | None = None
+    log: str = ""
 
 
 @record

@@ -118,9 +118,12 @@ def _lines(finding: Finding) -> Iterable[tuple[str, str, int | None]]:
 
 
 def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Suppression, ...]:
-    """The suppressions that no finding matches any more."""
-    used = {finding.allowed for finding in findings if finding.allowed}
-    return tuple(s for s in report.suppressions if s not in used)
+    """The suppressions that no finding matches any more; where a site that they are about is not reached,
+    nothing can be said."""
+    lines = {line for finding in findings for line in _lines(finding)}
+    idle = {(file, line) for kernel in report.kernels for site in kernel.sites if site.status is Status.UNREACHED and site.source
+            for _, file, line in _lines(Finding("", "", kernel, site))}
+    return tuple(s for s in report.suppressions if (s.rule, s.file, s.target) not in lines and (s.file, s.target) not in idle)
 
 
 def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambda finding: None) -> list[Folded]:

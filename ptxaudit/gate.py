@@ -14,7 +14,7 @@ baseline only what is new or worse is denied; without any limit everything that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -87,13 +87,13 @@ def parse_limit(text: str) -> Limit:
 
 
 def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
-          findings: Iterable[Finding] | None = None, ratchet: Ratchet | None = None) -> Verdict:
+          findings: Iterable[Finding] | None = None, ratchet: Ratchet | None = None, ignore: Collection[str] = ()) -> Verdict:
     """Holds every kernel, site and finding against every limit.
 
-    findings: those of the report, where they are at hand already.
+    findings: all of the report, where they are at hand already; ignore: rules that deny nothing.
     """
     found = tuple(find(report) if findings is None else findings)
-    judging = _Judging(report, found, tuple(limits), ratchet)
+    judging = _Judging(report, found, tuple(limit for limit in limits if limit.name not in ignore), ratchet)
     denials = list(judging.denials())
     certain = tuple(denial for denial in denials if denial.certain)
     possible = tuple(denial for denial in denials if not denial.certain)

@@ -22,6 +22,7 @@ from ptxaudit.report import Problem, Report, Source, Suppression
 MARK = "ptxaudit:"
 HINT = 'write it as // ptxaudit: allow(PA001, "why")'
 _COMMENT = re.compile(r"(?://|/\*)\s*ptxaudit:\s*(?P<body>.*)")
+_STRING = re.compile(r"""'(?:\\.|[^'\\])'|"(?:\\.|[^"\\])*\"""")
 _ALLOW = re.compile(r'allow\(\s*(?P<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:,\s*(?:"(?P<reason>[^"]*)")?\s*)?\)')
 _ONLY_COMMENT = re.compile(r"\s*(?://.*|/\*.*\*/\s*|\*.*)?")
 
@@ -81,10 +82,16 @@ def read_suppressions(text: str, file: str) -> Iterator[Suppression | InputError
     """Those of one source, in order."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
-        if MARK not in line or not (comment := _COMMENT.search(line)):
+        if MARK not in line or not (comment := _comment(line)):
             continue
         target = _next_code(lines, number) if _ONLY_COMMENT.fullmatch(line[: comment.start()]) else number
         yield from _parse(comment["body"], file, number, comment.start() + 1, target)
+
+
+def _comment(line: str) -> re.Match[str] | None:
+    """The comment of a line that is for this tool; what stands in a string is none."""
+    outside = _COMMENT.search(_STRING.sub(lambda literal: " " * len(literal[0]), line))
+    return outside and _COMMENT.match(line, outside.start())
 
 
 def _parse(body: str, file: str, line: int, column: int, target: int) -> Iterator[Suppression | InputError]:

@@ -53,6 +53,9 @@ def test_a_suppression_that_is_not_understood_is_an_error_at_its_place(comment, 
 
 def test_text_that_is_not_for_this_tool_is_left_alone():
     assert read('// see ptxaudit: it counts\nconst char* a = "ptxaudit: b";\nint b; // nolint') == []
+    assert read('const char* a = "// ptxaudit: allow(PA001)";') == []
+    (one,) = read("char a = '\"';   // ptxaudit: allow(PA001, \"a quote\")")
+    assert one.reason == "a quote"
 
 
 def audited(tmp_path, monkeypatch, own="", above=""):
@@ -80,3 +83,50 @@ def test_one_without_a_reason_ends_with_status_2(tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["audit", "k.cu"])
     assert result.exit_code == 2
     assert "the suppression of PA001 gives no reason" in result.stderr and "--> k.cu:3:34" in result.stderr
+
+
+TWO = """
+__device__ float get(float* s, int i) {
+    return s[i * 32];    // ptxaudit: allow(PA001, "wherever it is called")
+}
+extern "C" __global__ void one(float* p, int n) {
+    __shared__ float s[1024];
+    s[threadIdx.x * 32] = 1;    // ptxaudit: allow(PA002, "once")
+    __syncthreads();
+    if (n > 9)
+        p[threadIdx.x] = get(s, threadIdx.x);    // ptxaudit: allow(PA001, "here as well")
+}
+extern "C" __global__ void two(float* p) {
+    __shared__ float s[64];
+    s[threadIdx.x] = 1;    // ptxaudit: allow(PA002, "it did, once")
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+"""
+
+
+@pytest.mark.parametrize("arguments, stale", [
+    (("--param", "n=10"), [14]),
+    (("--param", "n=1"), [14]),                       # not reached: nothing can be said
+    (("--kernel", "one"), []),                        # a part of the file: nothing can be said either
+    (("--ignore", "PA002"), [14]),                    # what is allowed stays allowed
+])
+def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, arguments, stale):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(TWO)
+    (tmp_path / "l.toml").write_text("".join(
+        f'[[launch]]\nkernel = "{name}"\ngrid = [1]\nblock = [32]\nparams = {params}\n' for name, params in (
+            ("one", ["?", int(arguments[1][2:]) if arguments[0] == "--param" else 10]), ("two", ["?"])) if arguments != ("--kernel", "one") or name == "one"))
+    given = ["audit", "k.cu", "--launch", "l.toml", "--fail-on", "excess=1", *(() if arguments[0] == "--param" else arguments)]
+    result = CliRunner().invoke(main, given)
+    assert result.exit_code == 0, result.stderr
+    found = [int(line.split(":")[2]) for line in result.stderr.splitlines() if "matches nothing" in line]
+    assert found == stale
+
+
+def test_a_suppression_of_a_header_may_be_for_another_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "h.cuh").write_text("__device__ void put(volatile float* s, int i) {\n  s[i] = 1;   // ptxaudit: allow(PA002, \"elsewhere\")\n}\n")
+    (tmp_path / "k.cu").write_text('#include "h.cuh"\nextern "C" __global__ void k() { __shared__ volatile float s[64]; put(s, threadIdx.x); }\n')
+    text = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32"]).stderr
+    assert text == "warning: h.cuh:2: the suppression of PA002 matches nothing in these inputs: delete it if it is for no other\n"

@@ -70,9 +70,9 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     known = _baseline(baseline)
     with progress() as step:
         report = run(inputs, options, step)
-    checked = _checked(report, known, ignore)
+    checked = _checked(report, known, ignore, whole=not options.kernels)
     write(checked, form, output)
-    verdict = judge(report, limits, strict, findings=checked.findings, ratchet=checked.ratchet)
+    verdict = judge(report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore)
     complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
@@ -85,7 +85,7 @@ def _baseline(file: str | None) -> Report | None:
     return read_baseline(file)
 
 
-def _checked(report: Report, known: Report | None, ignore: tuple[str, ...]) -> Checked:
+def _checked(report: Report, known: Report | None, ignore: tuple[str, ...], whole: bool) -> Checked:
     """The report with its findings, beside the baseline where there is one."""
     from ptxaudit import rules
     from ptxaudit.paths import here
@@ -96,7 +96,7 @@ def _checked(report: Report, known: Report | None, ignore: tuple[str, ...]) -> C
         from ptxaudit.baseline import Ratchet
 
         ratchet = Ratchet.of(known, report)
-    return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore))
+    return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore), whole)
 
 
 def write(checked: Checked, form: str, output: str | None) -> None:
@@ -116,14 +116,14 @@ def write(checked: Checked, form: str, output: str | None) -> None:
 
 
 def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None) -> None:
-    """Problems, denials, what may be denied with --strict, what is stale: to stderr."""
-    from ptxaudit.findings import stale_suppressions
+    """The compiler's warnings, problems, denials, what may be denied with --strict, what is stale: to stderr."""
     from ptxaudit.render import problems as text
 
-    lines = [text.problem_text(problem) for problem in checked.report.problems]
+    lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
+    lines += [text.problem_text(problem) for problem in checked.report.problems]
     lines += text.denial_lines(verdict.denials)
     lines += text.denial_lines(verdict.warnings, "warning: may be denied")
-    lines += [text.suppression_text(one, checked.root) for one in stale_suppressions(checked.report, checked.findings)]
+    lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]
     if checked.ratchet is not None and baseline is not None:
         lines += text.stale_text(checked.ratchet.stale(), baseline)
     if gated:

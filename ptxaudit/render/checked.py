@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold
+from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
 from ptxaudit.paths import base_name, below
 from ptxaudit.report import Report, Source, Suppression
 from ptxaudit.rules import RULES, Level, Rule
@@ -58,16 +58,26 @@ class Result:
 @dataclass(frozen=True)
 class Checked:
     """root: the folder that paths are told relative to; ratchet: the report beside its baseline;
-    ignore: ids of rules whose findings are not told."""
+    ignore: ids of rules whose findings are not told; whole: all kernels of the inputs were audited."""
 
     report: Report
     root: str | None = None
     ratchet: Ratchet | None = None
     ignore: frozenset[str] = frozenset()
+    whole: bool = True
+
+    @cached_property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return find(self.report)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        return find(self.report, self.ignore)
+        return tuple(finding for finding in self.all_findings if finding.rule not in self.ignore)
+
+    @cached_property
+    def stale_suppressions(self) -> tuple[Suppression, ...]:
+        """Those that match nothing any more, where that can be told."""
+        return stale_suppressions(self.report, self.all_findings) if self.whole else ()
 
     @cached_property
     def results(self) -> list[Result]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ptxaudit.findings import stale_suppressions
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
 from ptxaudit.render.problems import problem_text
@@ -44,7 +43,7 @@ def _allowed(checked: Checked) -> list[str]:
     """What comments allow, and those that allow nothing any more."""
     allowed = [result for result in checked.results if result.allowed]
     lines = [f"- {one.rule.id} at `{_code(one.file)}:{one.place.line}` is allowed: {_text(one.allowed.reason)}" for one in allowed if one.allowed]
-    for stale in stale_suppressions(checked.report, checked.findings):
+    for stale in checked.stale_suppressions:
         lines.append(f"- the suppression of {stale.rule} at `{_code(below(stale.file, checked.root))}:{stale.line}` matches nothing any more")
     return ["\n".join(lines)] if lines else []
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -17,11 +18,12 @@ from ptxaudit.errors import InputError
 from ptxaudit.paths import below
 from ptxaudit.render.rows import place as place_of
 from ptxaudit.render.words import plural
-from ptxaudit.report import Problem, Suppression
+from ptxaudit.report import Input, Problem, Suppression
 
 if TYPE_CHECKING:
     from ptxaudit.baseline import Stale
     from ptxaudit.gate import Denial, Verdict
+    from ptxaudit.render.checked import Checked
 
 
 def problem_text(problem: Problem) -> str:
@@ -36,6 +38,11 @@ def problem_text(problem: Problem) -> str:
     if problem.hint:
         lines.append(f"   = help: {problem.hint}")
     return "\n".join(lines)
+
+
+def log_text(entry: Input) -> str:
+    """What the compiler says of a source that it took, as it is."""
+    return "\n".join([f"warning: from {entry.toolchain}: {entry.path}", *(f"   | {line}".rstrip() for line in entry.log.splitlines())])
 
 
 def error_text(error: InputError) -> str:
@@ -65,10 +72,12 @@ def denial_text(denial: Denial) -> str:
     return f"{denial.limit}: {denial.kernel.input if denial.kernel else ''}: {denial.what}{kernel}"
 
 
-def suppression_text(suppression: Suppression, root: str | None = None) -> str:
-    """A suppression that no finding matches."""
-    where = f"{below(suppression.file, root)}:{suppression.line}"
-    return f"warning: {where}: the suppression of {suppression.rule} matches nothing any more: delete it"
+def suppression_text(suppression: Suppression, checked: Checked) -> str:
+    """A suppression that no finding matches; one of a header may be for a source that is not here."""
+    where = f"{below(suppression.file, checked.root)}:{suppression.line}"
+    own = any(os.path.realpath(entry.path) == os.path.realpath(suppression.file) for entry in checked.report.inputs)
+    rest = "any more: delete it" if own else "in these inputs: delete it if it is for no other"
+    return f"warning: {where}: the suppression of {suppression.rule} matches nothing {rest}"
 
 
 def stale_text(stale: Iterable[Stale], file: str) -> list[str]:

@@ -21,7 +21,7 @@ from ptxaudit.demangle import demangle, split_name
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 from ptxaudit.parameters import describe
-from ptxaudit.signature import parameter_names
+from ptxaudit.signature import numbered_name
 from ptxaudit.source_text import read_text
 
 KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes")
@@ -97,16 +97,12 @@ _PREFACE = """\
 """
 
 
-def write_launches(kernels: Sequence[ir.Function], input: str, source: str = "") -> str:
-    """A launch file for these kernels, as TOML to fill in. It reads back as it is.
-
-    source: the CUDA source where there is one, for the names of the parameters.
-    """
-    names = [parameter_names(source, kernel.name, len(kernel.parameters)) for kernel in kernels]
-    return _PREFACE.format(input=input) + "".join("\n" + _template(*pair) for pair in zip(kernels, names))
+def write_launches(kernels: Sequence[ir.Function], input: str) -> str:
+    """A launch file for these kernels, as TOML to fill in. It reads back as it is."""
+    return _PREFACE.format(input=input) + "".join("\n" + _template(kernel) for kernel in kernels)
 
 
-def _template(kernel: ir.Function, names: list[str]) -> str:
+def _template(kernel: ir.Function) -> str:
     lines = ["[[launch]]", f"kernel = {_string(kernel.name)}"]
     if (plain := demangle(kernel.name)) != kernel.name:
         lines.insert(0, f"# {plain}")
@@ -123,7 +119,8 @@ def _template(kernel: ir.Function, names: list[str]) -> str:
     lines.append("params = [")
     for index, parameter in enumerate(kernel.parameters):
         written = types[index] if len(types) == len(kernel.parameters) else "pointer" if parameter.pointer else ""
-        said = " ".join(filter(None, (str(index), written, names[index] if names else "")))
+        named = parameter.name if parameter.name != numbered_name(kernel.name, index) else ""
+        said = " ".join(filter(None, (str(index), written, named)))
         lines.append(_line('    "?",', f"{said}: {describe(parameter)}"))
     return "\n".join([*lines, "]"]) + "\n"
 

@@ -25,7 +25,7 @@ from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.ptxas import assemble
-from ptxaudit.signature import parameter_names
+from ptxaudit.signature import numbered_name, with_source_names
 from ptxaudit.source_text import decode
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
-    notes: sentences for every kernel; lines: reads source lines for display; source: the CUDA
-    source, for the names of parameters, which PTX does not keep; "" where there is none;
-    errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
+    notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
     names: kernels that are there, asked for or not, besides those in the modules;
     known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's warnings."""
 
@@ -45,7 +43,6 @@ class Loaded:
     toolchain: str | None = None
     notes: tuple[str, ...] = ()
     lines: SourceLines = field(default_factory=SourceLines)
-    source: str = ""
     errors: tuple[InputError, ...] = ()
     registers: dict[str, int] = field(default_factory=dict)
     names: tuple[str, ...] = ()
@@ -54,11 +51,8 @@ class Loaded:
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
-        count = len(function.parameters)
-        names = [(str(at), at) for at in range(count)]
-        names += [(parameter.name, at) for at, parameter in enumerate(function.parameters)]
-        names += [(name, at) for at, name in enumerate(parameter_names(self.source, function.name, count))]
-        return dict(names)
+        numbered = enumerate(function.parameters)
+        return {name: at for at, parameter in numbered for name in (str(at), numbered_name(function.name, at), parameter.name)}
 
 
 def load(content: Content, options: Options, code: Cubins | None = None) -> Iterator[Loaded]:
@@ -136,7 +130,8 @@ def _from_source(content: Content, options: Options) -> Loaded:
         module, errors = machine_module(compiled.cubin, content.path)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
-    return Loaded(tuple(modules), compiled.compiler, compiled.notes, lines, text, errors, registers(compiled.cubin or b""),
+    named = tuple(with_source_names(module, text) for module in modules)
+    return Loaded(named, compiled.compiler, compiled.notes, lines, errors, registers(compiled.cubin or b""),
                   known=_known(compiled.cubin, options), log=compiled.log)
 
 

@@ -84,7 +84,7 @@ def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
     if launch.params is not None:
         if len(launch.params) != count:
             few = "few" if len(launch.params) < count else "many"
-            have = "; ".join(f"{i}: {describe(p)}" for i, p in enumerate(function.parameters)) or "none"
+            have = "; ".join(f"{i} {p.name}: {describe(p)}" for i, p in enumerate(function.parameters)) or "none"
             raise launch.error(f"too {few} parameters: the launch has {len(launch.params)}, {_name(function)} takes {count}", f"it takes {have}")
         values.update(enumerate(launch.params))
     for key, value in launch.named.items():
@@ -98,7 +98,7 @@ def _position(launch: Launch, function: ir.Function, key: str) -> int:
         return int(key)
     if key in names:
         return names.index(key)
-    raise launch.error(f"{_name(function)} has no parameter {key!r}", f"name it by its position, 0 to {len(names) - 1}" if names else "it takes none")
+    raise launch.error(f"{_name(function)} has no parameter {key!r}", f"it has {', '.join(names)}: name one, or its position from 0" if names else "it takes none")
 
 
 def _kind(function: ir.Function, index: int) -> str:

@@ -225,6 +225,13 @@ def test_the_compilers_log_is_shown_as_it_is(here):
     assert "  --> bad.cu:6:18" in lines
 
 
+def test_the_compilers_warnings_are_shown_too(here):
+    (here / "warned.cu").write_text(COLUMN.replace("__syncthreads();", "__syncthreads(); int unused;"))
+    result = run("audit", "warned.cu", *LAUNCH)
+    assert "warning: from nvrtc" in result.stderr and 'warned.cu(5): warning #177-D: variable "unused"' in result.stderr
+    assert "unused" in report("warned.cu", *LAUNCH)["inputs"][0]["log"]
+
+
 @pytest.mark.parametrize("path, what", [("gone.cu", "no such file or folder"), ("void", "nothing in this folder")])
 def test_paths_with_nothing_behind_them(here, path, what):
     (here / "void").mkdir()

@@ -163,7 +163,7 @@ def test_parameters_that_do_not_fit(params, what):
 
 
 def test_a_name_that_is_no_parameter():
-    with pytest.raises(InputError, match="k has no parameter 'n'.*0 to 4"):
+    with pytest.raises(InputError, match="k has no parameter 'n'.*it has k_param_0, .* k_param_4: name one, or its position"):
         Launch("k", named={"n": 1}).buffer(MIXED)
 
 

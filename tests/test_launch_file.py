@@ -75,7 +75,7 @@ def test_a_file_to_fill_in_names_everything_and_tells_nothing(tmp_path):
         ),
         ir.Function("copy", "sass", "sm_90", (), block=(32, 4, 1), cluster=(2, 1, 1)),
     ]
-    text = write_launches(kernels, "k.cu", "__global__ void gemm(const float *a, int n) {}")
+    text = write_launches(kernels, "k.cu")
     for said in ("gemm(float const*, int)", '0 float const* a: .u64, 8 bytes at 0', '1 int n: .u32, 4 bytes at 8', "at most 512 threads", "k.cu"):
         assert said in text
     assert read(tmp_path, text) == [

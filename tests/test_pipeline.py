@@ -245,7 +245,7 @@ def test_assumptions_by_name_position_and_for_all(monkeypatch):
     monkeypatch.setattr(pipeline.lanes, "evaluate", lambda *a, facts, **k: seen.append(facts.aligned) or evaluate(*a, facts=facts, **k))
     clean(PTX, assume={"stride_param_0": 16, "1": 4, "*": 8})
     clean(PITCH, assume={"out": 32})
-    assert seen == [{"stride_param_0": 16, "stride_param_1": 4, "*": 8}, {"pitch_param_0": 32}]
+    assert seen == [{"stride_param_0": 16, "stride_param_1": 4, "*": 8}, {"out": 32}]
     (problem,) = audit(PTX, assume={"nothing": 4}).problems
     assert "--assume nothing" in problem.what
 

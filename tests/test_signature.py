@@ -13,6 +13,8 @@ from ptxaudit.signature import parameter_names
     ("namespace ns { __global__ void k(void (*f)(int, int), float x) {} }", "_ZN2ns1kEPFviiEf", ["f", "x"]),
     ("// __global__ void k(int wrong)\n__global__ void k(int /* the */ right)", "_Z1ki", ["right"]),
     ("__global__ void k(int a); __global__ void k(int a, int b)", "_Z1kii", ["a", "b"]),
+    ("__global__ void k(int n, int m); namespace ns { __global__ void k(int m, int n) {} }", "_ZN2ns1kEii", []),
+    ("__global__ void k(int n, int m); __global__ void k(int n, int m) {}", "_Z1kii", ["n", "m"]),
     ("__global__ void k(int)", "_Z1ki", []),
     ("__global__ void k()", "_Z1kv", []),
     ("#define KERNEL(n) __global__ void n(int a)\nKERNEL(k) {}", "_Z1ki", []),

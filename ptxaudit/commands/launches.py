@@ -28,17 +28,9 @@ def command(ctx: click.Context, input: str, output: str | None, **given: Any) ->
     for problem in problems:
         click.echo(problem_text(problem), err=True)
     kernels = {listed.function.name: listed.function for listed in found}       # PTX and SASS of one kernel: once
-    sources = "\n".join(_source(path) for path in dict.fromkeys(listed.input for listed in found))
     if kernels:
-        _write(write_launches(list(kernels.values()), input, sources), output)
+        _write(write_launches(list(kernels.values()), input), output)
     ctx.exit(2 if problems or not kernels else 0)
-
-
-def _source(path: str) -> str:
-    """The text of a CUDA source, for its parameter names; "" for anything else."""
-    if Path(path).suffix not in (".cu", ".cuh") or not Path(path).is_file():
-        return ""
-    return Path(path).read_text(encoding="utf-8", errors="replace")
 
 
 def _write(text: str, output: str | None) -> None:

@@ -22,7 +22,7 @@ from ptxaudit.kernelmatch import match_kernels
 from ptxaudit.lanes.result import Status
 from ptxaudit.paths import base_name
 from ptxaudit.report import Kernel, Report, Site, Span, plain
-from ptxaudit.sitematch import match_sites
+from ptxaudit.sitematch import match_sites, signature
 
 SCHEMA = "ptxaudit/diff/1"
 
@@ -199,7 +199,8 @@ def _verdict(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) 
     before, after = together(olds), together(news)
     if before is None or after is None:
         return Verdict.NEW if before is None else Verdict.GONE
-    verdict = judge(before, after, same_launch)
+    copies = len(olds) != len(news) and len({signature(site) for site in (*olds, *news)}) == 1
+    verdict = Verdict.SAME if copies else judge(before, after, same_launch)
     if verdict is not Verdict.SAME:
         return verdict
     return _width_change(olds, news) or (Verdict.MOVED if _moved(olds[0], news[0]) else Verdict.SAME)

@@ -29,9 +29,10 @@ from ptxaudit.report import Frame, Kernel, Site, Source
 from ptxaudit.sequences import align
 
 WINDOW = 3                       # lines that one statement may be spread over
+RECUT = 0.1                      # of its requests that a loop may have more or fewer of when it is unrolled otherwise: lanes part elsewhere
 
 Group = tuple[tuple[Site, ...], tuple[Site, ...]]
-Indices = tuple[tuple[int, ...], tuple[int, ...]]
+Indices = tuple[Sequence[int], Sequence[int]]
 
 
 @dataclass
@@ -72,7 +73,7 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
     left_old, left_new = _left(groups, len(old.sites), len(new.sites))
     blind = any(sites and not any(site.source for site in sites) for sites in (old.sites, new.sites))
     if blind:
-        tokens = [[(sites[at].access, sites[at].opcode, _signature(sites[at])) for at in left]
+        tokens = [[(sites[at].access, sites[at].opcode, signature(sites[at])) for at in left]
                   for sites, left in ((old.sites, left_old), (new.sites, left_new))]
         groups += [((left_old[i],), (left_new[j],)) for i, j in align(*tokens)]
         left_old, left_new = _left(groups, len(old.sites), len(new.sites))
@@ -116,7 +117,7 @@ def _places_of(kernel: Kernel, name: Callable[[str], str], aligned: dict[str, Li
 
 def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
     """Sites of one position: one to one in order where they are as many, or all together where the same
-    work is cut differently. Others are left to those nearby."""
+    work is cut differently; copies of a line that is the same are copies. Others are left to those nearby."""
     if not olds:
         return
     same = len(olds) == len(news) and sorted(old[i].width or 0 for i in olds) == sorted(new[j].width or 0 for j in news)
@@ -127,14 +128,43 @@ def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequenc
             return
     if len(olds) == len(news):
         yield from (((i,), (j,)) for i, j in _likely(olds, news, old, new))
+    elif _texts(olds, old) == _texts(news, new) != {None}:
+        yield from _copies(olds, news, old, new)
+
+
+def _texts(places: list[int], sites: Sequence[Site]) -> set[str | None]:
+    return {source and source.text for source in (sites[at].source for at in places)}
+
+
+def _copies(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
+    """More or fewer copies of one statement: those of equal cost pair, all of them where it is not known how
+    often each runs; the rest of both sides is one group where it does the same work but for a RECUT."""
+    alike: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for i in olds:
+        alike[signature(old[i])][0].append(i)
+    for j in news:
+        alike[signature(new[j])][1].append(j)
+    left_old: list[int] = []
+    left_new: list[int] = []
+    for key, (here, there) in alike.items():
+        if here and there and len(here) != len(there) and old[here[0]].active_requests is None:
+            yield tuple(here), tuple(there)
+            continue
+        both = min(len(here), len(there))
+        yield from (((i,), (j,)) for i, j in zip(here, there, strict=False))
+        left_old += here[both:]
+        left_new += there[both:]
+    before, after = _work([old[i] for i in left_old])[0], _work([new[j] for j in left_new])[0]
+    if before and after and abs(before - after) <= RECUT * before:
+        yield tuple(left_old), tuple(left_new)
 
 
 def _equal(before: list[tuple[int, int]], after: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
     """Index pairs of (line, index) lists: of one line and one cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for line, i in reversed(before):
-        waiting[line, _signature(old[i])].append(i)
-    return [(queue.pop(), j) for line, j in after if (queue := waiting.get((line, _signature(new[j]))))]
+        waiting[line, signature(old[i])].append(i)
+    return [(queue.pop(), j) for line, j in after if (queue := waiting.get((line, signature(new[j]))))]
 
 
 def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
@@ -142,8 +172,8 @@ def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence
     turned them round."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
-        waiting[_signature(old[i])].append(i)
-    pairs = [(queue.pop(), j) for j in news if (queue := waiting.get(_signature(new[j])))]
+        waiting[signature(old[i])].append(i)
+    pairs = [(queue.pop(), j) for j in news if (queue := waiting.get(signature(new[j])))]
     here, there = {i for i, _ in pairs}, {j for _, j in pairs}
     rest = zip((i for i in olds if i not in here), (j for j in news if j not in there), strict=False)
     return pairs + list(rest)
@@ -153,13 +183,14 @@ def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[
     """Sites of one access and opcode that cost the same, in order, wherever they are."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
-        waiting[old[i].access, old[i].opcode, _signature(old[i])].append(i)
+        waiting[old[i].access, old[i].opcode, signature(old[i])].append(i)
     for j in news:
-        if queue := waiting.get((new[j].access, new[j].opcode, _signature(new[j]))):
+        if queue := waiting.get((new[j].access, new[j].opcode, signature(new[j]))):
             yield queue.pop(), j
 
 
-def _signature(site: Site) -> Hashable:
+def signature(site: Site) -> Hashable:
+    """What a site costs: equal of sites that cost the same."""
     return (site.width, site.status, site.active_requests, site.wavefronts, site.excess, site.per_request, site.lines)
 
 

@@ -280,6 +280,32 @@ def test_a_line_unrolled_further_is_the_same_work():
     assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [("better", None, 2, 4)]
 
 
+def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere():
+    """Lanes that leave a loop early make requests of their own: their number depends on how it is unrolled."""
+    def copies(*told):
+        return [at(10, text="a += s[i];", id=f"{n}", active_requests=count, requests=count, wavefronts=count + excess, ideal=count)
+                for n, (count, excess) in enumerate(told)]
+
+    old, new = copies((64, 0), (1100, 36), (1100, 36)), copies((92, 0), (64, 0), (32, 0), *[(520, 32)] * 4)
+    assert changes(old, new) == [("worse", None, 2, 6), ("same", None, 1, 1)]
+    assert sorted(changes(new, old)) == [("better", None, 6, 2), ("same", None, 1, 1)]
+    assert "st.shared.f32 ×2 → ×6" in diff_text(diff_reports(report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in old))),
+                                                              report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in new)))))
+    assert ("new", None, 0, 1) in changes(old, copies((64, 0), (1100, 36), (1100, 36), (1100, 36)))      # it runs more often
+
+
+def test_copies_of_an_unchanged_line_are_no_new_sites_where_no_launch_says_how_often_they_run():
+    def copies(count, text="a += s[i];", **told):
+        return [dataclasses.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told)) for _ in range(count)]
+
+    assert changes(copies(2), copies(8), launch=None) == [("same", None, 2, 8)]
+    assert changes(copies(8), copies(2), launch=None) == [("same", None, 8, 2)]
+    assert [c[0] for c in changes(copies(2), copies(3, "a += s[i] + s[j];"), launch=None)] == ["same", "same", "new"]
+    worse = [*copies(2), *copies(1, per_request=Span(8, 8), excess_per_request=Span(7, 7))]
+    assert sorted(c[0] for c in changes(copies(2), worse, launch=None)) == ["new", "same", "same"]
+    assert diff_reports(report(kernel(*copies(2), launch=None)), report(kernel(*worse, launch=None))).got_worse
+
+
 def test_one_access_more_on_a_line_is_new():
     assert [c[0] for c in changes(pieces(3, 4), pieces(4, 4))] == ["same"] * 3 + ["new"]
 

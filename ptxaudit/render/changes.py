@@ -201,7 +201,7 @@ def _cells(entry: KernelDiff, row: Row) -> tuple[str, ...]:
     return (
         verdict,
         _arrow(*(_places(side, kernel) if side and kernel else None for side, kernel in ((olds, entry.old), (news, entry.new)))),
-        _arrow(*(_opcodes(sites) if sites else None for sites in (_all(one.olds for one in row), _all(one.news for one in row)))),
+        _instructions(_all(one.olds for one in row), _all(one.news for one in row)),
         _both(change, lambda site, kernel: str(site.status), entry),
         both(lambda side: _cost_of(side, "wavefronts")),
         both(lambda side: _cost_of(side, "excess")),
@@ -217,6 +217,14 @@ def _places(sites: list[Site], kernel: Kernel) -> str:
 
 def _all(groups: Iterable[tuple[Site, ...]]) -> tuple[Site, ...]:
     return tuple(site for group in groups for site in group)
+
+
+def _instructions(olds: tuple[Site, ...], news: tuple[Site, ...]) -> str:
+    """"LDS.128 → LDS ×4", "LDS", "LDS ×4 → ×8"."""
+    opcodes = {site.opcode for site in (*olds, *news)}
+    if len(opcodes) == 1 and olds and news and len(olds) != len(news):
+        return f"{opcodes.pop()} ×{len(olds)}{ARROW}×{len(news)}"
+    return _arrow(*(_opcodes(sites) if sites else None for sites in (olds, news)))
 
 
 def _opcodes(sites: tuple[Site, ...]) -> str:

@@ -87,3 +87,21 @@ def test_data_of_memories_that_are_not_followed():
 
     report = ptxaudit.audit(from_ptx(body), launches=[ptxaudit.Launch("k", grid=1, block=32)])
     assert [(site.access, str(site.status)) for site in report.sites] == [("ldmatrix", "exact"), ("store", "data-dependent")]
+
+
+_EXPONENTS = (0x7FFF, 0xFFFF, 0x7C00, 0xFC00, 0x7C01, 0x7E00, 0x0001, 0x8000, 0x3C00, 0xDEAD)
+CONSTANTS = tuple(high << 16 | low for high in _EXPONENTS for low in _EXPONENTS)
+SELECTED = (0x7FFFFFFF, 0x7F800001, 0xFFC00001, 0x7F800000, 0x3F812345, 0x00000001)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_constants_that_are_made_in_floating_point(arch):
+    """ptxas makes integers of two half floats (HFMA2) and selects them as floats (FSEL); not all of a NaN stands in the text."""
+    body = [".visible .entry k(.param .u64 out, .param .u32 n, .param .f32 z) { .reg .b32 %r<3>; .reg .u64 %d<2>; .reg .pred %p; .reg .f32 %f<3>;",
+            "ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; setp.gt.s32 %p, %r1, 3; ld.param.f32 %f1, [z];"]
+    body += [f"mov.b32 %r2, {value:#x}; st.global.b32 [%d1+{4 * at}], %r2;" for at, value in enumerate(CONSTANTS)]
+    body += [f"selp.f32 %f2, %f1, 0f{value:08X}, %p; st.global.f32 [%d1+{4 * at}], %f2;" for at, value in enumerate(SELECTED, len(CONSTANTS))]
+    function = lift_cubin(from_ptx("\n".join([*body, "ret; }\n"]), arch), "k.cubin").functions["k"]
+    memory = Thread(function, struct.pack("<QIf", OUT, 1, 1.5), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
+    stored = struct.unpack(f"<{len(CONSTANTS + SELECTED)}I", bytes(memory[OUT + k] for k in range(4 * len(CONSTANTS + SELECTED))))
+    assert [hex(value) for value in stored] == [hex(value) for value in CONSTANTS + SELECTED]

@@ -22,7 +22,8 @@ from .syntax import Memory, Number, Operand, Register
 WORD_BITS = 32
 PAIR_BITS = 64
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
-_FLOAT_WORDS = {"INF": float("inf"), "QNAN": float("nan"), "NAN": float("nan"), "SNAN": float("nan")}
+NOT_NUMBERS = frozenset({"QNAN", "NAN", "SNAN"})
+_LITERAL_AT = slice(4, 8)           # bytes of an instruction that hold its 32-bit literal, the upper half of a 64-bit one
 TRUE = ir.Const(1, 1)
 FALSE = ir.Const(0, 1)
 ZERO32 = ir.Const(0, WORD_BITS)
@@ -218,13 +219,18 @@ class Builder:
     def real(self, operand: Operand, bits: int = WORD_BITS) -> ir.Operand:
         """A floating-point source of 32 or 64 bits with |x| and sign applied."""
         if isinstance(operand, Number):
-            return ir.Const(float_bits(operand, bits), bits)
+            return ir.Const(self._nan_bits(bits) if operand.text in NOT_NUMBERS else float_bits(operand, bits), bits)
         if isinstance(operand, Register) and operand.suffixes and bits == WORD_BITS:
             raise NoMeaning
         value = self.word(operand) if bits == WORD_BITS else self._pair(operand)
         if operand.absolute:
             value = self.compute("fabs", value, bits=bits)
         return self.compute("fneg", value, bits=bits) if operand.negated else value
+
+    def _nan_bits(self, bits: int) -> int:
+        """The pattern of a NaN literal, of which the text does not tell; integers are selected so too (0x7fffffff)."""
+        word = self.context.function.code[self.place:self.place + INSTRUCTION_BYTES][_LITERAL_AT]
+        return int.from_bytes(word, "little") << (bits - WORD_BITS)
 
     # --- reading predicates ---
 
@@ -310,13 +316,13 @@ def _temporary(number: int, bits: int) -> ir.Reg:
 
 
 def float_bits(number: Number, bits: int) -> int:
-    """The bit pattern of a floating-point literal."""
+    """The bit pattern of a floating-point literal that is a number or infinite."""
+    if number.text in NOT_NUMBERS:
+        raise NoMeaning
     if number.text.startswith("0x"):
         value = int(number.text, 16)
     else:
-        wide = _FLOAT_WORDS.get(number.text)
-        wide = float(number.text) if wide is None else wide
-        value = int.from_bytes(struct.pack(_FLOAT_FORMATS[bits], wide), "little")
+        value = int.from_bytes(struct.pack(_FLOAT_FORMATS[bits], float(number.text)), "little")
     return value ^ (1 << (bits - 1)) if number.negated else value
 
 

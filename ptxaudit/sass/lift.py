@@ -33,7 +33,7 @@ from .lower import lower
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)     # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3                     # __constant__ variables
-_OTHER_BANK = re.compile(r"c\[0x[1-9a-f]")        # banks whose contents are the function's own
+_NOT_ALL_IN_TEXT = re.compile(r"c\[0x[1-9a-f]|NAN")    # a bank whose contents are the function's own; a NaN of which the bits matter
 
 # (line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
 Memo = dict[tuple[Line, int], tuple]
@@ -196,7 +196,7 @@ def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | 
     shift = context.first * INSTRUCTION_BYTES
     for position, line in enumerate(lines):
         place = position * INSTRUCTION_BYTES
-        here = place in context.relocated or bool(slots) or line.opcode.startswith("CALL") or _OTHER_BANK.search(line.operands)
+        here = place in context.relocated or bool(slots) or line.opcode.startswith("CALL") or _NOT_ALL_IN_TEXT.search(line.operands)
         lowered = None if here else memo.get((line, context.param_base))
         if lowered is None:
             b = lower(context, line, place, slots)

@@ -12,7 +12,7 @@ of MUFU, half-float arithmetic) is left to `clobber`.
 from __future__ import annotations
 
 from .. import ir
-from .builder import PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
+from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
 from .lift_integer import write_comparison
 from .lift_logic import write_selection
 from .syntax import Number, Operand, Register
@@ -20,6 +20,7 @@ from .syntax import Number, Operand, Register
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
 _FROM_BITS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
 _HALF = 16
+_CANONICAL_HALF_NAN = 0x7FFF
 _ONE = 0x3F800000          # 1.0
 
 
@@ -193,8 +194,14 @@ def half_constant(b: Builder) -> None:
     destination, first, second, high, low = b.operands
     if not (_zero(first) and _zero(second) and isinstance(high, Number) and isinstance(low, Number)):
         raise NoMeaning
-    value = float_bits(high, _HALF) << _HALF | float_bits(low, _HALF)
+    value = _half_bits(high) << _HALF | _half_bits(low)
     b.write(destination, "mov", ir.Const(value))
+
+
+def _half_bits(literal: Number) -> int:
+    """A half of a constant. 0x7fff is printed as +QNAN: whatever NaN stands there, the sum is that one."""
+    is_nan = literal.text in NOT_NUMBERS and not literal.negated
+    return _CANONICAL_HALF_NAN if is_nan else float_bits(literal, _HALF)
 
 
 def _zero(operand: Operand) -> bool:

@@ -45,8 +45,8 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
             examined = one.examined
             graphs.append(graph.slice_of(examined.function, examined.flow, one.result.index))
         if show:
-            click.echo("the slice that decides it:")
-            click.echo(graph.print_graph(graphs[-1]))
+            click.echo("the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions meet):")
+            click.echo(graph.print_graph(graphs[-1]) + "\n")
     if dot and graphs:
         emit("\n".join(graph.to_dot(slice_graph) for slice_graph in graphs), dot)
     for problem in problems:
@@ -59,11 +59,10 @@ def _print(one: Explained) -> None:
     from ptxaudit.render.explanation import explanation, explanation_text
 
     if not sys.stdout.isatty():
-        click.echo(explanation_text(one))
+        click.echo(explanation_text(one), nl=False)
         return
     from rich.console import Console
 
     console = Console(highlight=False)
     for line in explanation(one, console.width):
         console.print(line, markup=False)
-    console.print()

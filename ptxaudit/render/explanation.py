@@ -39,10 +39,10 @@ def explanation_text(one: Explained) -> str:
 def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]:
     """All sections of one site, line by line; a bank map is one coloured Text of several lines."""
     entry = one.examined.entry
-    yield one.site.id
-    yield from (f"  {line.strip()}" for line in header_lines(entry))
-    yield ""
     alone = replace(entry, sites=(one.site,))
+    yield one.site.id
+    yield from (f"  {line.strip()}" for line in header_lines(alone))
+    yield ""
     yield from table_lines(COLUMNS, kernel_rows(alone))
     yield note_text(Note("note", f"instruction: {one.site.text}"))
     yield ""
@@ -84,7 +84,7 @@ def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
     access = _scored_access(one)
     for pattern in patterns[:MOST_PATTERNS]:
         times = f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
-        cost = f"{interval(pattern.low, pattern.high)} wavefronts each, ideal {pattern.ideal}"
+        cost = f"{interval(pattern.low, pattern.high)} {'wavefront' if pattern.high == 1 else 'wavefronts'} each, ideal {pattern.ideal}"
         yield f"{times}: {cost if pattern.low >= 0 else 'no counter sees its wavefronts'}"
         yield "byte addresses by lane, up to a shift of all of them that changes nothing:"
         yield from (f"  {line}" for line in address_lines(pattern))
@@ -143,7 +143,7 @@ def _trips(trips: Sequence[Trip]) -> Iterator[str]:
         return
     if len(set(trips)) == 1:
         trip = trips[0]
-        yield f"{len(trips)} trips, each {plural(trip.requests, 'request')}, {number(trip.wavefronts)} wavefronts, ideal {number(trip.ideal)}"
+        yield f"{len(trips)} trips, each {plural(trip.requests, 'request')}, {plural(trip.wavefronts, 'wavefront')}, ideal {number(trip.ideal)}"
         yield ""
         return
     columns = ("trip", "requests", "wavefronts", "ideal", "excess")

@@ -58,6 +58,26 @@ def test_division_does_not_depend_on_the_last_place_of_the_reciprocal(nudge):
     check(7, "sm_90", nudge)
 
 
+SHORT = """extern "C" __global__ void k(unsigned *o, unsigned short n, unsigned short d)
+{ o[0] = n / d; o[1] = n % d; o[2] = (unsigned char)n / (unsigned char)(d | 1); o[3] = (threadIdx.x & 0xfff) / (d & 31 | 1); }
+"""
+
+
+@pytest.mark.parametrize("nudge", (-1, 0, 1))
+@pytest.mark.parametrize("arch", ("sm_90", "sm_100", "sm_120"))
+def test_division_of_short_numbers(arch, nudge):
+    """By one float product: whatever the reciprocal's last place is, the quotient is right."""
+    function = lift_cubin(assemble(compile_source(SHORT, arch=arch).ptx, arch).cubin, "k.cubin").functions["k"]
+    assert not any(op.name == "mufu.rcp.near" for instruction in function.instructions for op in instruction.ops)
+    rng = Random(3)
+    pairs = [(65535, 1), (65535, 65535), (65534, 65535), (0, 7), (1, 1)]
+    for n, d in pairs + [(rng.getrandbits(16), rng.getrandbits(rng.randint(1, 16)) | 1) for _ in range(25)]:
+        specials = {"tid.x": n & 0x3FF, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0, "ntid.x": 1024}
+        memory = Thread(function, struct.pack("<QHH", OUT, n, d), specials, nudge=nudge).run()
+        stored = struct.unpack("<4I", bytes(memory[OUT + k] for k in range(16)))
+        assert stored == (n // d, n % d, (n & 255) // (d & 255 | 1), (n & 0x3FF) // (d & 31 | 1)), (n, d)
+
+
 PACKED = """.visible .entry k(.param .u64 out, .param .b64 x, .param .b64 y, .param .f32 z)
 { .reg .f32 %f<6>; .reg .b64 %d<9>; ld.param.u64 %d1, [out]; ld.param.b64 %d2, [x]; ld.param.b64 %d3, [y]; ld.param.f32 %f1, [z];
   add.rn.f32x2 %d4, %d2, %d3; mul.rn.f32x2 %d5, %d4, %d3; fma.rn.f32x2 %d6, %d5, %d2, %d4; mov.b64 {%f2, %f3}, %d6;

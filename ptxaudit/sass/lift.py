@@ -123,23 +123,43 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
                             for section in sections[1:]))
 
 
-# how a division begins: an estimate from below, or the remainder of the estimate
+# how a division goes on: with an estimate from below, or with the remainder of the estimate
 _CORRECTED = re.compile(r"\b0x1?ffffffe\b|FFMA\S* .*, -?1\b *;?$")
-_NEAR = 24                                    # instructions in which its first reader is looked for
+# and how one of 16-bit numbers does: the estimate scaled, moved up by two units in the last place, and multiplied
+_SCALED, _MOVED_UP, _MULTIPLIED = re.compile(r"FMUL "), re.compile(r"V?IADD3? .*, 0x2\b"), re.compile(r"FMUL\.RZ ")
+_NEAR = 40                                    # instructions in which a result's first reader is looked for
 
 
 def _reciprocals(instructions: list[ir.Instruction]) -> Iterator[ir.Instruction]:
     """MUFU.RCP may be one unit in the last place off (CUDA C++ Programming Guide, on __frcp and `rcp.approx`). The
     divisions that ptxas writes out correct for that; anywhere else the result is marked as near only."""
     for instruction in instructions:
-        if instruction.ops and instruction.ops[0].name == "mufu.rcp":
-            written = instruction.ops[0].dst[0]
-            behind = instructions[instruction.index + 1:instruction.index + 1 + _NEAR]
-            reader = next((i for i in behind if any(s == written for op in i.ops for s in op.src)), None)
-            if reader is None or not _CORRECTED.search(reader.text):
-                ops = (replace(instruction.ops[0], name="mufu.rcp.near"), *instruction.ops[1:])
-                instruction = replace(instruction, ops=ops)
+        if instruction.opcode == "MUFU.RCP" and not _begins_division(instructions, instruction):
+            ops = tuple(replace(op, name="mufu.rcp.near") if op.name == "mufu.rcp" else op for op in instruction.ops)
+            instruction = replace(instruction, ops=ops)
         yield instruction
+
+
+def _begins_division(instructions: list[ir.Instruction], reciprocal: ir.Instruction) -> bool:
+    reader = _reader(instructions, reciprocal)
+    if reader is None or _CORRECTED.search(reader.text):
+        return reader is not None
+    for form in (_SCALED, _MOVED_UP, _MULTIPLIED):
+        if reader is None or not form.match(reader.text):
+            return False
+        reader = _reader(instructions, reader)
+    return True
+
+
+def _reader(instructions: list[ir.Instruction], writer: ir.Instruction) -> ir.Instruction | None:
+    """The next instruction that reads what one has written; None where it is written again before, or not near."""
+    written = next((r for op in writer.ops[-1:] for r in op.dst if r is not None), None)
+    for instruction in instructions[writer.index + 1:writer.index + 1 + _NEAR]:
+        if any(source == written for op in instruction.ops for source in op.src):
+            return instruction
+        if instruction.guard is None and any(written in op.dst for op in instruction.ops):
+            return None
+    return None
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:

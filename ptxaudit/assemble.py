@@ -164,6 +164,7 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
         conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
         trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
         consecutive=consecutive(result.patterns, width),
+        lane_step=lane_step(result.patterns),
     )
 
 
@@ -177,6 +178,17 @@ def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
         if lanes.size and (starts != starts[0]).any():
             return False
     return True
+
+
+def lane_step(patterns: Sequence[Pattern]) -> int | None:
+    """The greatest power of two that divides the distances of the active lanes' addresses in every
+    pattern, in bytes; None where no two lanes are apart."""
+    bits = 0
+    for pattern in patterns:
+        addresses = pattern.addresses[pattern.active]
+        if addresses.size:
+            bits |= int(np.bitwise_or.reduce(addresses - addresses[0]))
+    return bits & -bits or None
 
 
 def excess_per_request(result: SiteResult) -> Span | None:

@@ -171,6 +171,7 @@ class Site:
     pairs_with: str | None = None
     pairing: Pairing | None = None
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
+    lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
 
     @property
     def settled(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -104,11 +105,14 @@ def test_misalignment_that_stopped_a_kernel_is_a_finding():
 
 
 def test_scalars_that_conflict_side_by_side_could_be_one_vector():
-    four = [site(wavefronts=32, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];" if n else "ld.shared.f32 %f0, [%r1];", id=str(n)) for n in range(4)]
+    four = [site(wavefronts=32, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];" if n else "ld.shared.f32 %f0, [%r1];", id=str(n), lane_step=16) for n in range(4)]
     (finding,) = found(report(kernel(*four)), "PA005")
     assert "4 conflicting accesses" in finding.what and "16 bytes" in finding.what and finding.weight == 96
     assert not found(report(kernel(*four[::2])), "PA005")                                   # a gap between them
     assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")       # no conflict to lose
+    assert not found(report(kernel(*(dataclasses.replace(one, lane_step=4) for one in four))), "PA005")      # rows of 33 words: no float4
+    assert "2 conflicting" in found(report(kernel(*(dataclasses.replace(one, lane_step=8) for one in four))), "PA005")[0].what
+    assert len(found(report(kernel(*four[1:])), "PA005")[0].what.split("2 conflicting")) == 2                 # from a multiple of 8 on
 
 
 # --- folding and suppressing ----------------------------------------------------------------

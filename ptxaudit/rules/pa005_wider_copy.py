@@ -4,13 +4,15 @@ Two cases are found
 - An asynchronous copy of 4 or 8 bytes a lane whose lanes write addresses next to each other. With
   16 bytes (`cp.async.cg`) a quarter of the lanes or of the instructions do the same, and the data
   bypass L1.
-- Neighbouring scalar accesses of one lane, `[r]`, `[r+4]`, `[r+8]`, `[r+12]`, that conflict because
-  lanes are 8 or 16 bytes apart. As one vector access the same bytes take no excess wavefront.
+- Neighbouring scalar accesses of one lane, `[r]`, `[r+4]`, `[r+8]`, `[r+12]`, that conflict, with
+  lanes that are multiples of 8 or 16 bytes apart. One vector access moves the same bytes with fewer
+  wavefronts: with none in excess where lanes are no further apart than its width.
 
 What to do
 - Copy 16 bytes: `__pipeline_memcpy_async(to, from, 16)` with both addresses multiples of 16.
 - Access through `float4` or `float2`, with the array `alignas(16)`; or `__builtin_assume_aligned`.
-The rule does not know how the global side is aligned: that is for the reader to check.
+The rule does not know whether the first address is a multiple of the vector's width, on the global
+side of a copy or in shared memory: that is for the reader to check.
 """
 
 import re
@@ -38,25 +40,29 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def _runs(kernel: Kernel) -> Iterator[Sequence[Site]]:
-    """Scalar accesses of one line that follow each other in the code and in memory, all with excess."""
+    """Scalar accesses of one line that follow each other in the code and in memory, all with excess, that
+    an access of two or four times the width could do."""
     sites = [(site, *_address(site)) for site in kernel.sites]
     at = 0
     while at < len(sites):
-        site, base, offset = sites[at]
-        run = [site]
-        if site.access in ("load", "store") and site.width in (4, 8) and base and _conflicts(site):
-            for other, other_base, other_offset in sites[at + 1 :]:
-                alike = other.opcode == site.opcode and other_base == base and other.source == site.source
-                if not alike or other_offset != offset + len(run) * (site.width or 0) or not _conflicts(other):
-                    break
-                run.append(other)
-                if len(run) * (site.width or 0) == WIDEST:
-                    break
-        usable = 1 << (len(run).bit_length() - 1)       # two or four of three or five
-        if usable > 1:
-            yield run[:usable]
-        at += usable
-    return
+        run = next((run for run in (sites[at : at + count] for count in (4, 2)) if len(run) > 1 and _is_vector(run)), ())
+        if run:
+            yield [site for site, _, _ in run]
+        at += len(run) or 1
+
+
+def _is_vector(run: Sequence[tuple[Site, str, int]]) -> bool:
+    """What one vector access needs: neighbours from a multiple of its width on, in every lane."""
+    first, base, offset = run[0]
+    width = first.width or 0
+    total = len(run) * width
+    if not base or first.access not in ("load", "store") or width not in (4, 8) or total > WIDEST or offset % total:
+        return False
+    return all(
+        site.opcode == first.opcode and site.source == first.source and (own, start) == (base, offset + at * width)
+        and (site.lane_step or 1) % total == 0 and _conflicts(site)
+        for at, (site, own, start) in enumerate(run)
+    )
 
 
 def _address(site: Site) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -40,17 +40,30 @@ _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "sh
 # --- the file -------------------------------------------------------------------------------
 
 def baseline_json(report: Report) -> str:
-    """The text of a baseline file: a line a site."""
+    """The text of a baseline file: a line a site, with the rules that find something there."""
+    of_site, of_kernel = rules_of(find(report))
     kernels = []
     for kernel in report.kernels:
-        head = {name: plain(getattr(kernel, name)) for name in _KERNEL}
+        head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | {"rules": of_kernel[id(kernel)]}
         head["input"] = PurePath(kernel.input).name
-        sites = ",\n".join("      " + json.dumps(_site_dict(site), ensure_ascii=False) for site in kernel.sites)
+        sites = ",\n".join("      " + json.dumps(_site_dict(site) | {"rules": of_site[id(site)]}, ensure_ascii=False) for site in kernel.sites)
         local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
         fields = json.dumps(head, ensure_ascii=False)[1:-1]
         kernels.append(f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n     ]}}')
     body = ",\n".join(kernels)
     return f'{{"schema": "{SCHEMA}", "tool": {json.dumps(plain(report.tool))},\n  "kernels": [\n{body}\n  ]}}\n'
+
+
+def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """The rules that find something, by the id() of the site; and of the kernel, where it is of no site."""
+    of_site: dict[int, list[str]] = defaultdict(list)
+    of_kernel: dict[int, list[str]] = defaultdict(list)
+    for finding in findings:
+        if finding.site is None:
+            of_kernel[id(finding.kernel)].append(finding.rule)
+        elif finding.rule not in of_site[id(finding.site)]:
+            of_site[id(finding.site)].append(finding.rule)
+    return of_site, of_kernel
 
 
 def _site_dict(site: Site) -> dict[str, Any]:
@@ -68,8 +81,18 @@ def _source(source: Any) -> dict[str, Any] | None:
     return told
 
 
-def read_baseline(path: str | Path) -> Report:
-    """The report in a baseline file. Raises InputError for another schema, or half a file."""
+@dataclass(frozen=True)
+class Baseline:
+    """What a file says. site_rules: the rules that found something, by kernel, by site; kernel_rules:
+    those of a kernel that are of no site."""
+
+    report: Report
+    site_rules: tuple[tuple[tuple[str, ...], ...], ...]
+    kernel_rules: tuple[tuple[str, ...], ...]
+
+
+def read_baseline(path: str | Path) -> Baseline:
+    """A baseline file. Raises InputError for another schema, or half a file."""
     file = str(path)
     try:
         data = json.loads(Path(path).read_bytes())
@@ -83,12 +106,14 @@ def read_baseline(path: str | Path) -> Report:
         what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
         raise InputError(f'{what}; this version reads "{SCHEMA}"', AGAIN, file)
     try:
+        kernel_rules = tuple(tuple(kernel.pop("rules")) for kernel in data["kernels"])
+        site_rules = tuple(tuple(tuple(site.pop("rules")) for site in kernel["sites"]) for kernel in data["kernels"])
         kernels = [_whole(kernel) for kernel in data["kernels"]]
         document = {"schema": "ptxaudit/report/1", "tool": data["tool"], "inputs": [], "problems": [], "kernels": kernels}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
     try:
-        return report_from_dict(document, file)
+        return Baseline(report_from_dict(document, file), site_rules, kernel_rules)
     except InputError as error:
         raise InputError(error.what.replace("the report", "the baseline"), AGAIN, file) from None
 
@@ -116,13 +141,18 @@ class Ratchet:
     """A report beside its baseline."""
 
     diff: Diff
-    old_findings: tuple[Finding, ...]
-    inputs: frozenset[str]            # base names of what was audited
+    of_sites: frozenset[tuple[str, int]]            # (rule, id() of a site of the baseline)
+    of_kernels: Counter[tuple[int, str]]            # id() of a kernel of the baseline, rule
+    inputs: frozenset[str]                          # base names of what was audited
 
     @staticmethod
-    def of(baseline: Report, report: Report) -> Ratchet:
+    def of(baseline: Baseline, report: Report) -> Ratchet:
+        old = baseline.report.kernels
+        of_sites = {(rule, id(site)) for kernel, sites in zip(old, baseline.site_rules, strict=True)
+                    for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
+        of_kernels = Counter((id(kernel), rule) for kernel, found in zip(old, baseline.kernel_rules, strict=True) for rule in found)
         inputs = frozenset(PurePath(entry.path).name for entry in report.inputs)
-        return Ratchet(diff_reports(baseline, report), find(baseline), inputs)
+        return Ratchet(diff_reports(baseline.report, report), frozenset(of_sites), of_kernels, inputs)
 
     def is_open(self, site: Site, certain: bool) -> bool:
         """Whether a limit may deny the site: it is new, worse, or not known any more where that matters."""
@@ -144,13 +174,13 @@ class Ratchet:
     def knows(self, finding: Finding) -> bool:
         """Whether the baseline has the same finding, of the same site and as grave."""
         if finding.site is None:
-            return finding.kernel is not None and self._of_kernels[self._old_kernel(finding.kernel), finding.rule] > 0
+            return finding.kernel is not None and self.of_kernels[self._old_kernel(finding.kernel), finding.rule] > 0
         change = self._changes.get(id(finding.site))
         if change is None:
             return False
         if finding.certain and change.verdict in (Verdict.NEW, Verdict.WORSE):
             return False
-        return any((finding.rule, id(old)) in self._of_sites for old in change.olds)
+        return any((finding.rule, id(old)) in self.of_sites for old in change.olds)
 
     def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
         """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
@@ -176,14 +206,6 @@ class Ratchet:
     @cached_property
     def _changes(self) -> dict[int, Change]:
         return {id(site): change for entry in self.diff.kernels for change in entry.changes for site in change.news}
-
-    @cached_property
-    def _of_sites(self) -> set[tuple[str, int]]:
-        return {(finding.rule, id(finding.site)) for finding in self.old_findings if finding.site is not None}
-
-    @cached_property
-    def _of_kernels(self) -> Counter[tuple[int, str]]:
-        return Counter((id(finding.kernel), finding.rule) for finding in self.old_findings if finding.site is None)
 
     @cached_property
     def _partners(self) -> dict[int, int]:

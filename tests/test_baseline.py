@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 from reports import kernel, open_site, report, site
 
+import ptxaudit
+from ptxaudit import rules
 from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
 from ptxaudit.cli import main
 from ptxaudit.errors import InputError
@@ -127,7 +129,7 @@ def test_ranges_come_through_the_file(tmp_path):
                                             excess_per_request=Span(0, 3)), source=Source("/src/k.cu", 3))
     file = tmp_path / "b.json"
     file.write_text(baseline_json(told(kernel(bounded, launch=None, registers=32))))
-    (read,) = read_baseline(file).kernels
+    (read,) = read_baseline(file).report.kernels
     assert read.registers == 32 and read.sites[0].bounds == (8, 32) and read.sites[0].excess_per_request == Span(0, 3)
     assert read.sites[0].source.file == "k.cu" and "/src" not in file.read_text()
 
@@ -207,3 +209,15 @@ def test_a_baseline_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(KERNEL)
     assert "cannot read the baseline: No such file" in run("audit", "k.cu", "--baseline", "none.json", status=2).stderr
+
+
+@pytest.mark.parametrize("rule", rules.RULES.values(), ids=lambda rule: rule.id)
+def test_what_any_rule_found_is_known(rule, tmp_path):
+    """Each rule's own example: denied by it, and not with a baseline of itself."""
+    launches = [ptxaudit.Launch(**one) for one in rule.example.options.get("launches", ())]
+    found = ptxaudit.audit(rule.example.triggers, **(rule.example.options | {"launches": launches}))
+    (tmp_path / "b.json").write_text(baseline_json(found))
+    again = ptxaudit.audit("\n\n" + rule.example.triggers, **(rule.example.options | {"launches": launches}))
+    ratchet = Ratchet.of(read_baseline(tmp_path / "b.json"), again)
+    assert judge(again, [parse_limit(rule.id)], strict=True).denials
+    assert not judge(again, [parse_limit(rule.id)], strict=True, ratchet=ratchet).denials

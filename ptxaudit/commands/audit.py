@@ -13,6 +13,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
+    from ptxaudit.baseline import Baseline
     from ptxaudit.gate import Verdict
     from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
@@ -77,7 +78,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
 
-def _baseline(file: str | None) -> Report | None:
+def _baseline(file: str | None) -> Baseline | None:
     if file is None:
         return None
     from ptxaudit.baseline import read_baseline
@@ -85,7 +86,7 @@ def _baseline(file: str | None) -> Report | None:
     return read_baseline(file)
 
 
-def _checked(report: Report, known: Report | None, ignore: tuple[str, ...], whole: bool) -> Checked:
+def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], whole: bool) -> Checked:
     """The report with its findings, beside the baseline where there is one."""
     from ptxaudit import rules
     from ptxaudit.paths import here

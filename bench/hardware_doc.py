@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import hardware_timed
 from ptxaudit import machines, score_request
 from ptxaudit.banks import classify
 from ptxaudit.banks.access import UNSCORED
@@ -83,8 +84,9 @@ twice as long. One of the two must hold for the whole warp. Stores never merge, 
         Picture("lds128-pitch", "LDS.128", _of(lambda i: 160 * (i // 4) + 16 * (i % 4)), "`LDS.128`, rows of four vectors, 160 bytes apart"),
     ), (8, 16)),
     Section("Generic loads", ("generic load",), """
-`LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge: it is
-served like a store of its width. `ST` is served as `STS`, `ATOM` as `ATOMS`.""", (
+`LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge, weak,
+volatile or relaxed, with any eviction priority: it is served like a store of its width. `ST` is served as `STS`, `ATOM` as
+`ATOMS`. In a launch with clusters `LD` merged as `LDS` does (see *Another block's memory*).""", (
         Picture("ld64-pairs", "LD.E.64", _of(lambda i: 8 * (i // 2)), "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group"),
     ), (8, 16)),
     Section("Atomics", ("atomic", "count", "cas"), """
@@ -106,8 +108,8 @@ warps make more passes, which is why an audit gives a range."""),
     Section("Matrices: ldmatrix and stmatrix", ("ldmatrix", "stmatrix"), """
 Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each on four banks. The groups are lanes 0-7, 8-15 and
 so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` changes nothing. Ideal is the number of
-matrices. PTX leaves these instructions undefined where lanes of the warp are off; the counters saw no wavefront for any
-such request, and an audit gives a range from there.""", (
+matrices. PTX leaves these instructions undefined where lanes of the warp are off, by a predicate or because they have left. The counters
+saw no wavefront for any of 72 such requests, so an audit gives a range from 0 to every row.""", (
         Picture("ldsm", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * (i // 8)), "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way"),
         Picture("ldsm-swizzled", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * ((i // 8) ^ (i % 8 // 2))), "the same with the 16-byte column XORed by row / 2: no conflict"),
     )),
@@ -180,7 +182,7 @@ def _text() -> Iterator[str]:
     for section in SECTIONS:
         yield from _section(machine, section)
     yield from _profiler(measured[0].requests)
-    yield from _tensor()
+    yield from hardware_timed.chapters()
     yield from _unscored()
     yield from _generations()
     yield _CALIBRATE
@@ -224,10 +226,18 @@ def _table(machine: Machine) -> Iterator[str]:
     yield "| instruction | bits | wavefronts of one request | shift | evidence |"
     yield "|---|---|---|---|---|"
     for rule in machine.rules:
-        yield f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} | {evidence(machine, rule)} |"
+        yield f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} | {_evidence(machine, rule)} |"
     yield ""
     yield "Shift: bytes by which all addresses may move together without changing any figure."
     yield ""
+
+
+def _evidence(machine: Machine, rule: Rule) -> str:
+    """The sections below have the opcodes one by one."""
+    found = measured_opcodes(machine, rule)
+    if not found:
+        return evidence(machine, rule)
+    return f"measured: {sum(found.values()):,} requests" + (f", {len(found)} opcodes" if len(found) > 1 else "")
 
 
 def _bits(rule: Rule) -> str:
@@ -259,11 +269,19 @@ def _cycles(machine: Machine) -> Iterator[str]:
     yield "|---" * (len(spans) + 1) + "|"
     yield "| cycles a request | " + " | ".join(cycles for _, cycles in spans) + " |"
     yield ""
-    yield ("Timed with 8 warps a block and resident sources, `.ca` beside it at about 1.08 cycles a wavefront and 1.2. Between two measured k "
-           "the figure is an interval. Note the jump after 4. An XOR swizzle inside a 128-byte line keeps k = 1; padding 128-byte rows to "
-           "144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. The one part that a counter does see is zeros: lanes "
-           "with source size 0, or that ignore their source, are stored apart, counted as `STS.128` of those lanes. What lanes "
-           "with a size between cost has no rule yet.")
+    yield ("That is the first measurement: 108 patterns, 8 warps a block, the same sources again and again, `.ca` beside it at about 1.08 cycles a "
+           "wavefront and 1.2. A second one, with the sources, the waits and the number of blocks varied, has no jump after 4:")
+    yield ""
+    yield from hardware_timed.cg_cycles()
+    yield ("So a larger k takes longer, but how much depends on what else is going on: where each copy reads new sources, as kernels do, about 8 cycles and 1 for "
+           "each further k; where all blocks hammer the same few lines of the L2 cache, everything beyond k = 1 is several times slower. "
+           "Take k, not the cycles, as the figure. An XOR swizzle inside a 128-byte line "
+           "keeps k = 1; padding 128-byte rows to 144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. `.L2::128B` changes nothing.")
+    yield ""
+    yield ("Lanes that write zeros (source size 0, `ignore-src`) count for no line. They are stored apart, as by `STS.128`, which takes as long and which the counters "
+           "do see. A source size between 0 and 16 is counted, too, together with the other lanes of its source line: between 1 wavefront and one for "
+           "each lane that copies. No rule was found for it: what is counted grows with the destination lines of one class and with the source lines, but "
+           "where a group of 8 lanes reads several lines, some of them are written together.")
     yield ""
 
 
@@ -283,51 +301,6 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
     yield ("and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric misses. "
            "Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`, are right.")
     yield ""
-
-
-def _tensor() -> Iterator[str]:
-    document = json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))
-    products = [one for one in document["launches"] if one["kernel"].startswith("wgmma")]
-    counted = sorted({(one["counters"]["op_gmma"], one["counters"]["conflicts_op_gmma"]) for one in products})
-    yield "## Tensor cores and bulk copies"
-    yield ""
-    yield f"`tests/data/tensor_sm90.json.gz`: {document['device']}."
-    yield ""
-    swizzles, majors = sorted({one["swizzle"] for one in products}), sorted({f"{one['a']}/{one['b']}" for one in products})
-    yield (f"**wgmma.** {len(products)} launches of one `m64n64k16` of f16, both operands in shared memory, swizzle modes {', '.join(swizzles)}, "
-           f"majors of A/B {', '.join(majors)}, several strides and starts, unswizzled layouts with strides of 144 bytes among them. "
-           f"Counted wavefronts (`…_op_gmma`) and conflicts: {', '.join(f'{n} and {c}' for n, c in counted)}, always. That is the bytes of the operands "
-           "/ 128: 16 for A and 16 for B. Like cp.async.cg, the counter does not tell layouts apart; whether they differ in time was not measured.")
-    yield ""
-    copies = [one for one in document["launches"] if one["kernel"] == "copy_tile"]
-    extra = {one["counters"]["bank_writes"] - one["bytes"] // 4 for one in copies}
-    same = {one["counters"]["wavefronts"] for one in copies}
-    yield (f"**Bulk tensor copies** (`cp.async.bulk.tensor.2d`, f16). The wavefront counters see none of them: {', '.join(map(str, sorted(same)))} "
-           f"in every launch, whatever was copied. `l1tex__data_bank_writes` is the bytes / 4 (and {', '.join(map(str, sorted(extra)))} for the barrier). "
-           "Time, in cycles of one more copy of the tile to the same place, out of a run of them:")
-    yield ""
-    yield from _copy_times(document["cycles"])
-    yield ""
-    yield ("The swizzle mode hardly matters. Small boxes cost some 57 cycles each, what it takes to issue one. Otherwise a row of the box takes at least one "
-           "cycle, so rows of 16 bytes take as long as rows of 64, and wide rows go at about 100 bytes a cycle.")
-    yield ""
-
-
-def _copy_times(cycles: list[dict]) -> Iterator[str]:
-    most: dict[tuple, dict[int, int]] = {}
-    for one in cycles:
-        times = most.setdefault((one["swizzle"], one["row_bytes"], one["rows"]), {})
-        times[one["times"]] = min(times.get(one["times"], one["cycles"]), one["cycles"])
-    rows = sorted({key[2] for key in most})
-    yield "| swizzle | bytes a row | " + " | ".join(f"{n} rows" for n in rows) + " |"
-    yield "|---" * (len(rows) + 2) + "|"
-    for swizzle, width in dict.fromkeys(key[:2] for key in most):
-        each = []
-        for n in rows:
-            times = most[swizzle, width, n]
-            few, many = min(times), max(times)
-            each.append(f"{(times[many] - times[few]) / (many - few):.0f}")
-        yield f"| {swizzle} | {width} | " + " | ".join(each) + " |"
 
 
 def _unscored() -> Iterator[str]:

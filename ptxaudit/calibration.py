@@ -19,10 +19,9 @@ from typing import Any
 
 from ptxaudit import machines, spin
 from ptxaudit.banks import classify
-from ptxaudit.banks.count import UNKNOWN
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Machine
-from ptxaudit.scoring import score_requests
+from ptxaudit.scoring import score_request, score_requests
 
 HINT = "a file that `python -m bench.calibrate measure` wrote"
 _KEYS = {"sass", "active", "addresses", "wavefronts"}
@@ -133,13 +132,11 @@ def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> t
     """(low, high) of each; the rules that the records need beyond `score_requests`: loops, copies in flight, lanes that copy nothing."""
     first, access = requests[0], classify(opcode, None, True)
     if "loop" in first:
-        if first["loop"] not in spin.OPERATIONS:      # a lone compare-and-swap of 16 bits: the range of any loop
-            scores = score_requests(opcode, [r["addresses"] for r in requests], [r["active"] for r in requests], machine=machine)
-            return scores.low.tolist(), scores.high.tolist()
-        played = [spin.play(r["width"], r["loop"], r["addresses"], r["values"], r["active"], machine.name).wavefronts for r in requests]
+        played = [spin.play(r["width"], r["loop"], r["addresses"], r["values"], r["active"], machine.name, swaps=r.get("swaps")).wavefronts
+                  for r in requests]
         return played, played
     if access.bypass:
-        return _zeros_of_bypass(machine, requests)
+        return _writes_of_bypass(machine, requests)
     copies = first.get("in_flight", 1)
     lanes = machine.lanes
     low = [0] * len(requests)
@@ -160,10 +157,15 @@ def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> t
     return low, high
 
 
-def _zeros_of_bypass(machine: Machine, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
-    """The zeros that cp.async.cg writes; no figure where a lane copies a part of its bytes."""
-    masks = [r.get("ignored", 0) | sum(1 << lane for lane, size in enumerate(r.get("sizes", ())) if size == 0) for r in requests]
-    partial = [any(0 < size < classify(r["sass"]).width for lane, size in enumerate(r.get("sizes", ())) if r["active"] >> lane & 1) for r in requests]
-    found = score_requests(_STORE, [r["addresses"] for r in requests], [r["active"] & mask for r, mask in zip(requests, masks, strict=True)], machine=machine)
-    figures = [UNKNOWN if some else n for n, some in zip(found.low.tolist(), partial, strict=True)]
-    return figures, figures
+def _writes_of_bypass(machine: Machine, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
+    """What a counter sees of cp.async.cg: its zeros, and where lanes copy a part of their bytes, at most a wavefront for each other lane."""
+    low, high = [], []
+    for r in requests:
+        width, lanes = classify(r["sass"]).width, [lane for lane in range(machine.lanes) if r["active"] >> lane & 1]
+        sizes = r.get("sizes", [width] * machine.lanes)
+        zeros = sum(1 << lane for lane in lanes if sizes[lane] == 0 or r.get("ignored", 0) >> lane & 1)
+        figure = score_request(_STORE, r["addresses"], zeros, machine=machine).wavefronts
+        some = any(0 < sizes[lane] < width for lane in lanes)
+        low.append(figure + some)
+        high.append(figure + (len(lanes) - zeros.bit_count() if some else 0))
+    return low, high

@@ -51,11 +51,15 @@ def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) ->
     k = result.line_class_max
     if not k:
         return ""
-    cycles = machine.cycles_of(k)
+    cycles, fresh = machine.cycles_of(k), machine.cycles_of(k, fresh=True)
     text = f"k = {k}, so many 128-byte destination lines share a class" if k > 1 else "k = 1, the best there is"
     if cycles is not None:
         text += f": {_range(cycles)} cycles a request measured"
         text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""
+        text += " (the same sources again"
+        if fresh is not None:
+            text += f"; new ones each time: {_range(fresh)}" + (f", {_range(machine.cycles_of(1, fresh=True))} for k = 1" if k > 1 else "")
+        text += ")"
     if result.lines is not None and result.lines != result.lines_ideal:
         text += f"; k sums to {result.lines:,} over the launch, ideal {result.lines_ideal:,}"
     if k > 1:

@@ -107,7 +107,8 @@ class Machine:
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
     archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
     machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
-    were measured}, of loops the PTX opcode; every other opcode is *by rule*. line_cycles: of cp.async.cg, as (k low, k high, cycles low, high).
+    were measured}, of loops the PTX opcode; every other opcode is *by rule*. line_cycles: of cp.async.cg that read the same
+    sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
     copy_cycles: of cp.async.ca, a wavefront and once a request.
     """
 
@@ -124,6 +125,7 @@ class Machine:
     measured: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     line_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
     copy_cycles: tuple[float, float] | None = None
 
     def rule(self, access: Access) -> Rule | None:
@@ -166,10 +168,14 @@ class Machine:
 
     def evidence(self, access: Access) -> str:
         """"measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
-        return "measured" if access.sass in self.measured or access.opcode in self.measured else "by rule"
+        return "measured" if access.sass in self.measured or access.loop in self.measured else "by rule"
 
-    def cycles_of(self, k: int) -> tuple[float, float] | None:
-        """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None beyond."""
-        below = [row for row in self.line_cycles if row[0] <= k]
-        above = [row for row in self.line_cycles if row[1] >= k]
+    def cycles_of(self, k: int, fresh: bool = False) -> tuple[float, float] | None:
+        """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None beyond.
+
+        fresh: each request reads new sources; otherwise the same ones again and again.
+        """
+        rows = self.fresh_cycles if fresh else self.line_cycles
+        below = [row for row in rows if row[0] <= k]
+        above = [row for row in rows if row[1] >= k]
         return (below[-1][2], above[0][3]) if below and above else None

@@ -23,7 +23,7 @@ from ptxaudit.machine_model import (
     Rule,
     Source,
 )
-from ptxaudit.measured import COPY_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS
+from ptxaudit.measured import COPY_CYCLES, FRESH_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
@@ -32,7 +32,8 @@ SOURCES = {
         f"{sum(n for opcode, n in MEASURED.items() if opcode[0].isupper() and 'BYPASS' not in opcode):,} single requests by hardware counter on an NVIDIA H200 (sm_90), Nsight Compute 2025.3.1, driver 580.159: "
         "tests/data/requests_sm90.json.gz, tests/data/calibration_sm90.json.gz"),
     "H200 cycles": Source(
-        "cycles per request of 108 cp.async destination patterns on an NVIDIA H200: tests/data/cp_async_cycles_sm90.jsonl"),
+        "cycles per request of cp.async on an NVIDIA H200, by destination: tests/data/cp_async_cycles_sm90.jsonl, and in several circumstances "
+        "tests/data/timing_sm90.json.gz"),
     "not measured": Source("no measurement and no document: the range holds for every way of grouping the lanes"),
     "guide 1.x": Source(
         "CUDA C Programming Guide 2.x to 4.x, Compute Capability 1.x, Shared Memory",
@@ -137,7 +138,7 @@ _CP_ASYNC = tuple(
 ) + (
     Rule("cp.async.bypass", (16,), Count(LINES, QUARTER, 16, slots=4, row=BANKS * WORD), BANKS * WORD,
          "no counter sees it. k = max over c of the pairs (group of 8 lanes, 128-byte destination line) whose line "
-         "index mod 4 is c; cycles step with k, with a jump between 4 and 5", "H200 cycles"),
+         "index mod 4 is c; cycles rise with k", "H200 cycles"),
 )
 
 _TOO_EARLY = {
@@ -176,7 +177,7 @@ def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], machi
         name=name, title=f"{generation}, {name}", banks=BANKS, word=WORD, lanes=WARP, archs=(name,), rules=rules,
         sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code,
         measured=MEASURED if measured else {}, notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
-        copy_cycles=COPY_CYCLES if measured else None)
+        fresh_cycles=FRESH_CYCLES if measured else (), copy_cycles=COPY_CYCLES if measured else None)
 
 
 # --- before Maxwell -------------------------------------------------------------------------

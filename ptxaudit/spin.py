@@ -6,7 +6,8 @@ There are two such loops. 32 and 64 bits: load, compute, ATOMS.CAST.SPIN, again 
 In a pass the first waiting lane of each bank (of each 8-byte pair of banks, a half-warp) tries to swap; it fails
 if the other half-warp has just changed its word. A pass costs 2 wavefronts a group, and the load of the lanes
 that are left. 16 bits: one load, then ATOMS.CAS on the word around, which returns the word to try with next;
-every lane tries in each pass, which costs twice the most lanes in one bank.
+every lane tries in each pass, which costs twice the most lanes in one bank. A compare-and-swap of 16 bits tries
+again only where the other half of its word has changed.
 
 Measured on an H200: the loads and atomics of every loop in tests/data/calibration_sm90.json.gz are these.
 No other warp updates the words meanwhile, else there are more passes.
@@ -29,6 +30,7 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
 }
 _SETTLED = {"min": lambda old, value: value >= old, "max": lambda old, value: value <= old}     # no swap is needed
 _WORD = 4
+_HALF = 0xFFFF
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,18 @@ class Played:
         return self.loads + self.atomics
 
 
-def play(width: int, operation: str, addresses: Sequence[int], values: Sequence[int], active: int = 0xFFFF_FFFF, arch: str = "sm_90") -> Played:
-    """One warp's loop on zeroed memory. width: 2, 4 or 8 bytes; values: as integers (a float's sum differs, not whether it changes)."""
-    return _words(operation, addresses, values, active, arch) if width < _WORD else _spins(width, operation, addresses, values, active, arch)
+def play(
+    width: int, operation: str, addresses: Sequence[int], values: Sequence[int], active: int = 0xFFFF_FFFF, arch: str = "sm_90", *,
+    swaps: Sequence[int] | None = None,
+) -> Played:
+    """One warp's loop on zeroed memory.
+
+    width: 2, 4 or 8 bytes. operation: one of OPERATIONS, or "cas" of 2 bytes: values are then compared with, and swaps put in
+    their place. values: as integers (a float's sum differs, not whether it changes).
+    """
+    if width >= _WORD:
+        return _spins(width, operation, addresses, values, active, arch)
+    return _words(operation, addresses, values, active, arch, swaps)
 
 
 def _spins(width, operation, addresses, values, active, arch) -> Played:
@@ -74,7 +85,7 @@ def _spins(width, operation, addresses, values, active, arch) -> Played:
     return Played(loads, atomics, passes)
 
 
-def _words(operation, addresses, values, active, arch) -> Played:
+def _words(operation, addresses, values, active, arch, swaps) -> Played:
     words = [address // _WORD * _WORD for address in addresses]
     shifts = [8 * (address % _WORD) for address in addresses]
     memory: dict[int, int] = dict.fromkeys(words, 0)
@@ -86,11 +97,13 @@ def _words(operation, addresses, values, active, arch) -> Played:
         atomics += _cost("ATOMS.CAS", words, waiting, arch)
         left = []
         for lane in waiting:
-            now = memory[words[lane]]
+            now, mask = memory[words[lane]], _HALF << shifts[lane]
+            if swaps is not None:      # its own half is what it compares with; only the other one makes it try again
+                known[lane] = known[lane] & ~mask | values[lane] << shifts[lane]
             if now == known[lane]:
-                half = OPERATIONS[operation](now >> shifts[lane] & 0xFFFF, values[lane]) & 0xFFFF
-                memory[words[lane]] = now & ~(0xFFFF << shifts[lane]) | half << shifts[lane]
-            else:
+                half = swaps[lane] if swaps is not None else OPERATIONS[operation](now >> shifts[lane] & _HALF, values[lane]) & _HALF
+                memory[words[lane]] = now & ~mask | half << shifts[lane]
+            elif swaps is None or (now ^ known[lane]) & ~mask:
                 known[lane] = now
                 left.append(lane)
         waiting = left

@@ -49,7 +49,9 @@ def test_only_what_was_measured_is_called_so():
     assert machines.get("sm_90").evidence(classify("ld.shared.s8")) == "measured"
     assert machines.get("sm_90").evidence(classify("ld.f64")) == "measured"
     assert machines.get("sm_90").evidence(classify("atom.shared.min.u32")) == "measured"
-    assert machines.get("sm_90").evidence(classify("cp.async.ca.shared.global.L2::128B 16")) == "by rule"
+    assert machines.get("sm_90").evidence(classify("cp.async.ca.shared.global.L2::128B 16")) == "measured"
+    assert machines.get("sm_90").evidence(classify("ld.volatile.v2.u32")) == machines.get("sm_90").evidence(classify("ld.s8")) == "measured"
+    assert machines.get("sm_90").evidence(classify("ld.volatile.s8")) == machines.get("sm_90").evidence(classify("LDS.U.32")) == "by rule"
     for opcode in machines.get("sm_90").measured:
         assert machines.get("sm_90").rule(classify(opcode)) is not None
 

@@ -35,7 +35,7 @@ SCORED = {
     "st.release.cta.shared.u32": ("store", "store", 4, "STS"),
     "st.volatile.shared.u16": ("store", "store", 2, "STS.U16"),
     "ld.u32": ("load", "generic load", 4, "LD.E"),
-    "ld.relaxed.sys.L1::no_allocate.v2.u64": ("load", "generic load", 16, "LD.E.128"),
+    "ld.relaxed.sys.L1::no_allocate.v2.u64": ("load", "generic load", 16, "LD.E.NA.128.STRONG.SYS"),
     "st.v4.f32": ("store", "store", 16, "ST.E.128"),
     "atom.shared.add.u32": ("atomic", "atomic", 4, "ATOMS.ADD"),
     "atom.acq_rel.cta.shared::cta.min.s32": ("atomic", "atomic", 4, "ATOMS.MIN.S32"),
@@ -45,7 +45,7 @@ SCORED = {
     "atom.shared.cas.b16": ("atomic", "loop", 2, ""),
     "red.shared.add.f32": ("atomic", "loop", 4, ""),
     "atom.shared.add.noftz.f16x2": ("atomic", "loop", 4, ""),
-    "atom.add.u32": ("atomic", "atomic", 4, "ATOM.E.ADD"),
+    "atom.add.u32": ("atomic", "atomic", 4, "ATOM.E.ADD.STRONG.GPU"),
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16": ("ldmatrix", "ldmatrix", 16, "LDSM.16.M88"),
     "ldmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16": ("ldmatrix", "ldmatrix", 16, "LDSM.16.MT88.4"),
     "ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64": ("ldmatrix", "matrix", 16, ""),
@@ -200,6 +200,37 @@ def test_ptxas_makes_these_of_atomics(arch, tmp_path):
         assert opcodes[0] == ("LDS.64" if width == 8 else "LDS"), name
         swap = {2: "ATOMS.CAS", 4: "ATOMS.CAST.SPIN", 8: "ATOMS.CAST.SPIN.64"}[width]
         assert opcodes[1:] == [swap], name
+
+
+def test_ptxas_makes_these_of_generic_accesses(tmp_path):
+    hows = ("", "weak", "volatile", "relaxed.cta", "relaxed.cluster", "relaxed.gpu", "relaxed.sys", "ca", "cg", "cs",
+            "L1::no_allocate", "L1::evict_last", "L1::evict_first", "L1::evict_unchanged")
+    given = [("ld", how) for how in (*hows, "acquire.gpu", "lu", "cv", "L2::128B")]
+    given += [("st", how) for how in (*(h for h in hows if h != "ca"), "release.gpu", "wb", "wt")]
+    bodies, opcodes = {}, {}
+    for number, (head, how) in enumerate(given):
+        for type_ in ("u8", "v2.u32"):
+            opcode, name = ".".join(filter(None, (head, how, type_))), f"k_{number}_{type_[:2]}"
+            if head == "st":
+                bodies[name] = f"{opcode} [p64], {'h1' if type_ == 'u8' else '{r1, r2}'};"
+            else:
+                bodies[name] = f"{opcode} h2, [p64]; st.global.u16 [p64], h2;" if type_ == "u8" else f"{opcode} {{r1, r2}}, [p64]; st.global.v2.u32 [p64], {{r1, r2}};"
+            opcodes[name] = opcode
+    for number, scope in enumerate(("", "relaxed.cta", "relaxed.cluster", "relaxed.sys", "acq_rel.gpu")):
+        for operation in ("add.s32", "or.b32"):
+            name, opcode = f"k_atom_{number}_{operation[:2]}", ".".join(filter(None, ("atom", scope, operation)))
+            bodies[name], opcodes[name] = f"{opcode} r2, [p64], r1; st.global.u32 [p64], r2;", opcode
+    found = disassembled(bodies, "sm_90", tmp_path)
+    for name, opcode in opcodes.items():
+        made = re.findall(r"\*/\s+(?:@!?U?P\w+ )?((?:LD|ST|ATOM)\.E[\w.]*)", found[name])
+        assert made == [classify(opcode, None, True).sass], opcode
+
+
+def test_a_loop_is_the_same_under_any_scope():
+    for opcode in ("atom.shared.cta.add.f64", "atom.relaxed.gpu.shared::cta.add.f64", "atom.shared.add.f64"):
+        assert classify(opcode).loop == "atom.shared.add.f64" and machines.get("sm_90").evidence(classify(opcode)) == "measured"
+    assert machines.get("sm_90").evidence(classify("red.shared.cta.add.noftz.f16x2")) == "measured"
+    assert machines.get("sm_90").evidence(classify("atom.add.f64")) == machines.get("sm_90").evidence(classify("red.shared.min.u64")) == "by rule"
 
 
 def test_ptxas_counts_and_combines(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ptxaudit
-from ptxaudit import InputError, machines, score_request, score_requests
+from ptxaudit import InputError, banks, machines, score_request, score_requests
 
 WORDS = [4 * lane for lane in range(32)]
 QUADS = [16 * lane for lane in range(32)]
@@ -131,8 +131,12 @@ def test_zero_filled_lanes_are_served_apart():
         score_request("LDS", QUADS, zero_filled=1)
     assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)      # told: none is
     k = score_request("cp.async.cg.shared.global 16", [0] * 32, zero_filled=0xFF)
-    assert k.line_class_max is None and "3 to 4" in k.note
+    assert k.line_class_max == 3 and "stored apart: 1 wavefront," in k.note
     assert score_request("cp.async.cg.shared.global 16", QUADS, zero_filled=0x0F).line_class_max == 1
+    untold = banks.score(machines.get("sm_90"), banks.classify("LDGSTS.E.BYPASS.128.ZFILL"), np.array([QUADS]), np.ones((1, 32), bool))
+    assert (untold.lines_low[0], untold.lines[0]) == (0, 1)
+    nothing = score_requests("LDGSTS.E.BYPASS.128.ZFILL", [QUADS], zero_filled=[0xFFFF_FFFF])
+    assert (nothing.lines[0], nothing.lines_ideal[0], nothing.low[0]) == (0, 0, -1)      # the zeros cost something: no exact nothing
 
 
 def test_exact_and_ranged_scores_say_so():

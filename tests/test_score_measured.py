@@ -46,7 +46,8 @@ def test_the_files_are_those_that_the_records_count():
     from bench.calibrate.tables import counted
 
     assert len(REQUESTS) == 2590
-    assert counted([DATA / "requests_sm90.json.gz", DATA / "calibration_sm90.json.gz"]) | {BYPASS: len(CYCLES)} == machines.get("sm_90").measured
+    names = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "timing_sm90.json.gz", "cp_async_cycles_sm90.jsonl")
+    assert counted([DATA / name for name in names]) == machines.get("sm_90").measured
 
 
 @pytest.mark.parametrize("key", ["sass", "ptx"])
@@ -111,6 +112,39 @@ def test_cycles_tell_small_k_apart_and_jump_after_four():
     assert machines.get("sm_90").cycles_of(14) == (56.6, 73.9)      # not measured: between its neighbours
     assert machines.get("sm_90").cycles_of(33) is None
     assert machines.get("sm_80").cycles_of(1) is None
+
+
+def _timed(kernels: tuple[str, ...]) -> list[dict]:
+    document = json.loads(gzip.decompress((DATA / "timing_sm90.json.gz").read_bytes()))
+    return [one for one in document["timed"] if one["kernel"] in kernels]
+
+
+def test_new_sources_take_the_cycles_of_k_too():
+    rows = _timed(("cg_far", "cg_far_waits"))
+    assert len(rows) == 40
+    for one in rows:
+        k = score_request(BYPASS, one["addresses"]).line_class_max
+        low, high = machines.get("sm_90").cycles_of(k, fresh=True)
+        assert low <= one["cycles"] <= high, one["pattern"]
+    assert machines.get("sm_80").cycles_of(1, fresh=True) is None
+
+
+def test_a_block_alone_takes_a_cycle_more_for_each_k():
+    """No jump: 9.5 cycles and one for each further k, within 3.2, where a block reads the same sources again."""
+    rows = [one for one in _timed(("cg",)) if one["active"] == 0xFFFF_FFFF]
+    assert len(rows) == 114 and {score_request(BYPASS, one["addresses"]).line_class_max for one in rows} == set(range(1, 33))
+    for one in rows:
+        assert abs(one["cycles"] - (8.5 + score_request(BYPASS, one["addresses"]).line_class_max)) < 3.2
+
+
+def test_zeros_of_cp_async_cg_count_for_no_line():
+    """A copy of nothing but zeros takes as long as STS.128 of them, whatever its k would be."""
+    rows = [one for one in _timed(("cg_size",)) if one["pattern"].endswith("zeros") and not any(one["values"])]
+    assert len(rows) == 10
+    for one in rows:
+        stored = score_request("STS.128", one["addresses"]).wavefronts
+        assert abs(one["cycles"] - (stored + 3.1)) < 0.7
+        assert score_request(BYPASS, one["addresses"], zero_filled=0xFFFF_FFFF).line_class_max == 0
 
 
 def test_ca_takes_its_wavefronts_in_time_too():

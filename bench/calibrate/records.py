@@ -8,7 +8,7 @@ Always there: sass, ptx, pattern, active, addresses, wavefronts (null where no c
     sources    source offsets of a cp.async; in_l1: "none", "all" or "some" of its source lines were in L1 before
     sizes      source size of each lane (zero-filled beyond it); ignored: mask of lanes that ignore their source
     in_flight  so many copies one after the other: addresses and sources are those of all, wavefronts their sum
-    loop       operation, width; values: operand of each lane; loads, atomics: wavefronts by kind
+    loop       operation, width; values: operand of each lane (of a compare-and-swap what it compares with, and swaps); loads, atomics: wavefronts by kind
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def record(request: dict[str, Any], sass: list[str]) -> dict[str, Any]:
             made["in_flight"] = one.requests
     if one.kind == "loop":
         made |= {"loop": one.ptx.split(".")[2], "width": one.width, "values": request["values"],
-                 "loads": counters["op_ld"], "atomics": counters["op_atom"], "wavefronts": counters["op_ld"] + counters["op_atom"]}
+                 **({"swaps": [2 * v & 0xFFFF for v in request["values"]]} if ".cas." in one.ptx else {}), "loads": counters["op_ld"], "atomics": counters["op_atom"], "wavefronts": counters["op_ld"] + counters["op_atom"]}
         return made
     made["wavefronts"] = counters[""] - counters["op_misc"]
     if "BYPASS" in made["sass"] and made["wavefronts"] == 0:

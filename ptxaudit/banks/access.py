@@ -16,6 +16,7 @@ constant it adds, or `as_written`, the plain ATOMS.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -33,11 +34,13 @@ class Access:
     operation: the row of a machine's table (`machine_model.Rule.operation`); "" when unscored.
     width: bytes a lane (of a row, for matrices); None when the opcode does not say.
     sass: the machine instruction it is, as the disassembler spells it; "" where it is a loop.
+    loop: of an atomic that is a loop its PTX without scope and order, which change nothing: atom.shared.add.f32.
     address_lanes: the first lanes, which alone give addresses (matrices); None = all.
     x: matrices of an ldmatrix or stmatrix. trans, bypass (cp.async.cg), zero_fill (some lanes may
     write zeros instead of copying): modifiers.
     generic: the address is generic and may turn out not to be shared.
     may_count, may_combine: ptxas may make ATOMS.POPC.INC of it, may combine lanes on one address.
+    charge: of a wgmma the wavefronts that the counter charges a warpgroup, with A in registers and in shared memory.
     unscored: why it is listed but not scored; "".
     """
 
@@ -55,6 +58,8 @@ class Access:
     generic: bool = False
     may_count: bool = False
     may_combine: bool = False
+    charge: tuple[int, int] | None = None
+    loop: str = ""
     unscored: str = ""
 
     @property
@@ -100,17 +105,39 @@ def unknown(opcode: str, why: str, hint: str = "") -> InputError:
 
 
 UNSCORED = {
-    "bulk copy": "a bulk copy is issued once and moved by the copy engine: no wavefront counter sees it; timed by swizzle mode "
-                 "on an H200, it takes a cycle a row of the box, or one for each 100 bytes, whatever the mode",
-    "wgmma": "the operands of a warpgroup's matrix product are read by the tensor core: the counter charges bytes / 128 a "
-             "warpgroup for every swizzle mode and major, and so does not tell layouts apart",
+    "bulk copy": "a bulk copy is issued once and moved by the copy engine: no wavefront counter sees it. Timed on an H200, a row of a box takes a "
+                 "cycle on its way in, or one for each 100 bytes, and one for each 32 bytes on its way out, whatever the swizzle mode",
+    "wgmma": "the tensor core reads the operands of a warpgroup's matrix product: the counter charges their bytes / 128, N/4 for B and 16 for an A in "
+             "shared memory, whatever the swizzle mode, majors and strides, and in time layouts do not differ either (measured on an H200)",
     "tcgen05": "tensor-core operands and copies of sm_100 read shared memory through descriptors: not measured",
-    "mbarrier": "a barrier object's own traffic was not measured, and one warp seldom issues more than one lane of it",
-    "remote": "the address may lie in another block of the cluster: what a remote request costs was not measured",
-    "async store": "an asynchronous store or reduction goes through the cluster network: not measured",
+    "mbarrier": "no wavefront counter sees arrivals and tests. Timed on an H200, lanes on one barrier are served together, and "
+                "lanes on several one barrier after the other, some 11 cycles each",
+    "remote": "the address may lie in another block of the cluster, where no wavefront counter sees loads and stores and an atomic counts 1: an H200 "
+              "moves the 32-byte sectors that the lanes touch, whatever their banks. In the block's own memory it costs what .shared does",
+    "async store": "sent through the cluster network, also to the block's own memory: no wavefront counter sees it. Timed on an H200, 10 cycles a warp "
+                   "for consecutive words, up to 48 for words 16 bytes or more apart, 123 for one word",
     "multimem": "multimem addresses memory of several GPUs, not shared memory banks",
     "wmma": "which lane reads what is the compiler's choice (LDSM or LDS): audit the machine code",
     "bulk store": "a bulk store of zeros is issued once: not measured",
     "other": "written by hardware other than a warp's load-store path: not measured",
 }
 """Reasons why an access is listed without a figure, by the report's word."""
+
+_PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA\.64x(\d+)x\d+\b")      # not of sparse ones, whose A has half the bytes
+
+
+def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
+    """A wgmma: listed, with what the counter charges a warpgroup where the opcode tells N: (A in registers, A in shared memory)."""
+    found = None if ".sp" in opcode.lower() else _PRODUCT.search(opcode)
+    if found is None:
+        return Access(opcode, isa, "wgmma", unscored=UNSCORED["wgmma"])
+    b = int(found[1] or found[2]) * _OPERAND_BYTES // LINE_BYTES
+    a = _PRODUCT_ROWS * _OPERAND_BYTES // LINE_BYTES
+    return Access(opcode, isa, "wgmma", charge=(b, a + b), unscored=(
+        f"the counter charges {b} wavefronts a warpgroup for B, and {a} more for A where it comes through a descriptor, "
+        "whatever the swizzle mode, majors and strides; in time layouts do not differ either (measured on an H200)"))
+
+
+_OPERAND_BYTES = 32        # of a row of A and of a column of B in one wgmma, of every type
+_PRODUCT_ROWS = 64
+LINE_BYTES = 128           # of all banks together

@@ -117,7 +117,7 @@ def reasons(machine: Machine, access: Access, addresses, active, sources=None, z
     if not any(part.active for part in parts):
         return ("no lane is active: the request costs nothing",)
     if rule.count.what is Counted.LINES:
-        return _why_lines(machine, rule.count, parts)
+        return _why_lines(machine, access, addresses, active, zero_filled)
     said = [_why_groups(rule.count, parts, addresses, active), *_why_worst(machine, rule, parts)]
     if rule.split > 1:
         said.append(f"the access is {rule.split} requests of {rule.count.unit} bytes a lane, each of which costs this")
@@ -173,13 +173,19 @@ def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[s
 _SHOWN = 4
 
 
-def _why_lines(machine: Machine, count: Count, parts: tuple[Group, ...]) -> tuple[str, ...]:
+def _why_lines(machine: Machine, access: Access, addresses, active, zero_filled) -> tuple[str, ...]:
+    count, active = machine.rule(access).count, np.asarray(active, bool)
+    copying = active if zero_filled is None else active & ~np.asarray(zero_filled, bool)
+    stored = () if copying.sum() == active.sum() else ("lanes that write zeros are stored apart, as by STS.128, and count for no line",)
+    parts = groups(machine, access, addresses, copying)
     classes = [sum(len(part.slots.get(c, ())) for part in parts) for c in range(count.slots)]
     pairs = ", ".join(f"class {c}: {n}" for c, n in enumerate(classes))
-    cycles = machine.cycles_of(max(classes))
-    took = () if cycles is None else (
-        f"such requests took {_span(cycles)} cycles on {machine.name}, those of k = 1 {_span(machine.cycles_of(1))}: timing, not a counter",)
-    return (f"pairs of (group of {count.lanes} lanes, {count.row}-byte destination line) by line mod {count.slots}: {pairs}; k is the largest",
+    k = max(classes)
+    again, fresh = machine.cycles_of(k), machine.cycles_of(k, fresh=True)
+    took = () if again is None or fresh is None or not k else (
+        f"such requests took {_span(again)} cycles on {machine.name} where the same sources are read again, those of k = 1 "
+        f"{_span(machine.cycles_of(1))}; {_span(fresh)} and {_span(machine.cycles_of(1, fresh=True))} where each reads new ones: timing, not a counter",)
+    return (f"pairs of (group of {count.lanes} lanes, {count.row}-byte destination line) by line mod {count.slots}: {pairs}; k is the largest", *stored,
             "no hardware counter sees the wavefronts of cp.async.cg, and profilers report 0 conflicts for it whatever the pattern", *took)
 
 

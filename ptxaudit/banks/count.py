@@ -35,7 +35,7 @@ class Scores:
     low, high: bounds of the wavefronts, equal where exact.
     ideal: wavefronts without any conflict. ways: -1 where only a range is known.
     cp.async.cg, which no counter sees, has -1 in all four, and instead
-    lines: k with every active lane copying; lines_low: k without the lanes that may be zero-filled;
+    lines: k of the lanes that copy; lines_low: the least that it may be, where lanes may be zero-filled and which is not told;
     lines_ideal. All three None for other accesses.
     evidence: "measured" | "by rule".
     """
@@ -116,10 +116,8 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
     _check_alignment(access, addresses, active)
     evidence = machine.evidence(access)
     if rule.count.what is Counted.LINES:
-        sure = active
-        if zero_filled is not None or access.zero_fill:      # whether a zero-filled lane counts is not known
-            sure, evidence = active & ~(active if zero_filled is None else zero_filled), "by rule"
-        return _score_lines(rule.count, addresses, active, sure, evidence)
+        copying = active if zero_filled is None else active & ~zero_filled      # zeros are stored apart, and count for no line
+        return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
     copying = active if zero_filled is None else active & ~zero_filled
     part = _count(rule.count, addresses, copying)
     low, high, ways, ideal = part.low, part.high, part.ways, part.groups
@@ -302,13 +300,11 @@ def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np
 
 # --- cp.async.cg ----------------------------------------------------------------------------
 
-def _score_lines(count: Count, addresses, active, sure, evidence: str) -> Scores:
+def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, evidence: str) -> Scores:
     """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
-    k = _line_class_max(count, addresses, active)
-    k_low = k if sure is active else _line_class_max(count, addresses, sure)
-    some = active.any(1)
-    unknown = np.where(some, UNKNOWN, 0)
-    return Scores(unknown, unknown, unknown, unknown, k, some.astype(np.int64), evidence, k_low)
+    k = _line_class_max(count, addresses, copying)
+    unknown = np.where(active.any(1), UNKNOWN, 0)
+    return Scores(unknown, unknown, unknown, unknown, k, copying.any(1).astype(np.int64), evidence, np.zeros_like(k) if perhaps_none else k)
 
 
 def _line_class_max(count: Count, addresses, active) -> np.ndarray:

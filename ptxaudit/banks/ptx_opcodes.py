@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ptxaudit.banks.access import UNSCORED, Access, unknown
+from ptxaudit.banks.access import UNSCORED, Access, product, unknown
 from ptxaudit.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
 _TYPE = re.compile(r"([busf])(8|16|32|64|128)$")
@@ -22,6 +22,11 @@ _SCOPE = {"cta", "cluster", "gpu", "sys"}
 _CACHE = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "unified"}
 _HINT = re.compile(r"(L1|L2|level)::\w+$")      # eviction, prefetch and cache-policy hints
 
+# what generic accesses become: eviction and prefetch before the size, strength behind it (read off ptxas 13.5; tests/test_opcodes.py)
+_EVICTION = {"cs": ".EF", "lu": ".LU", "L1::evict_first": ".EF", "L1::evict_last": ".EL", "L1::no_allocate": ".NA", "L1::evict_unchanged": ".EU",
+             **{f"L2::{n}B": f".LTC{n}B" for n in (64, 128, 256)}}
+_STRENGTH = {"volatile": "SYS", "cv": "SYS", "wt": "SYS", "cg": "GPU", "ca": "SM", "wb": "SM"}
+_SCOPED = {"cta": "SM", "cluster": "GPU", "gpu": "GPU", "sys": "SYS"}
 _SASS_SIZE = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 
 
@@ -31,6 +36,8 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
         raise unknown(opcode, "it does not access shared memory")
     for prefix, word in LISTED:
         if name == prefix or name.startswith(prefix + "."):
+            if word == "wgmma":
+                return product(name, "ptx")
             return Access(opcode, "ptx", word, unscored=UNSCORED[word])
     head, *modifiers = name.split(".")
     if name.startswith("cp.async."):
@@ -116,8 +123,16 @@ def _load_store(opcode: str, head: str, modifiers: list[str]) -> Access:
     size = _SASS_SIZE[width].replace("U", letter.upper()) if letter == "s" and elements == 1 else _SASS_SIZE[width]
     if space == "generic":
         operation = "generic load" if head == "ld" else "store"
-        return Access(opcode, "ptx", access, operation, width, ("LD.E" if head == "ld" else "ST.E") + size, generic=True)
+        return Access(opcode, "ptx", access, operation, width, _generic_sass(head, size, rest), generic=True)
     return Access(opcode, "ptx", access, access, width, ("LDS" if head == "ld" else "STS") + size)
+
+
+def _generic_sass(head: str, size: str, modifiers: list[str]) -> str:
+    """ld.volatile.v2.u32 -> LD.E.64.STRONG.SYS, ld.cs.u32 -> LD.E.EF"""
+    before = "".join(_EVICTION[m] for m in modifiers if m in _EVICTION)
+    strong = [_STRENGTH[m] for m in modifiers if m in _STRENGTH] + [_SCOPED[m] for m in modifiers if m in _SCOPED]
+    after = "" if not strong else ".MMIO.SYS" if "mmio" in modifiers else f".STRONG.{strong[0]}"
+    return f"{head.upper()}.E{before}{size}{after}"
 
 
 # --- atomics --------------------------------------------------------------------------------
@@ -169,10 +184,14 @@ def _atomic(opcode: str, head: str, modifiers: list[str], operand: int | None, a
         return _remote(opcode, "atomic")
     kind, width, sass = row
     counts = kind == "atomic" and operation in _COUNTING and (operand is None or operand & 0xFFFF_FFFF == _COUNTING[operation])
+    plain = ""
     if space == "generic":
-        sass = sass.replace("ATOMS", "ATOM.E")
+        scope = next((_SCOPED[m] for m in rest if m in _SCOPED), "GPU")
+        sass = sass and f"{sass.replace('ATOMS', 'ATOM.E')}.STRONG.{scope}"
+    elif kind == "loop":
+        plain = ".".join([head, "shared", operation, *(m for m in rest if m == "noftz"), type_])
     return Access(
-        opcode, "ptx", "atomic", kind, width, sass, generic=space == "generic",
+        opcode, "ptx", "atomic", kind, width, sass, generic=space == "generic", loop=plain,
         may_count=counts and not as_written,
         may_combine=kind == "atomic" and operation in _COMBINED and not as_written)
 

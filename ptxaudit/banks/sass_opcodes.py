@@ -6,7 +6,7 @@ is an error and never ignored: it might be a width.
 
 from __future__ import annotations
 
-from ptxaudit.banks.access import UNSCORED, Access, unknown
+from ptxaudit.banks.access import UNSCORED, Access, product, unknown
 from ptxaudit.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
@@ -45,6 +45,8 @@ def classify(opcode: str, name: str, rest: list[str]) -> Access:
 
 
 def _listed(opcode: str, word: str) -> Access:
+    if word == "wgmma":
+        return product(opcode, "sass")
     return Access(opcode, "sass", word, unscored=UNSCORED[word])
 
 

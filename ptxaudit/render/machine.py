@@ -11,6 +11,7 @@ from ptxaudit.banks.ptx_opcodes import ATOMICS
 from ptxaudit.machine_model import Counted, Machine, Rule
 
 SCHEMA = "ptxaudit/machine/1"
+_NAMED = 5                       # opcodes of a rule in the table; all of them in the JSON
 _GENERIC = "banks=…,word=…,threads=…,broadcast=any|one|none"
 
 # operation -> (machine instruction, PTX)
@@ -87,10 +88,12 @@ def measured_opcodes(machine: Machine, rule: Rule) -> dict[str, int]:
 
 
 def evidence(machine: Machine, rule: Rule) -> str:
-    """"measured: LDS.U8 83, LDS.U16 89" or "by rule (H200)"."""
+    """"measured: LDS.U8 83, LDS.U16 89" or "by rule (H200)"; the first few of many opcodes."""
     found = measured_opcodes(machine, rule)
     if found:
-        return "measured: " + ", ".join(f"{opcode} {n}" for opcode, n in found.items())
+        named = [f"{opcode} {n}" for opcode, n in found.items()]
+        more = len(named) - _NAMED
+        return "measured: " + ", ".join(named[:_NAMED] if more > 1 else named) + (f" and {more} more opcodes, {sum(found.values()):,} requests in all" if more > 1 else "")
     return f"by rule ({rule.source})"
 
 

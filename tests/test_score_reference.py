@@ -322,3 +322,22 @@ def test_the_groups_of_one_request_add_up_to_its_score():
                 assert scores.low[0] == sum(part.wavefronts for part in parts) * rule.count.factor * rule.split
                 if scores.low[0] == scores.high[0]:
                     assert scores.ways[0] == max(part.wavefronts for part in parts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_generic_loads_in_a_cluster_lie_between_both_kinds(data):
+    """Wide ones were seen to merge there; narrow ones are the same by either rule."""
+    machine = machines.get("sm_90")
+    opcode, shared = data.draw(st.sampled_from([("LD.E", "LDS"), ("LD.E.64", "LDS.64"), ("LD.E.128", "LDS.128")]))
+    access = banks.classify(opcode)
+    rows = np.array([[access.width * u for u in data.draw(units())] for _ in range(ROWS)])
+    chosen = [data.draw(masks()) for _ in rows]
+    active = np.array([[m >> lane & 1 for lane in range(WARP)] for m in chosen], bool)
+    either = banks.score(machine, access, rows, active, clustered=True)
+    apart, merged = scored(machine, access, rows, chosen), scored(machine, banks.classify(shared), rows, chosen)
+    assert (either.low == np.minimum(apart.low, merged.low)).all() and (either.high == np.maximum(apart.high, merged.high)).all()
+    assert (either.ideal <= either.low).all() and ((either.ways >= 0) == (either.low == either.high) & (apart.ideal == merged.ideal) & (apart.ways == merged.ways)).all()
+    for i, mask in enumerate(chosen):
+        low, high = banks.bounds(machine, access, mask.bit_count(), mask.bit_count(), clustered=True)
+        assert low <= either.low[i] <= either.high[i] <= high

@@ -10,7 +10,7 @@ Requests are taken in chunks, so that memory does not grow with n beyond the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ class _Part(NamedTuple):
 
 def score(
     machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None = None, *,
-    zero_filled: np.ndarray | None = None, in_l1: bool | None = None,
+    zero_filled: np.ndarray | None = None, in_l1: bool | None = None, clustered: bool = False,
 ) -> Scores:
     """Scores n requests of one opcode.
 
@@ -69,8 +69,11 @@ def score(
     active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
     zero_filled: (n, lanes) bool, lanes of a cp.async that write zeros instead of copying; None = none, or not known for a ZFILL.
     in_l1: all source lines of a cp.async.ca are in L1, or none is (sources are then whole addresses); None = not known.
+    clustered: the launch has clusters of several blocks, where wide generic loads were seen to merge: a range where that matters.
     Raises InputError where the machine has no rule for the access, or an active lane is misaligned.
     """
+    if clustered and access.operation == "generic load":
+        return _perhaps_merged(machine, access, addresses, active)
     rule = _rule(machine, access)
     n, lanes = addresses.shape
     step = max(1, CHUNK // _numbers(rule.count, lanes))
@@ -89,6 +92,20 @@ def score(
         return None if columns[0] is None else np.concatenate(columns)
 
     return Scores(*(joined(name) for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")), evidence, joined("lines_low"))
+
+
+def _perhaps_merged(machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray) -> Scores:
+    """A generic load in a launch with clusters: as LDS at least, as a generic load elsewhere at most."""
+    merged, apart = score(machine, _as_shared(access), addresses, active), score(machine, access, addresses, active)
+    low, high = np.minimum(merged.low, apart.low), np.maximum(merged.high, apart.high)
+    ideal = np.minimum(merged.ideal, apart.ideal)
+    sure = (low == high) & (merged.ideal == apart.ideal) & (merged.ways == apart.ways)
+    return Scores(low, high, ideal, np.where(sure, apart.ways, UNKNOWN), None, None, apart.evidence)
+
+
+@lru_cache(maxsize=1024)
+def _as_shared(access: Access) -> Access:
+    return replace(access, operation="load", generic=False)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from ptxaudit.banks.access import Access
@@ -14,10 +15,11 @@ from ptxaudit.machine_model import Count, Counted, Doubt, Machine, Rule
 
 
 @lru_cache(maxsize=8192)
-def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, zero_filled: bool = False) -> tuple[int, int]:
+def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, zero_filled: bool = False,
+           clustered: bool = False) -> tuple[int, int]:
     """(fewest, most) wavefronts of one request with lanes_low to lanes_high active lanes, whatever the addresses.
 
-    For cp.async.cg the bounds of k; zero_filled: lanes of it may write zeros instead of copying.
+    For cp.async.cg the bounds of k; zero_filled: lanes of it may write zeros instead of copying. clustered: as for `score`.
     Raises InputError where the machine does not score the access, or the lanes are not 0 <= low <= high <= machine.lanes.
     """
     reason = machine.refusal(access)
@@ -35,6 +37,8 @@ def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, ze
     if rule.count.what is Counted.LINES and (zero_filled or access.zero_fill):
         low = 0
     fewest = _fewest(rule.count, low)
+    if clustered and access.operation == "generic load":
+        fewest = min(fewest, _fewest(machine.rule(replace(access, operation="load")).count, low))
     if access.may_combine:
         fewest = min(fewest, 1)
     elif access.may_count:

@@ -247,6 +247,11 @@ class Graph:
     def _entry_memo(self) -> dict[tuple[str, int], frozenset[int]]:
         return {}
 
+    @cached_property
+    def before(self) -> dict[int, tuple[int, ...]]:
+        """block -> the blocks that may come just before it."""
+        return {b: tuple(self.cfg.predecessors(b)) for b in self.cfg}
+
     def reaching(self, register: str, index: int) -> frozenset[int]:
         """Instructions whose definition of `register` may be the one read at `index`."""
         block = self.block_of[index]
@@ -260,35 +265,25 @@ class Graph:
 
     def _at_entry(self, register: str, block: int) -> frozenset[int]:
         key = (register, block)
-        memo = self._entry_memo
-        if key in memo:
-            return memo[key]
-        per_block = self.definitions[register]
-        found: set[int] = set()
-        if len(per_block) == 1:            # compilers write most registers in one place: what reads one reads that
-            for at, kills in reversed(next(iter(per_block.values()))):
-                found.add(at)
-                if kills:
-                    break
-            memo[key] = frozenset(found)
-            return memo[key]
-        seen: set[int] = set()
-        stack = [p for p in self.cfg.predecessors(block)]
-        while stack:
-            b = stack.pop()
-            if b in seen:
-                continue
-            seen.add(b)
-            killed = False
-            for at, kills in reversed(per_block.get(b, ())):
-                found.add(at)
-                if kills:
-                    killed = True
-                    break
-            if not killed:
-                stack.extend(p for p in self.cfg.predecessors(b) if p not in seen)
-        memo[key] = frozenset(found)
-        return memo[key]
+        if key not in self._entry_memo:
+            per_block = self.definitions[register]
+            leaving = {b: _last(writes) for b, writes in per_block.items()}
+            if len(leaving) == 1:        # compilers write most registers in one place: what reads one reads that
+                (found,) = leaving.values()
+            else:
+                found, seen, stack = set(), set(), list(self.before.get(block, ()))
+                while stack:
+                    b = stack.pop()
+                    if b in seen:
+                        continue
+                    seen.add(b)
+                    if b in leaving:
+                        found.update(leaving[b])
+                        if any(kills for _, kills in per_block[b]):
+                            continue
+                    stack.extend(self.before[b])
+            self._entry_memo[key] = frozenset(found)
+        return self._entry_memo[key]
 
     # --- slices ---
 
@@ -563,3 +558,13 @@ def to_dot(nodes: nx.DiGraph) -> str:
         style = ', style="dashed"' if e.get("control") else ""
         lines.append(f"  {quote(a)} -> {quote(b)} [label={quote(e.get('register', ''))}{style}];")
     return "\n".join(lines + ["}"])
+
+
+def _last(writes: list[tuple[int, bool]]) -> list[int]:
+    """Of the writes of a block in order, (instruction, kills), those that hold at its end."""
+    out = []
+    for at, kills in reversed(writes):
+        out.append(at)
+        if kills:
+            break
+    return out

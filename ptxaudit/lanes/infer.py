@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -76,6 +75,35 @@ class State:
         return State(registers, self.mask, self.exact, self.doubts)
 
 
+@dataclass(frozen=True)
+class Loop:
+    """What never changes of a loop.
+
+    body: its order of running, without the head. targets: its blocks and those that it leads to. sites, written:
+    accesses and registers in it. forks, exits: its blocks that end in a jump, those that may leave it. outward: those
+    whose ways meet outside of it.
+    """
+
+    head: int
+    body: list
+    inside: frozenset[int]
+    targets: tuple[int, ...]
+    sites: tuple[int, ...]
+    written: tuple
+    forks: tuple[int, ...]
+    exits: tuple[int, ...]
+    outward: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a run of a loop may change, as it was before: numbers of observations, arriving states, decisions."""
+
+    seen: dict[int, int]
+    incoming: dict[int, list]
+    kinds: dict[int, frozenset[str] | None]
+
+
 @dataclass
 class _Branches:
     """How the branches of the blocks were taken: "apart" (known, by lanes of one warp differently),
@@ -126,7 +154,8 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             failure = "budget: the analysis was not finished in the time given"
             break
         for index, observations in interpreter.seen.items():
-            seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
+            if observations:
+                seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
     shaped = frozenset() if batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     shaped = {twins[i] for i in shaped}
     sites = {}
@@ -198,6 +227,32 @@ class Paths:
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
         self.live = self._live_registers()
         self._always: dict[tuple[int, int], bool] = {}
+        self._loops: dict[int, Loop] = {}
+
+    def loop(self, head: int, body: list) -> Loop:
+        """The loop at a head of the order."""
+        if head not in self._loops:
+            inside = frozenset({head} | _blocks_of(body))
+            ways = {b: set(self.reduced.successors(b)) for b in inside}
+            last = lambda b: self.function.instructions[self.graph.ends[b] - 1]
+            sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
+                     if self.function.instructions[k].site is not None)
+            self._loops[head] = Loop(
+                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), self._written(inside),
+                forks=tuple(b for b in inside if last(b).control is not None),
+                exits=tuple(b for b in inside if not ways[b] <= inside),
+                outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside))
+        return self._loops[head]
+
+    def _written(self, inside: frozenset[int]) -> tuple:
+        names: dict = {}
+        for b in inside:
+            for k in range(self.graph.starts[b], self.graph.ends[b]):
+                for op in self.part.ops[k] if k in self.part.instructions else ():
+                    names.update((d.name, None) for d in op.dst if d is not None)
+                    if op.name == "store" and op.space == "local":
+                        names[("local",)] = None
+        return tuple(names)
 
     def _reduced_cfg(self) -> nx.DiGraph:
         """The control flow with branches that decide nothing taken out."""
@@ -252,8 +307,8 @@ class Paths:
             if entering != live[b]:
                 live[b] = entering
                 work.extend(self.reduced.predecessors(b))
-        every = list(names)
-        return {b: frozenset(every[at] for at in set_bits(bits)) for b, bits in live.items()}
+        every = np.array(list(names), dtype=object)
+        return {b: frozenset(every[set_bits(bits)]) for b, bits in live.items()}
 
     def always(self, dominator: int, block: int) -> bool:
         """Every way from `dominator` to the end leads through `block`."""
@@ -269,12 +324,10 @@ class Paths:
         return self._always[key]
 
 
-def set_bits(number: int) -> Iterator[int]:
+def set_bits(number: int) -> np.ndarray:
     """The places of the ones of a number."""
-    while number:
-        lowest = number & -number
-        yield lowest.bit_length() - 1
-        number ^= lowest
+    octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
 
 
 class Interpreter:
@@ -291,6 +344,11 @@ class Interpreter:
         self.fresh = 0
         self.steps = 0
         self.unrolling = 0
+        self.widening = 0
+        # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
+        # later pass around them; and the state that the last pass found to hold, where the next begins
+        self.stuck: set[int] = set()
+        self.settled: dict[int, tuple[dict, dict, dict]] = {}
         self.failure = ""
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
@@ -332,42 +390,52 @@ class Interpreter:
         arriving = self.incoming.pop(head, [])
         if not arriving:
             return
-        inside = {head} | _blocks_of(body)
-        if any(b != head and self.incoming.get(b) for b in inside):
+        loop = self.paths.loop(head, body)
+        if any(b != head and self.incoming.get(b) for b in loop.inside):
             self.failure = "a loop with several entries"
-            raise_after = self.incoming
-            for b in inside:
-                raise_after.pop(b, None)
+            for b in loop.inside:
+                self.incoming.pop(b, None)
             return
         entry = self._join(head, arriving)
-        mark = {k: len(v) for k, v in self.seen.items()}
-        outside = {b: list(v) for b, v in self.incoming.items()}
-        kinds = dict(self.branches.kinds)
-        if not self._unroll(head, body, inside, entry):
-            self._rollback(mark, outside, kinds)
-            self._widen(head, body, inside, entry, mark, outside)
+        mark = self._mark(loop)
+        if head in self.stuck or not self._unroll(loop, entry):
+            if self.unrolling and head in self.stuck:      # widened, its branches are no more decided than before
+                raise Undecided
+            self._rollback(mark)
+            self._widen(loop, entry, mark)
 
-    def _rollback(self, mark, outside, kinds=None) -> None:
-        for k in list(self.seen):
-            del self.seen[k][mark.get(k, 0):]
-        self.incoming = defaultdict(list, {b: list(v) for b, v in outside.items()})
-        if kinds is not None:
-            self.branches.kinds = kinds
+    def _mark(self, loop: Loop) -> Mark:
+        """What a run of the loop may change, as it is before."""
+        return Mark({k: len(self.seen[k]) for k in loop.sites},
+                    {b: list(self.incoming.get(b, ())) for b in loop.targets},
+                    {b: self.branches.kinds.get(b) for b in loop.inside})
 
-    def _pass(self, head: int, body: list, state: State) -> list[tuple[int, State]]:
+    def _rollback(self, mark: Mark, decisions: bool = True) -> None:
+        for k, count in mark.seen.items():
+            del self.seen[k][count:]
+        self.incoming.update((b, list(states)) for b, states in mark.incoming.items())
+        if decisions:
+            for b, kind in mark.kinds.items():
+                if kind is None:
+                    self.branches.kinds.pop(b, None)
+                else:
+                    self.branches.kinds[b] = kind
+
+    def _pass(self, loop: Loop, state: State) -> list[tuple[int, State]]:
         """One trip: run head and body, return what comes back to the head."""
-        self._run_block(head, state)
-        self._run_elements(body)
-        return self.incoming.pop(head, [])
+        self._run_block(loop.head, state)
+        self._run_elements(loop.body)
+        return self.incoming.pop(loop.head, [])
 
-    def _unroll(self, head: int, body: list, inside: set, entry: State) -> bool:
+    def _unroll(self, loop: Loop, entry: State) -> bool:
         """Follow the loop trip by trip while every branch in it is decided. False: it is not."""
         self.unrolling += 1
+        widening, self.widening = self.widening, 0
         state = entry.copy()
         limit = time.perf_counter() + UNROLL_SECONDS
         try:
             for trip in range(UNROLL_TRIPS):
-                back = self._pass(head, body, state)
+                back = self._pass(loop, state)
                 if not back:
                     return True
                 state = self._join_exclusive(back)
@@ -375,30 +443,38 @@ class Interpreter:
                     return False
             return False
         except Undecided:
+            self.stuck.add(loop.head)
             return False
         finally:
             self.unrolling -= 1
+            self.widening = widening
 
-    def _widen(self, head, body, inside, entry: State, mark, outside) -> None:
+    def _widen(self, loop: Loop, entry: State, mark: Mark) -> None:
         """Find a state at the head that every trip keeps; see the module."""
-        modified = self._modified(inside)
-        hypothesis = {name: "same" for name in modified}
-        zeros: dict = {}
+        head = loop.head
         unrolling, self.unrolling = self.unrolling, 0
-        steps: dict = {}
+        if not self.widening:
+            self.stuck -= loop.inside
+            self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
+        self.widening += 1
+        hypothesis, steps, zeros = self.settled.get(head) or ({name: "same" for name in loop.written}, {}, {})
+        settled = head in self.settled
         self.fresh += 1
         trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
-            self._rollback(mark, outside)
+            self._rollback(mark, decisions=False)
             start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
             if attempt:
-                start.exact = start.exact and not self._exits_apart(inside)
-            back = self._pass(head, body, start.copy())
+                start.exact = start.exact and not self._exits_apart(loop)
+            back = self._pass(loop, start.copy())
             if not back:
                 break
-            arrived = self._join_back(head, back, inside)
+            arrived = self._join_back(loop, back)
             changed = False
-            for name in modified:
+            for name in loop.written:
+                if settled and not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
+                    changed = True
+                    continue
                 verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt)
                 if verdict == "opaque" and hypothesis[name] != "opaque":
                     came = arrived.registers.values.get(name)
@@ -409,36 +485,25 @@ class Interpreter:
                     hypothesis[name] = verdict
                     if name in zeros:
                         zeros[name] = (zeros[name][0], False)
-            if start.exact and self._exits_apart(inside):
+            if start.exact and self._exits_apart(loop):
                 changed = True
             if not changed:
                 break
         else:
-            self._rollback(mark, outside)
-            start = self._hypothetical(entry, {n: "opaque" for n in modified}, {}, {}, trip, head)
+            self._rollback(mark, decisions=False)
+            start = self._hypothetical(entry, {n: "opaque" for n in loop.written}, {}, {}, trip, head)
             start.exact = False
-            self._pass(head, body, start)
+            self._pass(loop, start)
+        self.settled[head] = hypothesis, steps, zeros
         self.unrolling = unrolling
-        if unrolling and self._decisions_open(inside):
+        self.widening -= 1
+        if unrolling and self._decisions_open(loop):
             raise Undecided
-        if self._exits_apart(inside):
-            self._forget_trips(inside, head, modified)
+        if self._exits_apart(loop):
+            self._forget_trips(loop)
 
-    def _decisions_open(self, inside) -> bool:
-        return any(self.branches.any(b, "uniform", "varying") for b in inside)
-
-    def _modified(self, inside: set[int]) -> list:
-        names: dict = {}
-        for b in inside:
-            for k in range(self.graph.starts[b], self.graph.ends[b]):
-                if k in self.part.instructions:
-                    for op in self.part.ops[k]:
-                        for d in op.dst:
-                            if d is not None:
-                                names[d.name] = d
-                        if op.name == "store" and op.space == "local":
-                            names[("local",)] = None
-        return list(names)
+    def _decisions_open(self, loop: Loop) -> bool:
+        return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
 
     def _hypothetical(self, entry: State, hypothesis, steps, zeros, trip: Uniform, head: int) -> State:
         state = entry.copy()
@@ -508,33 +573,35 @@ class Interpreter:
             zeros[name] = (low, True)
         return kind
 
-    def _exits_apart(self, inside: set[int]) -> bool:
+    @staticmethod
+    def _restep(name, start: State, arrived: State, steps: dict, trip: Uniform) -> bool:
+        """A register that moved by a step when the loop was run last moves by another one now."""
+        now, came = start.registers.values.get(name), arrived.registers.values.get(name)
+        if now is None or came is None or now.base.dtype != came.base.dtype or now.poison is not None or came.poison is not None:
+            return False
+        step = affine.subtract(came, now)
+        if step.poison is not None or step.valid is not None or same(step, steps[name]) or any(u.key == trip.key for u, _ in step.terms):
+            return False
+        steps[name] = squeeze(step)
+        return True
+
+    def _exits_apart(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
-        for b in inside:
-            if any(s not in inside for s in self.reduced.successors(b)) and self.branches.any(b, "varying", "apart"):
-                return True
-            if self.branches.any(b, "varying") and self._leads_out(b, inside):
-                return True
-        return False
+        return any(self.branches.any(b, "varying", "apart") for b in loop.exits) \
+            or any(self.branches.any(b, "varying") for b in loop.outward)     # their lanes meet outside of it only
 
-    def _leads_out(self, block: int, inside: set[int]) -> bool:
-        """A branch inside the loop whose lanes meet only outside of it."""
-        meeting = self.graph.postdominators.get(block, END)
-        return meeting not in inside
-
-    def _forget_trips(self, inside: set[int], head: int, modified) -> None:
+    def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
-        causes = [self.causes[b] for b in inside if b in self.causes]
-        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[head] - 1,
+        causes = [self.causes[b] for b in loop.forks if b in self.causes]
+        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[loop.head] - 1,
                    any(c.data for c in causes))
-        for b, states in self.incoming.items():
-            if b in inside:
-                continue
+        for b in loop.targets:
+            states = self.incoming.get(b, ()) if b not in loop.inside else ()
             for i, (source, state) in enumerate(states):
-                if source not in inside:
+                if source not in loop.inside:
                     continue
                 state = state.copy()
-                for name in modified:
+                for name in loop.written:
                     value = state.registers.values.get(name)
                     if value is not None and any(u.kind not in _OUTER for u, _ in value.terms):
                         state.registers.values[name] = _without_trips(value, why)
@@ -717,12 +784,12 @@ class Interpreter:
             self._merge(out, state, apart, (block, n))
         return self._restore(block, out)
 
-    def _join_back(self, head: int, arriving, inside: set[int]) -> State:
+    def _join_back(self, loop: Loop, arriving) -> State:
         """What several back edges bring to the head."""
-        apart = any(self.branches.any(b, "varying") for b in inside)
+        apart = any(self.branches.any(b, "varying") for b in loop.forks)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, apart, (head, "back", n))
+            self._merge(out, state, apart, (loop.head, "back", n))
         return out
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:

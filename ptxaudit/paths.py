@@ -7,6 +7,10 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 
+# Folders of a project that others' files are installed into.
+FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", "_deps"))
+
+
 @lru_cache(maxsize=4096)
 def below(file: str, root: str | os.PathLike[str] | None) -> str:
     """`file` relative to `root` where it lies below it, with forward slashes; else as it is."""
@@ -22,6 +26,12 @@ def below(file: str, root: str | os.PathLike[str] | None) -> str:
 def base_name(file: str) -> str:
     """The last part of a path."""
     return PurePath(file).name
+
+
+def is_own(file: str, root: str | os.PathLike[str] | None) -> bool:
+    """A file of the project: below the root, where there is one, and not of an installed package."""
+    path = PurePath(below(file, root))
+    return not (root is not None and path.is_absolute()) and FOREIGN.isdisjoint(path.parts)
 
 
 def here() -> str:

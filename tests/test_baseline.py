@@ -104,6 +104,7 @@ def test_stale_entries_are_those_with_less_excess_now(against):
 
 
 def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
+    from ptxaudit.render.checked import Checked
     from ptxaudit.render.problems import denial_lines, stale_text
 
     copies = told(kernel(*(at(10, "a();", offset=n, **BAD) for n in range(16))))
@@ -112,7 +113,7 @@ def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
         "stale: k.cu:10: ld.shared.f32: excess 56 → excess 0 (8 wavefronts)  (k(float*))  ×16",
         "baseline: 16 stale entries: lower it with `ptxaudit baseline update b.json INPUT...`"]
     verdict, _ = against(better, copies, "total-excess=800", "excess=1")
-    assert denial_lines(verdict.denials) == [
+    assert denial_lines(verdict.denials, Checked(copies, "/src")) == [
         "denied by total-excess=800: k.cu: total-excess is 896, 0 in the baseline  (k(float*))",
         "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7  (k(float*))  ×16"]
 

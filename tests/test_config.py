@@ -68,7 +68,7 @@ def test_a_project_is_audited_without_arguments(project, name, text):
     data = report(status=1)
     (kernel,) = data["kernels"]
     assert (kernel["arch"], kernel["input"], kernel["totals"]["excess"]) == ("sm_80", "src/k.cu", 31)
-    assert "denied by PA002: k.cu:4" in run("audit", status=1).stderr
+    assert "denied by PA002: src/k.cu:4" in run("audit", status=1).stderr
 
 
 def test_settings_are_found_from_below_and_their_paths_are_theirs(project, monkeypatch):

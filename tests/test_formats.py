@@ -112,6 +112,33 @@ def test_sarif_tells_what_comments_allow_and_where_code_was_inlined():
     assert not any("tex.2d" in r["message"]["text"] for r in found)
 
 
+HEADERS = ("/usr/local/cuda/include/helpers.h", "/src/.venv/lib/site-packages/nvidia/cu13/include/helpers.h")
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_code_of_a_foreign_header_is_shown_at_the_line_that_uses_it(header, sarif_schema):
+    from ptxaudit.gate import judge, parse_limit
+    from ptxaudit.render.problems import denial_lines
+
+    frames = (Frame("/usr/local/cuda/include/more.h", 7, "inner", "inner();"), Frame("/src/dir/k.cu", 40, "outer", "outer();"),
+              Frame("/src/dir/k.cu", 50, "outermost", "outermost();"))
+    given = sample(at(188, file=header, inlined=frames, wavefronts=64))
+    document = json.loads(text_of("sarif", given))
+    sarif_schema.validate(document)
+    (result,) = document["runs"][0]["results"]
+    (place,) = result["locations"]
+    assert place["physicalLocation"] == {"artifactLocation": {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"},
+                                         "region": {"startLine": 40, "snippet": {"text": "outer();"}}}
+    related = [(one["physicalLocation"]["region"]["startLine"], one["message"]["text"]) for one in result["relatedLocations"]]
+    assert related == [(188, "the access itself"), (7, "inner was inlined here"), (50, "outermost was inlined here")]
+    assert text_of("github", given).startswith("::warning file=dir/k.cu,line=40,")
+    assert json.loads(text_of("gitlab", given))[0]["location"] == {"path": "dir/k.cu", "lines": {"begin": 40}}
+    assert 'file="dir/k.cu" line="40"' in text_of("junit", given) and "dir/k.cu:40" in text_of("markdown", given)
+    (line,) = denial_lines(judge(given, [parse_limit("excess=1")]).denials, Checked(given, ROOT))
+    assert line.startswith("denied by excess=1: dir/k.cu:40 (in helpers.h:188): ld.shared.f32: excess is 7")
+    assert "helpers.h,line=188" in text_of("github", sample(at(188, file=header, wavefronts=64)))
+
+
 def test_fingerprints_survive_moved_lines_and_other_offsets_and_are_distinct():
     def prints(given):
         return [result["partialFingerprints"]["ptxauditSite/v1"] for result in results(given)]

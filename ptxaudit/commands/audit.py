@@ -122,8 +122,8 @@ def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, base
 
     lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
     lines += [text.problem_text(problem) for problem in checked.report.problems]
-    lines += text.denial_lines(verdict.denials)
-    lines += text.denial_lines(verdict.warnings, "warning: may be denied")
+    lines += text.denial_lines(verdict.denials, checked)
+    lines += text.denial_lines(verdict.warnings, checked, "warning: may be denied")
     lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]
     if checked.ratchet is not None and baseline is not None:
         lines += text.stale_text(checked.ratchet.stale(), baseline)

@@ -9,6 +9,7 @@ of a `Checked`.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
-from ptxaudit.paths import base_name, below
-from ptxaudit.report import Report, Source, Suppression
+from ptxaudit.paths import base_name, below, is_own
+from ptxaudit.report import Frame, Report, Source, Suppression
 from ptxaudit.rules import RULES, Level, Rule
 
 if TYPE_CHECKING:
@@ -74,6 +75,15 @@ class Checked:
     def findings(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.all_findings if finding.rule not in self.ignore)
 
+    def place_of(self, source: Source) -> Source | Frame:
+        """Where a finding is shown: the access's own line, or the innermost of the project's that it was inlined
+        at, where the access itself is in a header of somebody else's."""
+        return next((place for place in (source, *source.inlined) if place.file in self._inputs or is_own(place.file, self.root)), source)
+
+    @cached_property
+    def _inputs(self) -> frozenset[str]:
+        return frozenset(entry.path for entry in self.report.inputs) | frozenset(os.path.abspath(entry.path) for entry in self.report.inputs)
+
     @cached_property
     def stale_suppressions(self) -> tuple[Suppression, ...]:
         """Those that match nothing any more, where that can be told."""
@@ -98,6 +108,9 @@ class Checked:
         rule = RULES[finding.rule]
         level: Level = rule.level if finding.certain else "note"
         place = finding.where
+        source = finding.source or (finding.site.source if finding.site else None)
+        if finding.place is None and source is not None and (shown := self.place_of(source)) is not source:
+            place = Place(shown.file, shown.line, None, shown.text)
         return Result(rule, level, folded.what, below(place.file, self.root), place, folded, printed, self._state(finding))
 
     def _state(self, finding: Finding) -> State | None:

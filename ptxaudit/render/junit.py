@@ -32,7 +32,7 @@ def junit(checked: Checked) -> str:
             found[id(finding.site if finding.site is not None else finding.kernel)].append(finding)
     root = Element("testsuites", name="ptxaudit")
     for kernel in checked.report.kernels:
-        _suite(root, kernel, found, checked.root)
+        _suite(root, kernel, found, checked)
     if checked.report.problems:
         _problems(root, checked.report.problems)
     for suite in root:
@@ -45,23 +45,24 @@ def junit(checked: Checked) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(suites: Element, kernel: Kernel, found: dict[int, list[Finding]], root: str | None) -> None:
+def _suite(suites: Element, kernel: Kernel, found: dict[int, list[Finding]], checked: Checked) -> None:
     launch = f", {kernel.launch}" if kernel.launch else ""
     suite = SubElement(suites, "testsuite", name=_clean(f"{kernel.demangled} ({kernel.arch} {kernel.isa}{launch})"))
     for group in fold(kernel.sites):
-        _case(suite, kernel, group, [finding for site in group for finding in found.get(id(site), ())], root)
+        _case(suite, kernel, group, [finding for site in group for finding in found.get(id(site), ())], checked)
     for finding in found.get(id(kernel), ()):
         case = SubElement(suite, "testcase", classname=_clean(kernel.demangled), name=RULES[finding.rule].title)
         _failure(case, [finding])
 
 
-def _case(suite: Element, kernel: Kernel, group: tuple[Site, ...], findings: list[Finding], root: str | None) -> None:
+def _case(suite: Element, kernel: Kernel, group: tuple[Site, ...], findings: list[Finding], checked: Checked) -> None:
     site = group[0]
     name = f"{place(site, kernel)} {site.opcode}" + (f" ×{len(group)}" if len(group) > 1 else "")
     case = SubElement(suite, "testcase", classname=_clean(kernel.demangled), name=_clean(name))
     if site.source:
-        case.set("file", _clean(below(site.source.file, root)))
-        case.set("line", str(site.source.line))
+        shown = checked.place_of(site.source)
+        case.set("file", _clean(below(shown.file, checked.root)))
+        case.set("line", str(shown.line))
     if findings:
         _failure(case, findings)
     elif site.status is Status.UNKNOWN:

@@ -50,9 +50,9 @@ def error_text(error: InputError) -> str:
     return problem_text(Problem.of(error))
 
 
-def denial_lines(denials: Iterable[Denial], word: str = "denied") -> list[str]:
+def denial_lines(denials: Iterable[Denial], checked: Checked, word: str = "denied") -> list[str]:
     """A line for each place that the gate denies, by which limit; copies of one line are counted."""
-    return [f"{word} by {text}" for text in _counted(map(denial_text, denials))]
+    return [f"{word} by {text}" for text in _counted(denial_text(denial, checked) for denial in denials)]
 
 
 def _counted(texts: Iterable[str]) -> list[str]:
@@ -60,16 +60,27 @@ def _counted(texts: Iterable[str]) -> list[str]:
     return [text + (f"  ×{count}" if count > 1 else "") for text, count in Counter(texts).items()]
 
 
-def denial_text(denial: Denial) -> str:
+def denial_text(denial: Denial, checked: Checked) -> str:
     """Which limit, where, and why."""
+    opcode = f"{denial.site.opcode}: " if denial.site is not None and denial.finding is None else ""
     kernel = f"  ({denial.kernel.demangled})" if denial.kernel else ""
-    if denial.finding is not None:
-        place = denial.finding.where
-        where = PurePath(place.file).name + (f":{place.line}" if place.line is not None else "")
-        return f"{denial.limit}: {where}: {denial.what}{kernel}"
-    if denial.site is not None and denial.kernel is not None:
-        return f"{denial.limit}: {place_of(denial.site, denial.kernel)}: {denial.site.opcode}: {denial.what}{kernel}"
-    return f"{denial.limit}: {denial.kernel.input if denial.kernel else ''}: {denial.what}{kernel}"
+    return f"{denial.limit}: {_where(denial, checked)}: {opcode}{denial.what}{kernel}"
+
+
+def _where(denial: Denial, checked: Checked) -> str:
+    """The line, as it is called from here; of code from a header of somebody else's also that one's."""
+    finding, site = denial.finding, denial.site
+    source = finding.source or (finding.site.source if finding.site else None) if finding else site.source if site else None
+    if source is not None and (finding is None or finding.place is None):
+        shown = checked.place_of(source)
+        inside = "" if shown is source else f" (in {PurePath(source.file).name}:{source.line})"
+        return f"{below(shown.file, checked.root)}:{shown.line}{inside}"
+    if finding is not None:
+        return below(finding.where.file, checked.root) + (f":{finding.where.line}" if finding.where.line is not None else "")
+    if site is not None and denial.kernel is not None:
+        line = f":{site.ptx_line}" if site.ptx_line is not None else f" {place_of(site, denial.kernel)}"
+        return below(denial.kernel.input, checked.root) + line
+    return below(denial.kernel.input, checked.root) if denial.kernel else ""
 
 
 def suppression_text(suppression: Suppression, checked: Checked) -> str:

@@ -6,13 +6,15 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
+from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
-from ptxaudit.report import Problem
+from ptxaudit.report import Frame, Problem, Source
 from ptxaudit.rules import RULES, Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,7 +45,7 @@ def sarif(checked: Checked) -> str:
     if checked.root is not None:
         run["originalUriBaseIds"] = {BASE: {"uri": f"file://{quote(PurePath(checked.root).as_posix())}/"}}
     # a line a result: json's indented writing is ten times slower
-    lines = ",\n".join(json.dumps(_result(result), ensure_ascii=False) for result in results[:MOST_RESULTS])
+    lines = ",\n".join(json.dumps(_result(result, checked.root), ensure_ascii=False) for result in results[:MOST_RESULTS])
     head = json.dumps(run, indent=1, ensure_ascii=False).removesuffix("\n}")
     return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{head},\n "results": [\n{lines}\n]}}]}}\n'
 
@@ -62,7 +64,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(result: Result) -> dict[str, Any]:
+def _result(result: Result, root: str | None) -> dict[str, Any]:
     kernel, site = result.finding.kernel, result.finding.site
     location: dict[str, Any] = {"physicalLocation": _physical(result.file, result.place.line, result.place.column, result.place.text)}
     if kernel:
@@ -75,12 +77,10 @@ def _result(result: Result) -> dict[str, Any]:
         "locations": [location],
         "partialFingerprints": {FINGERPRINT: result.fingerprint},
     }
-    frames = result.source.inlined if result.source else ()
-    if frames:
+    if related := list(_related(result)):
         written["relatedLocations"] = [
-            {"id": at, "message": {"text": f"{frame.function or 'the code'} was inlined here"},
-             "physicalLocation": _physical(frame.file, frame.line, None, frame.text)}
-            for at, frame in enumerate(frames)
+            {"id": at, "message": {"text": message}, "physicalLocation": _physical(below(place.file, root), place.line, None, place.text)}
+            for at, (place, message) in enumerate(related)
         ]
     if site:
         figures = {name: getattr(site, name) for name in _FIGURES}
@@ -90,6 +90,17 @@ def _result(result: Result) -> dict[str, Any]:
     if result.state:
         written["baselineState"] = result.state
     return written
+
+
+def _related(result: Result) -> Iterator[tuple[Source | Frame, str]]:
+    """The places of the inline stack beside the one that is shown."""
+    if result.source is None:
+        return
+    if result.place.file != result.source.file or result.place.line != result.source.line:
+        yield result.source, "the access itself"
+    for frame in result.source.inlined:
+        if (frame.file, frame.line) != (result.place.file, result.place.line):
+            yield frame, f"{frame.function or 'the code'} was inlined here"
 
 
 @lru_cache(maxsize=1024)

@@ -72,20 +72,24 @@ class Finding:
 
 @dataclass(frozen=True)
 class Folded:
-    """Findings of one rule and one line that are copies of each other, as the worst of them."""
+    """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
+    say the same."""
 
     finding: Finding
     sites: int
     launches: int
+    alike: bool = False
 
     @property
     def what(self) -> str:
         """The sentence, with how many it speaks for."""
         parts = []
         if self.sites > 1:
-            parts.append(f"the worst of {self.sites} copies")
+            parts.append(f"{self.sites} copies")
         if self.launches > 1:
-            parts.append(f"the worst of {self.launches} launches")
+            parts.append(f"{self.launches} launches")
+        if not self.alike:
+            parts = [f"the worst of {part}" for part in parts]
         return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
 
 
@@ -137,7 +141,7 @@ def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambd
         worst = min(group, key=lambda f: (f.allowed is not None, list(Certainty).index(f.certainty), -f.weight))
         sites = {f.site.id for f in group if f.site}
         launches = {repr(f.kernel.launch) for f in group if f.kernel}
-        folded.append(Folded(worst, max(1, len(sites)), max(1, len(launches))))
+        folded.append(Folded(worst, max(1, len(sites)), max(1, len(launches)), len({finding.what for finding in group}) == 1))
     return folded
 
 

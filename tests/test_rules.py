@@ -125,6 +125,20 @@ def test_copies_of_a_line_are_folded_to_the_worst():
     assert one.what.endswith("(the worst of 3 copies, the worst of 2 launches)")
 
 
+def test_copies_that_say_the_same_are_counted_only():
+    (one,) = fold(found(report(kernel(*[site(wavefronts=64, id=f"s{n}") for n in range(4)])), "PA001"))
+    assert one.what.endswith("(4 copies)") and "worst" not in one.what
+
+
+def test_a_line_is_reached_where_a_copy_of_it_is():
+    idle = {"status": Status.UNREACHED, "requests": 0}
+    body, rest = site(10, id="a"), site(10, id="b", **idle)
+    assert not found(report(kernel(body, rest)), "PA010")
+    assert len(found(report(kernel(site(10, id="a", **idle), rest)), "PA010")) == 2
+    assert len(found(report(kernel(body, site(11, id="b", **idle))), "PA010")) == 1
+    assert len(found(report(kernel(site(None, id="a"), site(None, id="b", **idle))), "PA010")) == 1
+
+
 def suppressed(*suppressions, at=10, file="/src/k.cu", inlined=()):
     bad = site(at, wavefronts=64, source=Source(file, at, 0, None, inlined))
     base = report(kernel(bad))

@@ -6,8 +6,8 @@ costs nothing in them, and may conflict in the one that matters.
 What to do
 - Add a launch that takes the branch to the launch file.
 - Or delete the code, where nothing takes it.
-Unrolled loops leave remainders behind that launches with round sizes never reach: they are
-listed too, and may be allowed with a comment.
+Compilers copy lines: the remainder of an unrolled loop may never run while its body does. Where any
+copy of a line is reached, the line is.
 """
 
 from collections import defaultdict
@@ -26,13 +26,17 @@ def check(report: Report) -> Iterator[Finding]:
         if kernel.launch:
             launched[kernel.input, kernel.name, kernel.isa, kernel.arch].append(kernel)
     for kernels in launched.values():
-        reached: dict[str, bool] = defaultdict(bool)
-        for kernel in kernels:
-            for site in kernel.sites:
-                reached[site.id] |= site.status is not Status.UNREACHED
+        reached = {_line(site) for kernel in kernels for site in kernel.sites if site.status is not Status.UNREACHED}
         for site in kernels[0].sites:
-            if not reached[site.id]:
+            if _line(site) not in reached:
                 yield Finding("PA010", _what(site, len(kernels)), kernels[0], site)
+
+
+def _line(site: Site) -> object:
+    """What the copies of an access share: its line and inline stack; of one without a line, itself."""
+    if site.source is None:
+        return site.id
+    return site.source.file, site.source.line, site.access, tuple((frame.file, frame.line) for frame in site.source.inlined)
 
 
 def _what(site: Site, launches: int) -> str:

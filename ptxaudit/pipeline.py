@@ -26,6 +26,7 @@ from ptxaudit.loading import chosen
 from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import Options
 from ptxaudit.pairing import PtxMap, Side, paired, side
+from ptxaudit.questions import with_questions
 from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
@@ -126,10 +127,11 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
 
 def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
               aligned: dict[str, int], options: Options) -> KernelResult:
-    """The lane engine's answer."""
+    """The lane engine's answer, and what to tell where it has none."""
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    return lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
+    return with_questions(result, function, flow, machine, launch)
 
 
 def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:

@@ -1,0 +1,142 @@
+"""Finds what to tell where a site is unknown only because the launch is: a range, and the question.
+
+    unknown: div.s on values that are not known
+    ->  bounded, 1 to 32 a request: depends on n and the block's shape, which are not told
+        (--param n, --block): div.s on values that are not known
+
+Before: what the lane engine says. After: the same, but no site is unknown whose address and execution
+come from parameters and indices alone. The range is that of any request of its kind; what loads from
+memory, or rests on an instruction without a meaning, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ptxaudit import banks
+from ptxaudit.errors import InputError
+from ptxaudit.graph import Graph, sources_of
+from ptxaudit.ir import Const, Function, Op, Reg, Special, Unknown
+from ptxaudit.lanes.result import KernelResult, SiteResult, Status
+from ptxaudit.launch import Launch
+from ptxaudit.machine_model import Counted
+from ptxaudit.machines import Machine
+from ptxaudit.render.words import listing
+from ptxaudit.signature import numbered_name
+
+_NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is told
+_OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
+_OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
+_OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
+_SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
+
+
+def with_questions(result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None) -> KernelResult:
+    """The result, each such site as a range with its question."""
+    if all(site.status is not Status.UNKNOWN for site in result.sites):
+        return result
+    asking = _Asking(function, flow, launch)
+    return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
+
+
+def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
+    if site.status is not Status.UNKNOWN or any(sign in site.reason for sign in _NO_QUESTION):
+        return site
+    access = _scored(asking.function, site.index, machine)
+    asks = () if access is None else asking.of(site.index)
+    if not asks:
+        return site
+    names, options = zip(*asks)
+    verb = "is" if len(names) == 1 else "are"
+    reason = f"depends on {listing(list(names))}, which {verb} not told ({', '.join(options)}): {site.reason}"
+    if machine.rule(access).count.what is Counted.LINES:        # no counter sees its wavefronts: there is no range of them
+        return replace(site, reason=reason)
+    return replace(site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes))
+
+
+def _scored(function: Function, index: int, machine: Machine) -> banks.Access | None:
+    """The access, where it is certainly one of this block's shared memory and the machine has a rule for it."""
+    site = function.instructions[index].site
+    if site is None or site.space != "shared" or site.unscored:
+        return None
+    try:
+        access = banks.classify(site.opcode)
+    except InputError:
+        return None
+    return None if machine.refusal(access) else access
+
+
+class _Asking:
+    """What to tell for the accesses of one kernel."""
+
+    def __init__(self, function: Function, flow: Graph, launch: Launch | None) -> None:
+        self.function, self.flow, self.launch = function, flow, launch
+        self.known = launch.buffer(function)[1] if launch is not None else b""
+        self._found: dict[object, tuple[tuple[str, str], ...]] = {}
+
+    def of(self, index: int) -> tuple[tuple[str, str], ...]:
+        """(what, option) of each thing that is not told; () where more than that decides the address."""
+        registers = self.flow.reads(self.function.instructions[index], True)
+        key = (self.flow.block_of[index], frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers))
+        if key not in self._found:              # copies of one access are asked about once
+            self._found[key] = self._of(index)
+        return self._found[key]
+
+    def _of(self, index: int) -> tuple[tuple[str, str], ...]:
+        for operations in (self._deciding(index), self._computing(index)):
+            operations = list(operations)
+            if not any(_of_memory(op) or _meaningless(op) for op in operations):
+                return tuple(dict.fromkeys(pair for op in operations for pair in self._sources(op)))
+        return ()
+
+    def _deciding(self, index: int) -> Iterator[Op]:
+        """What the address and the execution of a site come from."""
+        part = self.flow.slice([index], follow_loads=True)
+        for at in sorted(part.instructions | part.branches):
+            yield from part.ops.get(at, ()) if at != index else ()
+
+    def _computing(self, index: int) -> Iterator[Op]:
+        """What the address alone is computed from, whichever way the program went."""
+        address = self.function.instructions[index].site.address
+        pending = [(address.name, index)] if isinstance(address, Reg) else []
+        seen = set(pending)
+        while pending:
+            for at in sorted(self.flow.reaching(*pending.pop())):
+                for op in self.function.instructions[at].ops:
+                    yield op
+                    further = {(register.name, at) for register in sources_of(op)} - seen
+                    seen |= further
+                    pending += further
+
+    def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
+        """What an operation reads of the launch that is not told."""
+        if op.name == "load" and op.space == "param":
+            address = op.src[0]
+            yield from self._parameters(address.value + op.offset if isinstance(address, Const) else None)
+        for source in op.src:
+            if not isinstance(source, Special):
+                continue
+            if source.name.startswith(_OF_BLOCK) and (self.launch is None or self.launch.block is None) and self.function.block is None:
+                yield "the block's shape", "--block"
+            elif source.name.startswith(_OF_GRID) and (self.launch is None or self.launch.grid is None):
+                yield "the grid", "--grid"
+
+    def _parameters(self, offset: int | None) -> Iterator[tuple[str, str]]:
+        """The parameter at an offset of the parameter buffer, or any of them."""
+        for position, parameter in enumerate(self.function.parameters):
+            inside = offset is None or parameter.offset <= offset < parameter.offset + parameter.size
+            if inside and not all(self.known[parameter.offset:parameter.offset + parameter.size] or b"\0"):
+                numbered = parameter.name == numbered_name(self.function.name, position)
+                yield (f"parameter {position}", f"--param {position}") if numbered else (parameter.name, f"--param {parameter.name}")
+
+
+def _of_memory(op: Op) -> bool:
+    return bool(op.space) and op.space not in _OWN_SPACES and not op.space.startswith("const") or op.name in ("atom", "call")
+
+
+def _meaningless(op: Op) -> bool:
+    from ptxaudit.lanes.affine import TABLES
+
+    special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
+    return not special and not any(op.name in table for table in TABLES) or any(isinstance(source, Unknown) for source in op.src)

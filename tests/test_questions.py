@@ -1,0 +1,66 @@
+"""What is unknown only because the launch is not told: a range, and what to tell."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxaudit
+
+PTX = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_param_0, .param .u32 k_param_1)
+{{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<3>;
+    .shared .align 4 .b8 s[16384];
+    ld.param.u64 %rd1, [k_param_0];
+    ld.param.u32 %r1, [k_param_1];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, s;
+    {body}
+    st.shared.u32 [%r8], %r1;
+    ret;
+}}
+"""
+DIVIDED = "rem.s32 %r4, %r2, %r1; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
+SQUARED = "mul.lo.s32 %r4, %r1, %r1; rem.s32 %r4, %r4, 7; mul.lo.s32 %r4, %r4, %r2; rem.s32 %r4, %r4, 1000; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
+LOADED = "ld.global.u32 %r6, [%rd1]; add.s32 %r6, %r6, %r2; rem.s32 %r4, %r6, %r1; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
+
+
+def site(body, **options):
+    (only,) = ptxaudit.audit(PTX.format(body=body), **options).sites
+    return only
+
+
+@pytest.mark.parametrize("body", [DIVIDED, SQUARED])
+def test_a_range_and_the_question(body):
+    found = site(body, launches=[ptxaudit.Launch("k", block=64)])
+    assert found.status == "bounded" and (found.per_request.low, found.per_request.high) == (1, 32)
+    assert found.reason.startswith("depends on parameter 1, which is not told (--param 1): ")
+
+
+def test_the_block_is_asked_for_too():
+    assert "(--param 1, --block)" in site(DIVIDED).reason
+
+
+def test_told_it_is_exact():
+    assert site(DIVIDED, launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 5])]).status == "exact"
+
+
+def test_what_loads_decide_is_no_question():
+    assert "--param" not in site(LOADED, launches=[ptxaudit.Launch("k", block=64)]).reason
+
+
+def test_a_parameter_is_called_as_in_the_source():
+    source = """
+    extern "C" __global__ void k(float* out, int columns) {
+        __shared__ float s[4096];
+        s[threadIdx.x % columns] = out[threadIdx.x];
+        __syncthreads();
+        out[threadIdx.x] = s[threadIdx.x];
+    }
+    """
+    store, _ = ptxaudit.audit(source, launches=[ptxaudit.Launch("k", block=64)]).sites
+    assert store.status == "bounded" and "depends on columns, which is not told (--param columns)" in store.reason

@@ -125,6 +125,14 @@ def test_copies_of_a_line_are_folded_to_the_worst():
     assert one.what.endswith("(the worst of 3 copies, the worst of 2 launches)")
 
 
+def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
+    example = rules.get("PA007").example
+    for used, pieces in (("v.x;", "1 access of at most 4 bytes (LDS): 4 wavefronts, as a vector 4"),
+                         ("v.x + v.z;", "2 accesses of at most 4 bytes (LDS): 8 wavefronts, as a vector 4")):
+        (finding,) = found(examined(example.triggers.replace("v.x;", used), example.options), "PA007")
+        assert finding.what == f"ld.shared.v4.f32: in machine code it is {pieces}"
+
+
 def test_copies_that_say_the_same_are_counted_only():
     (one,) = fold(found(report(kernel(*[site(wavefronts=64, id=f"s{n}") for n in range(4)])), "PA001"))
     assert one.what.endswith("(4 copies)") and "worst" not in one.what

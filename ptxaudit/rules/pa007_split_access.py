@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from ptxaudit.figures import total_excess
 from ptxaudit.findings import Finding
+from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report, Site
 from ptxaudit.rules import Example, Rule
@@ -31,15 +32,26 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:
-    pieces = _by_place(sass)
-    for key, vectors in _by_place(ptx).items():
-        became = pieces.get(key, ())
+    by_id, by_place = {site.id: site for site in sass.sites}, _by_place(sass)
+    for vector in ptx.sites:
+        width = vector.width or 0
+        if vector.pairing is not None:
+            became = [by_id[name] for name in vector.pairing.sass if name in by_id]
+        else:
+            became = by_place.get(_place(vector), []) if vector.source else []
         widest = max((site.width or 0 for site in became), default=0)
-        for vector in vectors:
-            if WORD < (vector.width or 0) and 0 < widest < (vector.width or 0):
-                alike = [site for site in became if site.width == widest]
-                what = f"{vector.opcode}: in machine code it is {plural(len(became), 'access', 'accesses')} of at most {widest} bytes ({alike[0].opcode})"
-                yield Finding("PA007", what, ptx, vector, weight=sum(total_excess(site)[0] for site in became))
+        if WORD < width and 0 < widest < width:
+            opcode = next(site.opcode for site in became if site.width == widest)
+            what = f"{vector.opcode}: in machine code it is {plural(len(became), 'access', 'accesses')} of at most {widest} bytes ({opcode})"
+            yield Finding("PA007", what + _cost(vector, became), ptx, vector, weight=sum(total_excess(site)[0] for site in became))
+
+
+def _cost(vector: Site, became: list[Site]) -> str:
+    """What the pieces take beside the vector, where both are known."""
+    pieces = [0 if site.status is Status.UNREACHED else site.wavefronts for site in became]
+    if vector.wavefronts is None or None in pieces or vector.pairing is None or len(vector.pairing.ptx) > 1:
+        return ""
+    return f": {plural(sum(piece or 0 for piece in pieces), 'wavefront')}, as a vector {vector.wavefronts:,}"
 
 
 def _by_place(kernel: Kernel) -> dict[object, list[Site]]:
@@ -47,9 +59,13 @@ def _by_place(kernel: Kernel) -> dict[object, list[Site]]:
     places: dict[object, list[Site]] = defaultdict(list)
     for site in kernel.sites:
         if site.source:
-            stack = tuple((frame.file, frame.line) for frame in site.source.inlined)
-            places[site.source.file, site.source.line, stack, site.access].append(site)
+            places[_place(site)].append(site)
     return places
+
+
+def _place(site: Site) -> object:
+    source = site.source
+    return source and (source.file, source.line, tuple((frame.file, frame.line) for frame in source.inlined), site.access)
 
 
 _SOURCE = """

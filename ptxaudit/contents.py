@@ -8,14 +8,15 @@ too old for the disassembler are listed too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ptxaudit import ir
 from ptxaudit.artifacts.registers import registers
-from ptxaudit.collect import Part, Progress
+from ptxaudit.collect import Part, Progress, name_of, silent
 from ptxaudit.errors import InputError
-from ptxaudit.inputs import Content
+from ptxaudit.inputs import Content, read
 from ptxaudit.loading import chosen, load, selected
 from ptxaudit.options import Options
 
@@ -36,21 +37,29 @@ class Image:
 
 @dataclass(frozen=True)
 class Listed:
-    """A kernel, the path of the input it is in, and of compiled files the image. Machine code is not
-    disassembled, so its function has no instructions; code: its bytes; registers: of a thread."""
+    """A kernel, the path of the input it is in, and of compiled files the image. Its function is without instructions:
+    a library has a hundred thousand kernels. sites: its shared-memory accesses, None where that takes a disassembler;
+    code: bytes of machine code; registers: of a thread."""
 
     input: str
     function: ir.Function
     image: Image | None = None
     code: int | None = None
     registers: int | None = None
+    sites: int | None = None
 
-    @property
-    def sites(self) -> int | None:
-        """Shared-memory accesses in it; None where that takes a disassembler."""
-        if self.code is not None:
-            return None
-        return sum(instruction.site is not None for instruction in self.function.instructions)
+
+def listed(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Listed]:
+    """The kernels of the inputs, one after the other; what cannot be read is added to the problems of `part`."""
+    for item in part.files_of(inputs, options.isa):
+        with part.collecting(name_of(item)):
+            yield from kernels_of(read(item), options, part, progress)
+
+
+def _of_text(path: str, function: ir.Function, image: Image | None = None) -> Listed:
+    """A kernel that was parsed, without what it was parsed for."""
+    sites = sum(instruction.site is not None for instruction in function.instructions)
+    return Listed(path, replace(function, instructions=()), image, sites=sites)
 
 
 def kernels_of(content: Content, options: Options, part: Part, progress: Progress) -> Iterator[Listed]:
@@ -63,7 +72,7 @@ def kernels_of(content: Content, options: Options, part: Part, progress: Progres
         for module in loaded.modules:
             for function in module.kernels():
                 if chosen(options, function.name):
-                    yield Listed(content.path, function)
+                    yield _of_text(content.path, function)
 
 
 def _compiled(content: Content, options: Options, part: Part) -> Iterator[Listed]:
@@ -97,4 +106,4 @@ def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Itera
         for module in loaded.modules:
             for function in module.kernels():
                 if chosen(options, function.name):
-                    yield Listed(content.path, function, image)
+                    yield _of_text(content.path, function, image)

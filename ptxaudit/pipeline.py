@@ -16,10 +16,9 @@ from typing import Any
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
-from ptxaudit.contents import Listed, kernels_of
+from ptxaudit.contents import Listed, listed
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
-from ptxaudit.inputs import read
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
 from ptxaudit.loading import chosen
@@ -77,11 +76,7 @@ def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = s
     """The kernels of the inputs without auditing them, and what could not be read."""
     ready(options)
     part = Part()
-    found: list[Listed] = []
-    for item in part.files_of(inputs, options.isa):
-        with part.collecting(name_of(item)):
-            found += kernels_of(read(item), options, part, progress)
-    return found, part.problems
+    return list(listed(inputs, options, part, progress)), part.problems
 
 
 @dataclass(frozen=True)

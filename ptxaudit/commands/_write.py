@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -9,12 +10,15 @@ import click
 from ptxaudit.errors import InputError
 
 
-def emit(text: str, output: str | None) -> None:
-    """Text to a file, or to standard output. Raises InputError where the file cannot be written."""
+def emit(text: str | Iterable[str], output: str | None) -> None:
+    """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written."""
+    pieces = [text] if isinstance(text, str) else text
     if output is None:
-        click.echo(text, nl=False)
+        for piece in pieces:
+            click.echo(piece, nl=False)
         return
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        with Path(output).open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
     except OSError as error:
         raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None

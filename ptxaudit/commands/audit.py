@@ -61,7 +61,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
     options = options_of(given)
     if listing:
-        return _list(ctx, inputs, options, form)
+        return _list(ctx, inputs, options, form, output)
     if axes:
         if limits or baseline:
             raise InputError("--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end")
@@ -133,18 +133,19 @@ def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, base
         click.echo(line, err=True)
 
 
-def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str) -> None:
-    """--list: the kernels with what the binary says of them."""
-    from ptxaudit.commands._progress import progress
-    from ptxaudit.pipeline import list_kernels
+def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
+    """--list: the kernels with what the binary says of them, written as they are found."""
+    from ptxaudit.collect import Part
+    from ptxaudit.contents import listed
+    from ptxaudit.pipeline import ready
     from ptxaudit.render.listing import listing_json, listing_text
     from ptxaudit.render.problems import problem_text
 
-    with progress() as step:
-        kernels, problems = list_kernels(inputs, options, step)
     if form not in ("text", "json"):
         raise InputError(f"--list has no format {form}", "it has text and json")
-    click.echo(listing_json(kernels) if form == "json" else listing_text(kernels), nl=False)
-    for problem in problems:
+    ready(options)
+    part = Part()
+    emit((listing_json if form == "json" else listing_text)(listed(inputs, options, part)), output)
+    for problem in part.problems:
         click.echo(problem_text(problem), err=True)
-    ctx.exit(2 if problems else 0)
+    ctx.exit(2 if part.problems else 0)

@@ -1,11 +1,12 @@
-"""Writes the kernels of the inputs, for `ptxaudit audit --list`."""
+"""Writes the kernels of the inputs, for `ptxaudit audit --list`, piece by piece: there may be a hundred thousand."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import PurePath
+from textwrap import indent
 from typing import Any
 
 from ptxaudit.contents import Image, Listed
@@ -13,16 +14,14 @@ from ptxaudit.demangle import demangle
 from ptxaudit.render.words import plural
 
 
-def listing_text(kernels: Sequence[Listed]) -> str:
+def listing_text(kernels: Iterable[Listed]) -> Iterator[str]:
     """One block a kernel: its name, then its figures; a line above the kernels of each image of a compiled file."""
-    lines: list[str] = []
-    image = None
-    for listed in kernels:
-        if listed.image is not None and listed.image != image:
-            lines.append(image_text(listed.image))
+    image, count = None, 0
+    for count, listed in enumerate(kernels, 1):
+        lines = [image_text(listed.image)] if listed.image is not None and listed.image != image else []
         image = listed.image
-        lines += _block(listed, "  " if image else "")
-    return "\n".join([*lines, plural(len(kernels), "kernel")]) + "\n"
+        yield "\n".join([*lines, *_block(listed, "  " if image else "")]) + "\n"
+    yield plural(count, "kernel") + "\n"
 
 
 def image_text(image: Image) -> str:
@@ -34,7 +33,7 @@ def image_text(image: Image) -> str:
     return f"{PurePath(image.name).name}: {', '.join(facts)}"
 
 
-def _block(listed: Listed, indent: str) -> list[str]:
+def _block(listed: Listed, margin: str) -> list[str]:
     function = listed.function
     facts = [] if listed.image else [PurePath(listed.input).name, f"{function.arch} {function.isa}"]
     if listed.sites is not None:
@@ -51,12 +50,16 @@ def _block(listed: Listed, indent: str) -> list[str]:
     elif function.max_threads:
         facts.append(f"at most {function.max_threads} threads")
     name = demangle(function.name)
-    return [indent + line for line in (name, *([f"  {function.name}"] if name != function.name else []), "  " + " · ".join(facts))]
+    return [margin + line for line in (name, *([f"  {function.name}"] if name != function.name else []), "  " + " · ".join(facts))]
 
 
-def listing_json(kernels: Sequence[Listed]) -> str:
+def listing_json(kernels: Iterable[Listed]) -> Iterator[str]:
     """The same as a JSON list. sites: null for machine code, which a listing does not disassemble."""
-    return json.dumps([_record(listed) for listed in kernels], indent=2, ensure_ascii=False) + "\n"
+    before = "["
+    for listed in kernels:
+        yield before + "\n" + indent(json.dumps(_record(listed), indent=2, ensure_ascii=False), "  ")
+        before = ","
+    yield "\n]\n" if before == "," else "[]\n"
 
 
 def _record(listed: Listed) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
 _CORRECTED = re.compile(r"\b0x1?ffffffe\b|FFMA\S* .*, -?1\b *;?$")
 # and how one of 16-bit numbers does: the estimate scaled, moved up by two units in the last place, and multiplied
 _SCALED, _MOVED_UP, _MULTIPLIED = re.compile(r"FMUL "), re.compile(r"V?IADD3? .*, 0x2\b"), re.compile(r"FMUL\.RZ ")
-_NEAR = 40                                    # instructions in which a result's first reader is looked for
+_NEAR = 256                                   # instructions in which a result's first reader is looked for
 
 
 def _reciprocals(instructions: list[ir.Instruction]) -> Iterator[ir.Instruction]:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped
 from reports import kernel, open_site, report, site
 
@@ -247,7 +248,8 @@ def test_junit_has_a_case_a_line_that_fails_or_is_skipped():
 
 
 @pytest.mark.parametrize("given", [FULL, CLEAN, NOTHING], ids=["full", "clean", "nothing"])
-def test_junit_counts_what_it_holds(given):
+def test_junit_keeps_to_its_schema_and_counts_what_it_holds(given):
+    xmlschema.XMLSchema(Path(__file__).with_name("data") / "junit.xsd").validate(text_of("junit", given))
     root = ElementTree.fromstring(text_of("junit", given))
     assert root.tag == "testsuites"
     for node in [root, *root]:

@@ -12,8 +12,9 @@ release, and `--ptxaudit-report DIR` keeps an HTML report of each.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -26,14 +27,16 @@ if TYPE_CHECKING:
     from ptxaudit.report import Report
 
 RULES = ("PA001", "PA002", "PA003", "PA004")
+LONGEST_NAME = 200           # of a file, in letters
 
 
 @dataclass
 class Defaults:
-    """What the pytest plugin sets for every assertion."""
+    """What the pytest plugin sets for every assertion; kept: how many reports each test has written."""
 
     toolchain: str | None = None
     report_folder: str | None = None
+    kept: Counter[str] = field(default_factory=Counter)
 
 
 defaults = Defaults()
@@ -143,7 +146,10 @@ def _keep(report: Report) -> None:
     from ptxaudit.render.html import html
 
     test = os.environ.get("PYTEST_CURRENT_TEST", "assertion").rsplit(" (", 1)[0]
-    stem = re.sub(r"\W+", "-", test).strip("-")
+    stem = re.sub(r"\W+", "-", test).strip("-")[-LONGEST_NAME:]
+    defaults.kept[stem] += 1
+    if defaults.kept[stem] > 1:
+        stem += f"-{defaults.kept[stem]}"
     folder = Path(defaults.report_folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{stem}.html").write_text(html(Checked(report)), encoding="utf-8")

@@ -93,6 +93,7 @@ LAUNCH = {LAUNCH!r}
 
 def test_good():
     assert_conflict_free(KERNEL, launch=LAUNCH, defines=("STRIDE=1",))
+    assert_conflict_free(KERNEL, launch=LAUNCH, defines=("STRIDE=33",))
 
 def test_bad(conflict_free):
     conflict_free(KERNEL, launch=LAUNCH, defines=("STRIDE=32",))
@@ -106,7 +107,7 @@ def test_the_plugin_has_a_fixture_and_keeps_reports(pytester, monkeypatch):
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*AssertionError: 1 conflict*", "*PA002*"])
     names = sorted(path.name for path in (pytester.path / "kept").iterdir())
-    assert len(names) == 4 and any(name.endswith("test_bad.html") for name in names)
+    assert len(names) == 6 and any(name.endswith("test_good-2.html") for name in names) and any(name.endswith("test_bad.html") for name in names)
     (bad,) = (pytester.path / "kept").glob("*test_bad.json")
     assert json.loads(bad.read_text())["kernels"][0]["totals"]["excess"] == 31
 

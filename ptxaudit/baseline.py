@@ -108,6 +108,8 @@ def read_baseline(path: str | Path) -> Baseline:
     try:
         kernel_rules = tuple(tuple(kernel.pop("rules")) for kernel in data["kernels"])
         site_rules = tuple(tuple(tuple(site.pop("rules")) for site in kernel["sites"]) for kernel in data["kernels"])
+        if not all(isinstance(rule, str) for found in (*kernel_rules, *(one for sites in site_rules for one in sites)) for rule in found):
+            raise ValueError("rules are no strings")
         kernels = [_whole(kernel) for kernel in data["kernels"]]
         document = {"schema": "ptxaudit/report/1", "tool": data["tool"], "inputs": [], "problems": [], "kernels": kernels}
     except (KeyError, TypeError, AttributeError, ValueError) as error:

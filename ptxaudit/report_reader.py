@@ -26,9 +26,8 @@ from ptxaudit.report import (
     Tool,
     Trip,
 )
+from ptxaudit.typecheck import check_types
 
-COUNTS = ("offset", "ptx_line", "width", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
-          "line_class_max", "lines", "lines_ideal")
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
 
 
@@ -65,13 +64,15 @@ def report_from_dict(data: Any, file: str | None = None) -> Report:
     if schema != SCHEMA:
         raise InputError(f'the report has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
     try:
-        return Report(
+        report = Report(
             tool=Tool(**data["tool"]),
             inputs=tuple(Input(**entry) for entry in data["inputs"]),
             kernels=tuple(_kernel(entry) for entry in data["kernels"]),
             problems=tuple(Problem(**entry) for entry in data["problems"]),
             suppressions=tuple(Suppression(**entry) for entry in data.get("suppressions", ())),
         )
+        check_types(report)
+        return report
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(f"the report does not keep to its schema: {missing}", AGAIN, file) from None
@@ -109,9 +110,6 @@ def _site(entry: dict[str, Any]) -> Site:
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
     }
-    for name in COUNTS:
-        if entry[name] is not None and type(entry[name]) is not int:
-            raise ValueError(f"{name} is {entry[name]!r}, not a whole number")
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
 
 

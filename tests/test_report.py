@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import json
+import random
 
 import jsonschema
 import pytest
@@ -107,3 +110,51 @@ def test_a_report_that_is_not_there_or_not_text(tmp_path):
     (tmp_path / "b.json").write_bytes(b"\xff\xfe\x00{")
     with pytest.raises(InputError, match="not UTF-8"):
         read_report(tmp_path / "b.json")
+
+
+# --- damaged in one place -------------------------------------------------------------------
+
+VALUES = (None, -1, 1.5, "x", "", [], {}, [1], {"a": 1}, True, 10**30, [None], [[1]])
+
+
+def places(value, path=()):
+    """The path of everything in a JSON document."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from places(one, (*path, key))
+
+
+def damaged(document, rng):
+    """The document with one value lost, or another in its place."""
+    document = json.loads(json.dumps(document))
+    *path, last = rng.choice([place for place in places(document) if place])
+    holder = functools.reduce(lambda value, key: value[key], path, document)
+    if rng.random() < 0.3 and isinstance(holder, dict):
+        del holder[last]
+    else:
+        holder[last] = rng.choice(VALUES)
+    return document
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_report_or_baseline_that_is_damaged_is_used_or_refused_and_is_no_fault(seed, tmp_path):
+    from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.diff import diff_reports
+    from ptxaudit.gate import judge, parse_limit
+    from ptxaudit.render.changes import diff_markdown, diff_text
+
+    rng = random.Random(seed)
+    good = full_report()
+    file = tmp_path / "r.json"
+    for _ in range(3):
+        file.write_text(json.dumps(damaged(json.loads(good.to_json()), rng)))
+        with contextlib.suppress(InputError):
+            for diff in (diff_reports(good, read_report(file)), diff_reports(read_report(file), good)):
+                assert diff_text(diff, True) and diff_markdown(diff) and diff.to_dict()
+        file.write_text(json.dumps(damaged(json.loads(baseline_json(good)), rng)))
+        with contextlib.suppress(InputError):
+            ratchet = Ratchet.of(read_baseline(file), good)
+            ratchet.stale()
+            judge(good, [parse_limit(limit) for limit in ("excess=1", "total-excess=1", "PA001", "PA009")], ratchet=ratchet)
+            judge(good, [], ratchet=ratchet)

@@ -21,7 +21,7 @@ from ..ir import Op
 from .floats import FLOATS
 from .meaning import MEANINGS, source_bits
 from .value import (
-    DTYPES, Lost, Uniform, Value, array_zeros, combine_terms, constant, either, fingerprint, fits_signed,
+    DTYPES, Lost, Uniform, Value, array_zeros, because, combine_terms, constant, either, fingerprint, fits_signed,
     lane_uniform, least, low_zeros, opaque, resize, same, signed, span, squeeze, term_zeros, unknown,
 )
 
@@ -156,10 +156,7 @@ def short(value: Value) -> str:
 
 
 def _lost(values, bits: int, reason: str, index: int = -1) -> Value:
-    for v in values:
-        if v.why is not None:
-            return opaque(bits, v.why)
-    return opaque(bits, Lost(reason, index, _from_data(*values)))
+    return opaque(bits, because(*values) or Lost(reason, index, _from_data(*values)))
 
 
 def _from_data(*values: Value) -> bool:
@@ -178,14 +175,14 @@ def add(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
         return _lost((a, b), a.bits, "a sum of too many unknowns")
-    return Value(a.base + b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), a.why or b.why)
+    return Value(a.base + b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
 
 
 def subtract(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms, -1)
     if terms is None:
         return _lost((a, b), a.bits, "a sum of too many unknowns")
-    return Value(a.base - b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), a.why or b.why)
+    return Value(a.base - b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
 
 
 def scale(a: Value, factor: np.ndarray) -> Value:
@@ -229,7 +226,7 @@ def multiply(a: Value, b: Value) -> Value:
     kept = tuple((u, c) for u, c in terms.items() if c.any())
     if len(kept) > 12:
         return _lost((a, b), a.bits, "a product of too many unknowns")
-    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), a.why or b.why)
+    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
 
 
 def invert(a: Value) -> Value:
@@ -439,7 +436,7 @@ def _predicate_logic(name, a: Value, b: Value, function) -> Value | None:
     if poison is not None and name != "xor":
         sure = (lambda v: (~v.base if name == "and" else v.base) & (True if v.poison is None else ~v.poison))
         poison = poison & ~sure(a) & ~sure(b)
-    return Value(function(a.base, b.base), poison=poison if poison is not None and poison.any() else None, why=a.why or b.why)
+    return Value(function(a.base, b.base), poison=poison if poison is not None and poison.any() else None, why=because(a, b))
 
 
 def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
@@ -478,7 +475,7 @@ def _lop3_predicates(table: int, sources) -> Value:
             sure = poison_here if mask == 1 else sure | poison_here
         poison = poison & sure
         poison = poison if poison.any() else None
-    return Value(base, poison=poison, why=next((v.why for v in sources if v.why), None))
+    return Value(base, poison=poison, why=because(*sources))
 
 
 _TWO_INPUT = {          # 4-entry truth table (index 2a + b) -> how to write it
@@ -633,7 +630,7 @@ def _select(a: Value, b: Value, p: Value) -> Value | None:
     if poison is not None and not poison.any():
         poison = None
     return Value(np.where(chosen, a.base, b.base), tuple((u, c) for u, c in terms.items() if c.any()),
-                 least(a.valid, b.valid), poison, a.why or b.why or p.why)
+                 least(a.valid, b.valid), poison, because(a, b, p))
 
 
 def _choice(a: Value, b: Value, p: Value) -> Value | None:
@@ -834,7 +831,7 @@ def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
     if not low:
         return None
     out = meaning_of("prmt").run(32, attrs, a.base, b.base, sel.base)
-    return Value(out) if low == 4 else Value(out, (), 8 * low, None, a.why or b.why)
+    return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
 
 
 def compare(relation: str, a: Value, b: Value) -> Value | None:
@@ -918,8 +915,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
             same_everywhere = _derived(op.name, values, op.bits, op.attrs)
             if same_everywhere is not None:
                 return same_everywhere
-        whys = [v.why for v in values if v.poison is not None and v.why]
-        return opaque(op.bits, whys[0] if whys else Lost(f"no meaning for {op.name}", index))
+        return opaque(op.bits, because(*values) or Lost(f"no meaning for {op.name}", index))
     widths = row.widths
     fitted = []
     for i, v in enumerate(values):
@@ -962,7 +958,7 @@ def _poisoned(row, op: Op, values, index):
     poison = None
     for v in values:
         poison = either(poison, v.poison)
-    why = next((v.why for v in values if v.poison is not None and v.why), None)
+    why = because(*values)
     if poison.all():
         if row.results > 1:
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))

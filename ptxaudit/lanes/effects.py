@@ -16,7 +16,7 @@ from ..ir import Op, Operand, Reg
 from . import affine
 from .env import LANES, Environment
 from .value import (
-    DTYPES, Lost, Uniform, Value, constant, fingerprint, known, least, opaque, squeeze, unknown,
+    DTYPES, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, unknown,
 )
 
 FULL_MASK = 0xFFFFFFFF
@@ -48,7 +48,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
         poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
         if not poison.any():
             poison = None
-    why = None if poison is None and old.valid is None and new.valid is None else new.why or old.why
+    why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
     return Value(base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why)
 
 
@@ -155,7 +155,7 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     if old.poison is not None or part.poison is not None:
         poison = put(old.poison, part.poison, bool)
         poison = poison if poison.any() else None
-    return Value(put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, part.why or old.why)
+    return Value(put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old))
 
 
 # --- operations -----------------------------------------------------------------------------

@@ -31,13 +31,13 @@ from .env import LANES
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import Lost, Uniform, Value, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
+from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
 MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
-WORTH_KEEPING = 7          # low bits of a value that tell its bank (32 banks of 4 bytes)
+WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
@@ -478,8 +478,9 @@ class Interpreter:
                 verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt)
                 if verdict == "opaque" and hypothesis[name] != "opaque":
                     came = arrived.registers.values.get(name)
-                    if came is not None and came.why is not None and came.why.data:
-                        self._blame[head, name] = came.why
+                    why = came and because(came)
+                    if why and why.data:
+                        self._blame[head, name] = why
                 if verdict != hypothesis[name] or name in zeros and zeros[name][1]:
                     changed = True
                     hypothesis[name] = verdict
@@ -848,15 +849,9 @@ class Interpreter:
             if a is None or b is None:
                 if isinstance(name, tuple):
                     values.pop(name, None)
-                    continue
-                if exclusive:
-                    have = a if a is not None else b
-                    missing = opaque(have.bits, Lost(f"{name} is not written on every way"))
-                    a, b = (missing, b) if a is None else (a, missing)
-                else:
-                    have = a if a is not None else b
-                    values[name] = opaque(have.bits, Lost(f"{name} is not written on every way"))
-                    continue
+                else:                # lanes that come from where it was never written cannot mean anything by reading it
+                    values[name] = a if a is not None else b
+                continue
             if a.base.dtype != b.base.dtype:
                 values[name] = opaque(a.bits, Lost(f"{name} has two widths"))
             elif same(a, b):
@@ -875,7 +870,7 @@ class Interpreter:
         if apart:
             return _lanes_that_agree(name, a, b, doubts)
         if a.poison is not None or b.poison is not None:
-            return opaque(a.bits, a.why or b.why or Lost(f"{name} takes one of two values"))
+            return opaque(a.bits, because(a, b) or Lost(f"{name} takes one of two values"))
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
@@ -929,11 +924,11 @@ def _common_zeros(difference: Value) -> int:
 def _lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
     """a where it equals b lane by lane, opaque elsewhere."""
     cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
-    why = a.why or b.why or Lost(f"{name} takes one of two values, by lane" + (f": {cause.reason}" if cause else ""),
+    why = because(a, b) or Lost(f"{name} takes one of two values, by lane" + (f": {cause.reason}" if cause else ""),
                                  data=cause is not None and cause.data)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
-        if difference.poison is None and _common_zeros(difference) >= WORTH_KEEPING:
+        if difference.poison is None and (_common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
             return modulo(a, _common_zeros(difference), why)
     if a.valid is not None or b.valid is not None:
         return opaque(a.bits, why)

@@ -233,6 +233,19 @@ def same(a: Value, b: Value) -> bool:
     return all(u in other and np.array_equal(*np.broadcast_arrays(c, other[u])) for u, c in a.terms)
 
 
+def because(*values: Value) -> Lost | None:
+    """Why what is made of these values is not known: the first reason, one from data that was not given before others."""
+    first = None
+    for v in values:
+        if v.why is not None:
+            if v.why.data:
+                return v.why
+            first = first or v.why
+    if first is not None and any(u.data for v in values for u, _ in v.terms):
+        return replace(first, data=True)
+    return first
+
+
 def modulo(value: Value, zeros: int, why: Lost) -> Value:
     """What remains known of a value to which a multiple of 2**zeros is added, another one in each lane."""
     if value.poison is not None or zeros <= 0 or value.base.dtype == bool:

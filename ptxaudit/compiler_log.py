@@ -51,6 +51,14 @@ _HOST_SIGNS: tuple[tuple[str, str], ...] = (
      "std::{}, which only the host has"),
 )
 
+# Options that the compiler refuses, before it reads the source.
+_OPTION_HINTS = (
+    ("--std", "--std takes c++11, c++14, c++17, c++20, and newer ones as far as the compiler has them"),
+    ("invalid macro definition", "write it as -D NAME or -D NAME=VALUE"),
+)
+
+SOURCE_HINT = "correct it there, or give the -I and -D that your build has (--compile-commands FILE takes them from it)"
+
 HOST_HINT = (
     "compile it with --compiler nvcc, or put the host code between #ifndef __CUDACC_RTC__ and #endif"
 )
@@ -105,13 +113,15 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
 def _hint(error: LogError) -> str:
     if match := re.search(r'cannot open source file "([^"]+)"|^(\S+): No such file', error.message):
         return f"name the folder that {match[1] or match[2]} lies in with -I"
-    return ""
+    return SOURCE_HINT
 
 
 def _target_hint(log: str) -> str:
     """wgmma, setmaxnreg and the like exist only on the variant of an architecture that ends in `a`."""
     match = re.search(r"not supported on \.target '(sm_\d+)'", log)
-    return f"try --arch {match[1]}a, or a newer architecture" if match else ""
+    if match:
+        return f"try --arch {match[1]}a, or a newer architecture"
+    return next((hint for sign, hint in _OPTION_HINTS if sign in log), "")
 
 
 def _bad_instantiation(found: list[LogError], log: str, file: str, instantiate: tuple[str, ...]) -> InputError:

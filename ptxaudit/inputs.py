@@ -75,7 +75,7 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
         return
     files = sorted(
         path for path in Path(given).rglob("*")
-        if not _hidden(path.relative_to(given)) and path.is_file() and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
+        if not _hidden(path.relative_to(given)) and _is_file(path) and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
     )
     files = [path for path in files if not _passed_over(path, isa)]
     if not files:
@@ -122,6 +122,13 @@ def _is_folder(path: str | os.PathLike[str]) -> bool:
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):      # a name too long, or the text of a program
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:                    # a link to where one may not look
         return False
 
 

@@ -99,7 +99,7 @@ class Launch:
         try:
             return places.placed(value, self.file)
         except ValueError as error:
-            raise self.error(f"{name}: {error}", "see the params of a launch file in README") from None
+            raise self.error(f"{name}: {error}", "a parameter is a number, \"?\", or the contents of a buffer: {file = …}, {values = […]}, {zeros = N}; files are relative to the launch file") from None
 
     @property
     def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:

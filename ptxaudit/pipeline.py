@@ -17,13 +17,14 @@ from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
+from ptxaudit.errors import InputError
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
 from ptxaudit.loading import chosen
 from ptxaudit.local_memory import lane_indexed
-from ptxaudit.options import Options
+from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.pairing import PtxMap, Side, paired, side
 from ptxaudit.questions import with_questions
 from ptxaudit.report import Kernel, Problem, Report, Tool
@@ -48,8 +49,7 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
 
 def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:
     """`audit` with its options as a record."""
-    if options.machine or options.arch:
-        machines.get(options.machine or options.arch or "")       # one error, not one a kernel
+    check_machine(options)                       # one error, not one a kernel
     ready(options)
     parts = list(_parts(inputs, options, progress))
     problems = [problem for part in parts for problem in part.problems]
@@ -61,6 +61,17 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
         problems=tuple(problems),
     ))
+
+
+def check_machine(options: Options) -> None:
+    """The machine or the architecture that was asked for is known. Raises InputError."""
+    try:
+        machines.get(options.machine or options.arch or DEFAULT_ARCH)
+    except InputError as error:
+        if options.machine or not error.what.startswith("no machine"):
+            raise
+        there = ", ".join(name for name in machines.names() if name.startswith("sm_"))
+        raise InputError(f"no architecture is called {options.arch!r}", f"there are {there}") from None
 
 
 def ready(options: Options) -> None:

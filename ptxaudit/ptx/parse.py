@@ -251,22 +251,25 @@ def _taken_instead(text: str) -> set[str]:
     return interactive.accepts()
 
 
+_HINT = "correct it; if ptxas takes it, the grammar lacks something: please report it"
+
+
 def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     """Lark's error in the words of a user."""
-    hint = ""
+    newer = ""
     found = re.search(r"^\s*\.version\s+(\d+)\.(\d+)", text, re.MULTILINE)
     if found and (int(found[1]), int(found[2])) > NEWEST_VERSION:
         newest = ".".join(map(str, NEWEST_VERSION))
-        hint = (f"the file says .version {found[1]}.{found[2]}, newer than {newest}, the newest "
-                "that this grammar knows: compile for an older PTX version, or update ptxaudit")
+        newer = (f"the file says .version {found[1]}.{found[2]}, newer than {newest}, the newest "
+                 "that this grammar knows: compile for an older PTX version, or update ptxaudit")
     wanted = expected.words(_taken_instead(text), parser())
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         lines = text.rstrip().split("\n")
         return InputError(f"the file ends in the middle of a statement; expected {wanted}",
-                          hint or "the file looks truncated: compile it again",
+                          newer or "the file looks truncated: compile it again",
                           file, len(lines), len(lines[-1]) + 1)
     if isinstance(error, UnexpectedCharacters):
         found_text = text[error.pos_in_stream:].split("\n")[0][:LONGEST_QUOTE].rstrip()
     else:
         found_text = str(error.token)[:LONGEST_QUOTE]
-    return InputError(f"unexpected `{found_text}`; expected {wanted}", hint, file, error.line, error.column)
+    return InputError(f"unexpected `{found_text}`; expected {wanted}", newer or _HINT, file, error.line, error.column)

@@ -293,4 +293,6 @@ def closing_lines(report: Report) -> list[str]:
     lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(MOST_REASONS)]
     if len(why) > MOST_REASONS:
         lines.append(f"  and {len(why) - MOST_REASONS} more reasons, each told at its site")
+    if report.problems:
+        lines.append(f"  {plural(len(report.problems), 'error')}: not everything was checked")
     return lines

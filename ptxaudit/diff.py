@@ -152,8 +152,10 @@ class Diff:
 
     @cached_property
     def totals(self) -> dict[str, tuple[int, int]]:
-        """excess and wavefronts of both sides, summed over the kernels and launches that can be compared."""
-        both = [entry for entry in self.kernels if entry.comparable]
+        """excess and wavefronts of both sides, summed over the kernels and launches that can be compared: those
+        in machine code where there is any, as PTX is another count of the same."""
+        isa = "sass" if any(entry.kernel.isa == "sass" for entry in self.kernels) else "ptx"
+        both = [entry for entry in self.kernels if entry.comparable and entry.kernel.isa == isa]
         return {
             name: (sum(getattr(entry.old.totals, name) for entry in both if entry.old),
                    sum(getattr(entry.new.totals, name) for entry in both if entry.new))

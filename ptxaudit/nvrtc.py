@@ -129,6 +129,8 @@ def unknown_arch(library: Library, arch: str) -> InputError:
     release = toolchains.release_for(int(match[2])) if match else None
     if release and int(match[2]) not in library.archs and release != library.version:
         hint += f"; CUDA {release} takes sm_{match[2]}: add --toolchain {release}"
+    elif match and not release and int(match[2]) > min(library.archs) and (newer := toolchains.newest("nvrtc")) and newer != library.version:
+        hint += f"; CUDA {newer} is newer, and here: add --toolchain {newer}"
     return InputError(f"NVRTC {library.version} does not know the architecture {arch!r}", hint)
 
 

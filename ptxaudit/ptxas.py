@@ -73,6 +73,8 @@ def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputEr
     elif "SM version specified by .target" in match["message"]:
         hint = "assemble it for the architecture that its .target names, or a newer one"
     elif "gpu-name" in match["message"]:
-        hint = "`ptxas --help` lists the architectures that it takes"
+        sm = re.search(r"sm_(\d+)", match["message"])
+        release = toolchains.release_for(int(sm[1])) if sm else None
+        hint = f"CUDA {release} takes it: add --ptxas {release}" if release else "`ptxas --help` lists the architectures that it takes"
     line = int(match["line"]) if match["line"] else None
     return InputError(f"ptxas cannot assemble this: {match['message'].strip()}", hint, file, line, detail=log)

@@ -183,6 +183,11 @@ def get(kind: str, version: str | None = None) -> Tool:
     return tools[0]
 
 
+def newest(kind: str) -> str:
+    """The highest version of a kind that is at hand; "" of none."""
+    return max((tool.version for tool in find(kind)), key=lambda version: [int(part) for part in version.split(".") if part], default="")
+
+
 def how_to_add(kind: str) -> str:
     """One sentence on how to install a tool, or to name one that is there."""
     return f"run `pip install {PACKAGES[kind]}`, or name a CUDA folder in {VARIABLE}"

@@ -13,7 +13,7 @@ from ptxaudit.errors import InputError
 
 if TYPE_CHECKING:
     from ptxaudit.options import Options
-    from ptxaudit.report import Report
+    from ptxaudit.report import Problem, Report
 
 
 @click.command("diff")
@@ -39,11 +39,13 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
     from ptxaudit.diff import diff_reports
-    from ptxaudit.render.problems import problem_text
 
     sides = _sides(pair, given)
     with progress() as step:
         reports = [_report(path, options, step) for path, options in sides]
+    problems = [problem for report in reports for problem in report.problems]
+    if any(report.problems and not report.kernels for report in reports):       # nothing of a side: all else would look new, or gone
+        return _failed(ctx, problems)
     diff = diff_reports(*reports)
     if form == "json":
         import json
@@ -53,10 +55,17 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
         from ptxaudit.render.changes import diff_markdown, diff_text
 
         emit((diff_text if form == "text" else diff_markdown)(diff, everything), output)
-    problems = [problem for report in reports for problem in report.problems]
+    if problems:
+        return _failed(ctx, problems)
+    ctx.exit(1 if diff.got_worse else 0)
+
+
+def _failed(ctx: click.Context, problems: list[Problem]) -> None:
+    from ptxaudit.render.problems import problem_text
+
     for problem in problems:
         click.echo(problem_text(problem), err=True)
-    ctx.exit(2 if problems else 1 if diff.got_worse else 0)
+    ctx.exit(2)
 
 
 def _sides(inputs: tuple[str, ...], given: dict[str, Any]) -> list[tuple[str, Options]]:
@@ -66,7 +75,8 @@ def _sides(inputs: tuple[str, ...], given: dict[str, Any]) -> list[tuple[str, Op
         raise InputError("a diff has two sides, and there are more than two compilers", "name two")
     differ = len(toolchains) == 2 or len(assemblers) == 2
     if len(inputs) > 2 or len(inputs) == 1 and not differ:
-        raise InputError(f"a diff has two sides, and there is {len(inputs)} input" + ("s" if len(inputs) > 2 else ""),
+        there = "there is one input" if len(inputs) == 1 else f"there are {len(inputs)} inputs"
+        raise InputError(f"a diff has two sides, and {there}",
                          "name OLD and NEW, or one INPUT with --toolchain A --toolchain B")
     if given["isa"] is None and len(toolchains) == 2:
         given["isa"] = "both"

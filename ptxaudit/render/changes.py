@@ -58,7 +58,7 @@ def closing_lines(diff: Diff) -> list[str]:
     """How many sites became what; the kernels that exist on one side only."""
     total = sum(diff.counts.values())
     parts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
-    lines = [f"{plural(total, 'site')}: {parts}" if total else "no shared-memory site on either side"]
+    lines = [f"{plural(total, 'site')}: {parts}" if total else "no shared-memory site on either side" if diff.kernels else "no kernel on either side"]
     changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
     if changed:
         lines.append("in total: " + ", ".join(_grown(name, *both) for name, both in changed.items()))

@@ -90,7 +90,7 @@ def _cost(count: Count, slots: dict[int, dict[int, tuple[int, ...]]]) -> int | N
     if count.what is Counted.ONCE:
         return 1
     if count.what is Counted.WORDS:
-        return max(len(words) for words in slots.values()) + count.extra
+        return max(len(words) for words in slots.values())
     if count.what is Counted.LANES:
         return max(lanes_in(words) for words in slots.values())
     from ptxaudit.banks.broadcast import steps

@@ -21,7 +21,6 @@ import numpy as np
 from ptxaudit.machine_model import Count
 
 _NOTHING = np.iinfo(np.int64).max
-UNDECIDED = -1
 
 
 def steps(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -41,10 +40,14 @@ def _words(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.
     """(lanes on it, its bank) of each distinct word, in its first lane's place of the sorted group; 0 elsewhere."""
     word = np.where(active, addresses // count.unit, _NOTHING)
     word.sort(1)
-    same = (word[:, :, None] == word[:, None, :]).sum(2)
-    first = word != _NOTHING
-    first[:, 1:] &= word[:, 1:] != word[:, :-1]
-    return np.where(first, same, 0), np.where(first, word % count.slots, 0)
+    begins = np.ones(word.shape, bool)
+    begins[:, 1:] = word[:, 1:] != word[:, :-1]
+    size = word.shape[1]
+    ends = np.minimum.accumulate(np.where(begins, np.arange(size), size)[:, ::-1], axis=1)[:, ::-1]      # of the word itself or the next
+    following = np.full(word.shape, size)
+    following[:, :-1] = ends[:, 1:]
+    first = begins & (word != _NOTHING)
+    return np.where(first, following - np.arange(size), 0), np.where(first, word % count.slots, 0)
 
 
 def _per_bank(values: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
@@ -56,8 +59,10 @@ def _per_bank(values: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
 
 def _most(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
     total, words = _per_bank(lanes, bank, count), _per_bank(lanes > 0, bank, count)
-    order = total.argsort(1)
-    total, words = np.take_along_axis(total, order, 1), np.take_along_axis(words, order, 1)
+    size = lanes.shape[1] + 1
+    key = total * size + words
+    key.sort(1)
+    total, words = key // size, key % size
     steps = np.zeros(len(total), np.int64)
     for n_b, m_b in zip(total.T, words.T, strict=True):
         steps = np.minimum(n_b, m_b + steps)
@@ -65,21 +70,27 @@ def _most(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
 
 
 def _fewest(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
-    """Tries T = 0, 1, 2, … for all groups at once."""
-    size = lanes.shape[1]
-    total = _per_bank(lanes, bank, count)
+    """Tries T, T + 1, … for all groups that are left."""
     # saved[g, i]: lanes saved by broadcasting the word and all words of its bank that save more
-    order = np.lexsort((-lanes, bank), axis=1)
-    lanes, bank = np.take_along_axis(lanes, order, 1), np.take_along_axis(bank, order, 1)
+    size = lanes.shape[1]
+    key = bank * (size + 1) + size - lanes                   # by bank, words with most lanes first
+    key.sort(1)
+    bank, lanes = key // (size + 1), size - key % (size + 1)
     saving = np.maximum(lanes - 1, 0)
-    earlier = (bank[:, :, None] == bank[:, None, :]) & np.tri(size, dtype=bool)
-    saved = (earlier * saving[:, None, :]).sum(2)
+    begins = np.ones(bank.shape, bool)
+    begins[:, 1:] = bank[:, 1:] != bank[:, :-1]
+    sums = saving.cumsum(1)
+    saved = sums - np.maximum.accumulate(np.where(begins, sums - saving, 0), axis=1)
+    total, savable = _per_bank(lanes, bank, count), _per_bank(saving, bank, count)
     needed = np.take_along_axis(total, bank, 1)
-    steps = np.full(len(lanes), UNDECIDED, np.int64)
-    for t in range(size + 1):
+    steps = _per_bank(lanes > 0, bank, count).max(1)         # no bank is done before all its words are served
+    left = np.flatnonzero(steps)
+    while len(left):
         # broadcasts that bank b needs: its words whose sum so far is too small, and one more
-        small = (saved < needed - t) & (lanes > 0)
-        broadcasts = _per_bank(small, bank, count) + (total > t)
-        enough = (_per_bank(saving, bank, count) >= total - t).all(1) & (broadcasts.sum(1) <= t)
-        steps[(steps == UNDECIDED) & enough] = t
+        t = steps[left, None]
+        small = (saved[left] < needed[left] - t) & (lanes[left] > 0)
+        broadcasts = _per_bank(small, bank[left], count) + (total[left] > t)
+        enough = (savable[left] >= total[left] - t).all(1) & (broadcasts.sum(1) <= steps[left])
+        left = left[~enough]
+        steps[left] += 1
     return steps

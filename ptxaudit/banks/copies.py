@@ -22,6 +22,8 @@ Where each group reads one line there is one way only, and both ends meet.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ptxaudit.machine_model import SOURCE_LINE, Count
@@ -34,15 +36,13 @@ _NONE = -1
 _LAST = np.iinfo(np.int64).max       # sorts after every line: an inactive lane
 
 
-def _partitions(n: int) -> list[tuple[int, ...]]:
-    """All ways to cut n lines into passes, as the pass of each: (0, 0), (0, 1) for two."""
-    found: list[tuple[int, ...]] = [(0,)]
-    for _ in range(n - 1):
-        found = [(*p, i) for p in found for i in range(max(p) + 2)]
-    return found
-
-
-PARTITIONS = np.array(_partitions(FEW_LINES))
+@lru_cache
+def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
+    """All ways to cut so many lines into passes, each as masks of lines: (0b11,), (0b01, 0b10) for two."""
+    found: list[tuple[int, ...]] = [()]
+    for i in range(lines):
+        found = [p for old in found for p in ((*old, 1 << i), *((*old[:at], old[at] | 1 << i, *old[at + 1:]) for at in range(len(old))))]
+    return tuple(found)
 
 
 def rounds(cell: np.ndarray, to: np.ndarray, source: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -101,13 +101,21 @@ def alone(count: Count, addresses, active, sources, resident: bool) -> tuple[np.
 def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n, lanes): how many other lines of its class come before each lane's line."""
     n, lanes = lines.shape
+    ordered = np.where(active, lines, _LAST)
+    order = ordered.argsort(1, kind="stable")                      # lanes of one line together, in lane order
+    ordered = np.take_along_axis(ordered, order, 1)
+    begins = np.ones(ordered.shape, bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    at = np.maximum.accumulate(np.where(begins, np.arange(lanes), 0), axis=1)
+    start = np.empty_like(order)                                   # the first lane of each lane's line
+    np.put_along_axis(start, order, np.take_along_axis(order, at, 1), 1)
+    first = active & (start == np.arange(lanes))
     kind = classes(lines)
-    same = lines[:, :, None] == lines[:, None, :]
-    earlier = np.tri(lines.shape[1], k=-1, dtype=bool) & active[:, None, :]
-    first = active & ~(same & earlier).any(2)                             # the first lane of its line
-    order = np.where(first, np.arange(lanes), lanes)
-    start = np.where(same & active[:, None, :], order[:, None, :], lanes).min(2)     # where each lane's line begins
-    return ((kind[:, :, None] == kind[:, None, :]) & first[:, None, :] & (order[:, None, :] < start[:, :, None])).sum(2)
+    before = np.zeros((n, lanes), np.int64)
+    for c in range(1 << len(CLASS_BITS)):
+        mine = first & (kind == c)
+        before = np.where(kind == c, np.cumsum(mine, axis=1) - mine, before)
+    return np.take_along_axis(before, start, 1)
 
 
 def _slots(count: Count, addresses, sources) -> tuple[np.ndarray, np.ndarray]:
@@ -126,19 +134,39 @@ def between(count: Count, addresses, active, sources) -> tuple[np.ndarray, np.nd
     served = rounds(none, to, source, active)
     low = served.max(1)
     high, ways = low.copy(), low.copy()
-    some = (many > 1) & (many <= FEW_LINES)
-    if some.any():
-        to_, source_, on, line = to[some], source[some], active[some], _numbered(lines[some], active[some])
-        costs = []
-        for partition in PARTITIONS:
-            cell = partition[np.minimum(line, FEW_LINES - 1)]
-            costs.append(total(cell, rounds(cell, to_, source_, on), on))
-        low[some], high[some] = np.min(costs, 0), np.max(costs, 0)
+    high = np.where(low == 1, np.maximum(many, 1), high)           # no slot is taken twice, in however many passes
+    high[~active.any(1)] = 0
+    for n_lines in range(2, FEW_LINES + 1):
+        some = (many == n_lines) & (low > 1)
+        if some.any():
+            low[some], high[some] = _over_partitions(count, n_lines, low[some], to[some], source[some], active[some], lines[some])
     more = many > FEW_LINES
     if more.any():
         high[more] = np.minimum(active[more].sum(1), many[more] * low[more])      # no pass takes longer than all at once
         low[more] = np.maximum(*(_fullest(slot[more], active[more], count.slots) for slot in (to, source)))
     return low.reshape(n, -1).sum(1), high.reshape(n, -1).sum(1), ways.reshape(n, -1).max(1)
+
+
+def _over_partitions(count: Count, n_lines: int, together, to, source, active, lines) -> tuple[np.ndarray, np.ndarray]:
+    """(fewest, most) over all ways to cut the lines of a group into passes: what each set of lines takes, then sums."""
+    line = _numbered(lines, active)
+    alone = {mask: np.empty_like(together) for mask in range(1, (1 << n_lines) - 1)} | {(1 << n_lines) - 1: together}
+    apart = _fullest(to, active, count.slots) == 1                 # then only the source slots decide: their lanes of these lines
+    if apart.any():
+        n = int(apart.sum())
+        bins = (np.arange(n)[:, None] * n_lines + line[apart]) * count.slots + source[apart]
+        on_slot = np.bincount(bins[active[apart]], minlength=n * n_lines * count.slots).astype(np.int8).reshape(n, n_lines, count.slots)
+        sets = {1 << i: on_slot[:, i] for i in range(n_lines)}
+        for mask in range(1, (1 << n_lines) - 1):
+            if mask not in sets:
+                sets[mask] = sets[mask & mask - 1] + sets[mask & -mask]
+            alone[mask][apart] = sets[mask].max(1)
+    if not apart.all():
+        to_, source_, on, line = to[~apart], source[~apart], active[~apart], line[~apart]
+        for mask in alone.keys() - {(1 << n_lines) - 1}:
+            alone[mask][~apart] = rounds(np.zeros_like(to_), to_, source_, on & (mask >> line & 1 == 1)).max(1)
+    costs = [sum(alone[mask] for mask in ways) for ways in partitions(n_lines)]
+    return np.minimum.reduce(costs), np.maximum.reduce(costs)
 
 
 def _how_many(lines: np.ndarray, active: np.ndarray) -> np.ndarray:

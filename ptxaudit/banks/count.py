@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ptxaudit.banks import few
 from ptxaudit.banks.access import Access
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import SOURCE_LINE, Count, Counted, Doubt, Machine, Rule
@@ -136,10 +137,13 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
         copying = active if zero_filled is None else active & ~zero_filled      # zeros are stored apart, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
     copying = active if zero_filled is None else active & ~zero_filled
-    part = _count(rule.count, addresses, copying)
-    low, high, ways, ideal = part.low, part.high, part.ways, part.groups
-    if rule.doubt is not Doubt.NONE:
-        low, high, ways = _with_doubt(rule, part, addresses, copying, sources, in_l1)
+    if rule.doubt is Doubt.SOURCES and sources is not None and len(addresses) <= few.MOST:
+        low, high, ideal, ways = few.copies(rule.count, addresses, copying, sources, in_l1)
+    else:
+        part = _count(rule.count, addresses, copying)
+        low, high, ways, ideal = part.low, part.high, part.ways, part.groups
+        if rule.doubt is not Doubt.NONE:
+            low, high, ways = _with_doubt(rule, part, addresses, copying, sources, in_l1)
     if zero_filled is not None:
         zeros = _count(rule.count, addresses, active & zero_filled)      # written apart from the copies
         low, high, ideal, ways = low + zeros.low, high + zeros.high, ideal + zeros.groups, np.maximum(ways, zeros.ways)
@@ -183,6 +187,8 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
         some = (lanes > 0).astype(np.int64)
         return _Part(lanes * count.factor, lanes * count.factor, lanes, some)
     if count.what is Counted.STEPS:
+        if len(addresses) <= few.MOST:
+            return _Part(*few.steps(count, addresses, active))
         from ptxaudit.banks.broadcast import steps
 
         return _Part(*steps(count, addresses, active))
@@ -202,8 +208,6 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
         sums, groups = ways, np.minimum(ways, 1)
     else:
         ways, sums, groups = _most(each, 1), _sum(each, 1), _sum(each > 0, 1)
-    if count.extra:
-        ways, sums = ways + count.extra * (ways > 0), sums + count.extra * groups
     if count.factor > 1:
         sums = sums * count.factor
     return _Part(sums, sums, groups, ways)
@@ -262,9 +266,10 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active, sources, in_l1) -> t
 
             return alone(rule.count, addresses, active, sources, in_l1)
         return _over_sources(rule.count, part, addresses, active, sources)
+    if rule.doubt is Doubt.WAYS:      # the same count with something extra in each group
+        ways = part.ways + rule.second.extra * (part.ways > 0)
+        return np.maximum(part.low, ways), part.high + rule.second.extra * part.groups, ways
     second = _count(rule.second, addresses, active)
-    if rule.doubt is Doubt.WAYS:
-        return np.maximum(part.low, second.ways), second.high, second.ways
     if rule.doubt is Doubt.PASSES:      # each pass lets at least one lane of each bank, or of each word, through
         passes = _most_on_one_unit(rule.count, addresses, active) if rule.turns is None else _count(rule.turns, addresses, active).high
         return part.low, passes * (part.high + second.high), part.ways

@@ -1,0 +1,64 @@
+"""A few requests are counted in plain Python, many in arrays: both ways give the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptxaudit import banks, machines
+from ptxaudit.banks import copies, few
+from ptxaudit.machine_model import Doubt
+
+ROWS = 4
+
+
+def both(machine, opcode, rows, active, sources, **more):
+    """(figures by plain Python, figures by arrays)."""
+    access = banks.classify(opcode)
+    with pytest.MonkeyPatch.context() as patch:
+        found = []
+        for most in (ROWS, -1):
+            patch.setattr(few, "MOST", most)
+            scores = banks.score(machine, access, rows, active, sources, **more)
+            found.append([a.tolist() for a in (scores.low, scores.high, scores.ideal, scores.ways)])
+    return found
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("in_l1", [None, False, True])
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 1 << 30), span=st.sampled_from([2, 8, 33, 600]), lines=st.sampled_from([1, 2, 3, 4, 6, 40]), far=st.booleans(), zeros=st.booleans())
+def test_copies(width, in_l1, seed, span, lines, far, zeros):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, span, (ROWS, 32)) * width
+    places = np.sort(rng.choice(400, lines, replace=False)) * (1 << 20 if far else 1)
+    sources = rng.choice(places, (ROWS, 32)) * 128 + rng.integers(0, 128 // width, (ROWS, 32)) * width
+    active = rng.random((ROWS, 32)) < rng.choice([0.1, 0.6, 1.0], (ROWS, 1))
+    more = {"zero_filled": rng.random((ROWS, 32)) < 0.3} if zeros else {}
+    opcode = {4: "LDGSTS.E", 8: "LDGSTS.E.64", 16: "LDGSTS.E.128"}[width]
+    one, other = both(machines.get("sm_90"), opcode, rows, active, sources, in_l1=in_l1, **more)
+    assert one == other
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 1 << 30), count=st.integers(1, 40), threads=st.integers(1, 40), span=st.sampled_from([1, 3, 20, 90]))
+def test_steps(seed, count, threads, span):
+    rng = np.random.default_rng(seed)
+    machine = machines.get(f"banks={count},word=4,threads={threads},broadcast=one")
+    rows = rng.integers(0, span, (ROWS, threads)) * 4 * rng.choice([1, count])
+    active = rng.random((ROWS, threads)) < rng.choice([0.2, 1.0], (ROWS, 1))
+    one, other = both(machine, "ld.shared.f32", rows, active, None)
+    assert one == other
+
+
+def test_all_ways_to_cut_lines():
+    assert [len(copies.partitions(n)) for n in range(5)] == [1, 1, 2, 5, 15]
+    for lines in range(5):
+        ways = copies.partitions(lines)
+        assert all(sum(way) == (1 << lines) - 1 for way in ways) and len({tuple(sorted(way)) for way in ways}) == len(ways)
+
+
+def test_every_rule_by_sources_is_reached():
+    assert {rule.widths for rule in machines.get("sm_90").rules if rule.doubt is Doubt.SOURCES} == {(4,), (8,), (16,)}

@@ -92,7 +92,8 @@ def _line_of(text: str, key: str, start: int | None = None) -> int | None:
 _PREFACE = """\
 # Launches of {input}: replace each "?" by what you know; what stays "?" is not told, as pointers are.
 # grid and block: 1 to 3 numbers, [32, 8]. params: 0.5 for a float, 2 for an integer, a list of numbers
-# or a string of hexadecimal digits ("0a 00 ?? ??") for a structure.
+# or a string of hexadecimal digits ("0a 00 ?? ??") for a structure; for a pointer what it points to,
+# {{file = "in.npy"}}, {{values = [3, 1], type = "u8"}} or {{zeros = 256, type = "u32"}}, where accesses depend on it.
 # Several [[launch]] of one kernel are several results.
 """
 

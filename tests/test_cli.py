@@ -207,8 +207,8 @@ def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
     (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     result = run("audit", name, "k.ptx", status=2)
     assert what in result.stderr
-    assert f"  --> {name}" in result.stderr and result.stderr.startswith("error: ")
-    assert "k.ptx:15" in result.stdout
+    assert f"  --> {name}" in result.stderr and result.stderr.startswith("error: ") and "   = help: " in result.stderr
+    assert "k.ptx:15" in result.stdout and result.stdout.endswith("1 error: not everything was checked\n")
     data = report(name, "k.ptx", status=2)
     assert [problem["file"] for problem in data["problems"]] == [name] and len(data["kernels"]) == 1
 

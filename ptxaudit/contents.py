@@ -2,8 +2,8 @@
 
     libk.so  ->  Listed("libk.so", function, Image("libk.so#3", "cubin", "sm_90", size=18_432, compressed=True, …)), …
 
-Kernels of machine code are read out of its ELF tables: nothing is disassembled, and architectures
-too old for the disassembler are listed too.
+In compiled files kernels are read out of ELF tables and the heads of PTX functions: nothing is disassembled, and
+architectures too old for the disassembler are listed too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content, read
 from ptxaudit.loading import chosen, load, selected
 from ptxaudit.options import Options
+from ptxaudit.source_text import decode
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Image:
 @dataclass(frozen=True)
 class Listed:
     """A kernel, the path of the input it is in, and of compiled files the image. Its function is without instructions:
-    a library has a hundred thousand kernels. sites: its shared-memory accesses, None where that takes a disassembler;
+    a library has a hundred thousand kernels. sites: its shared-memory accesses, None in compiled files;
     code: bytes of machine code; registers: of a thread."""
 
     input: str
@@ -56,10 +57,10 @@ def listed(inputs: Sequence[Any], options: Options, part: Part, progress: Progre
             yield from kernels_of(read(item), options, part, progress)
 
 
-def _of_text(path: str, function: ir.Function, image: Image | None = None) -> Listed:
+def _of_text(path: str, function: ir.Function) -> Listed:
     """A kernel that was parsed, without what it was parsed for."""
     sites = sum(instruction.site is not None for instruction in function.instructions)
-    return Listed(path, replace(function, instructions=()), image, sites=sites)
+    return Listed(path, replace(function, instructions=()), sites=sites)
 
 
 def kernels_of(content: Content, options: Options, part: Part, progress: Progress) -> Iterator[Listed]:
@@ -101,9 +102,12 @@ def _cubin(content: Content, image: Image, data: bytes, options: Options) -> Ite
 
 
 def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:
-    for loaded in load(Content(image.name, "ptx", data), Options()):
+    from ptxaudit.ptx.headers import without_bodies
+
+    headers = without_bodies(decode(data, image.name)).encode()
+    for loaded in load(Content(image.name, "ptx", headers), Options()):
         image = replace(image, lines=b"\n\t.loc\t" in data or b".loc " in data, producer=loaded.toolchain or "")
         for module in loaded.modules:
             for function in module.kernels():
                 if chosen(options, function.name):
-                    yield _of_text(content.path, function, image)
+                    yield Listed(content.path, replace(function, shared_static=0), image)        # which its body would say

@@ -17,6 +17,9 @@ from ptxaudit.lanes.result import Status
 from ptxaudit.report import Kernel, Report, Site, Source, Suppression
 
 
+IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))      # rules whose findings are excess wavefronts
+
+
 class Certainty(StrEnum):
     """How sure a finding is, surest first."""
 
@@ -73,12 +76,18 @@ class Finding:
 @dataclass(frozen=True)
 class Folded:
     """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
-    say the same."""
+    say the same; excess: of all copies together, in the worst of the launches, where that is known."""
 
     finding: Finding
     sites: int
     launches: int
     alike: bool = False
+    excess: int | None = None
+
+    @property
+    def weight(self) -> int:
+        """For the worst to come first."""
+        return max(self.finding.weight, self.excess or 0)
 
     @property
     def what(self) -> str:
@@ -90,6 +99,8 @@ class Folded:
             parts.append(f"{self.launches} launches")
         if not self.alike:
             parts = [f"the worst of {part}" for part in parts]
+        if self.sites > 1 and self.excess and self.excess > self.finding.weight:
+            parts.append(f"{self.excess:,} in all")
         return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
 
 
@@ -141,8 +152,18 @@ def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambd
         worst = min(group, key=lambda f: (f.allowed is not None, list(Certainty).index(f.certainty), -f.weight))
         sites = {f.site.id for f in group if f.site}
         launches = {repr(f.kernel.launch) for f in group if f.kernel}
-        folded.append(Folded(worst, max(1, len(sites)), max(1, len(launches)), len({finding.what for finding in group}) == 1))
+        folded.append(Folded(worst, max(1, len(sites)), max(1, len(launches)), len({finding.what for finding in group}) == 1, _excess(group)))
     return folded
+
+
+def _excess(group: Sequence[Finding]) -> int | None:
+    """Of findings that are of conflicts: summed up over the sites of each launch, the most; None where it is not known."""
+    sums: dict[int, int] = {}
+    for finding in group:
+        if finding.rule not in IN_WAVEFRONTS or finding.site is None or finding.site.excess is None:
+            return None
+        sums[id(finding.kernel)] = sums.get(id(finding.kernel), 0) + finding.site.excess
+    return max(sums.values(), default=None)
 
 
 def _fold_key(finding: Finding) -> object:

@@ -410,7 +410,9 @@ def test_markdown_is_a_table_with_its_bars_escaped():
     assert text.startswith("### ptxaudit: got worse\n\n")
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
-    assert "a\\|b" in text and "no launch told" in text
+    assert "a\\|b" in text and "no launch told" in text and "| `a = s[i];` |" in text
+    inlined = report(kernel(at(10, text="a `b` | c;", inlined=(30,), wavefronts=64, cause="k<int> meets", opcode="a|b"), launch=None))
+    assert "| `a 'b' \\| c;`<br>f inlined at k.cu:30: call 30<br>k&lt;int&gt; meets |" in diff_markdown(diff_reports(OLD, inlined))
 
 
 def test_json_tells_every_change():

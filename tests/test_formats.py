@@ -93,7 +93,7 @@ def test_sarif_names_rule_place_and_kernel():
     (run,) = json.loads(text_of("sarif"))["runs"]
     first = next(r for r in run["results"] if r["locations"][0]["physicalLocation"].get("region", {}).get("startLine") == 10)
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"] == "PA001"
-    assert "(the worst of 2 copies)" in first["message"]["text"] and first["level"] == "warning"
+    assert "(the worst of 2 copies, 80 in all)" in first["message"]["text"] and first["level"] == "warning"
     where = first["locations"][0]["physicalLocation"]
     assert where["artifactLocation"] == {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"} and where["region"]["startColumn"] == 3
     assert first["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "void k<int>(a::b<c>*)"

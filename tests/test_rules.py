@@ -122,7 +122,7 @@ def test_copies_of_a_line_are_folded_to_the_worst():
     other = kernel(*sites, launch=None)
     (one,) = fold(found(report(kernel(*sites), other), "PA001"))
     assert (one.sites, one.launches, one.finding.weight) == (3, 2, 56)
-    assert one.what.endswith("(the worst of 3 copies, the worst of 2 launches)")
+    assert one.what.endswith("(the worst of 3 copies, the worst of 2 launches, 88 in all)")
 
 
 def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
@@ -135,7 +135,7 @@ def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
 
 def test_copies_that_say_the_same_are_counted_only():
     (one,) = fold(found(report(kernel(*[site(wavefronts=64, id=f"s{n}") for n in range(4)])), "PA001"))
-    assert one.what.endswith("(4 copies)") and "worst" not in one.what
+    assert one.what.endswith("(4 copies, 224 in all)") and "worst" not in one.what and one.weight == 224
 
 
 def test_a_line_is_reached_where_a_copy_of_it_is():

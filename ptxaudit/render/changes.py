@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 
 from ptxaudit.diff import QUIET, Change, Diff, KernelDiff, Resources, Verdict
 from ptxaudit.render.rows import Note, cut, frame_notes, place
@@ -48,8 +49,8 @@ def diff_markdown(diff: Diff, everything: bool = False) -> str:
         if facts:
             lines += ["", "  \n".join(facts)]
         if rows:
-            lines += ["", "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
-            lines += ["| " + " | ".join(map(_escaped, _cells(entry, row))) + " |" for row in rows]
+            lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+            lines += ["| " + " | ".join((*map(_escaped, _cells(entry, row)), _line(row))) + " |" for row in rows]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -285,6 +286,11 @@ def _notes(row: Row) -> list[Note]:
     if change.verdict is Verdict.STATUS_CHANGED and worst.reason:
         notes.append(Note("note", worst.reason))
     return notes
+
+
+def _line(row: Row) -> str:
+    """The notes of a row in one cell: the source as code, the rest below it."""
+    return "<br>".join(f"`{_escaped(note.text.replace('`', chr(39)))}`" if note.kind == "source" else _escaped(escape(note.text, quote=False)) for note in _notes(row))
 
 
 def _escaped(text: str) -> str:

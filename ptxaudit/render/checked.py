@@ -96,7 +96,7 @@ class Checked:
         folded = fold(told, self._state)
         prints = fingerprints(folded)
         results = [self._result(one, printed) for one, printed in zip(folded, prints, strict=True)]
-        return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.finding.weight))
+        return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.folded.weight))
 
     @cached_property
     def open_results(self) -> list[Result]:

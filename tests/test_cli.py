@@ -310,7 +310,12 @@ def test_diff_with_what_is_no_report(here, text, what):
 
 def test_diff_with_a_bad_input_still_compares_the_rest(here):
     result = run("diff", "k.ptx", "gone.ptx", status=2)
-    assert "no such file" in result.stderr and "gone" in result.stdout
+    assert "no such file" in result.stderr and result.stdout == ""          # not: everything is gone
+    (here / "some").mkdir()
+    (here / "some" / "k.ptx").write_text(PTX)
+    (here / "some" / "empty.ptx").write_text("")
+    result = run("diff", "some", "k.ptx", status=2)
+    assert "empty" in result.stderr and "same" in result.stdout
 
 
 # --- the command itself ---------------------------------------------------------------------

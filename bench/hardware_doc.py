@@ -23,7 +23,7 @@ from ptxaudit import machines, score_request
 from ptxaudit.banks import classify
 from ptxaudit.banks.access import UNSCORED
 from ptxaudit.calibration import compare, read
-from ptxaudit.machine_model import Machine, Rule
+from ptxaudit.machine_model import Counted, Machine, Rule
 from ptxaudit.render.calibration import summary
 from ptxaudit.render.machine import evidence, instruction, measured_opcodes
 from ptxaudit.render.svg import picture
@@ -197,15 +197,17 @@ them one after the other:
     wavefronts = sum over groups of  max over banks of  what is counted in that bank
 
 This page says for each instruction what the groups are, when they merge, and what is counted. *Ideal* is the number of groups
-with an active lane: the cost if no two words of a group met in a bank. *Excess* is what is above it, and *ways* the most
-wavefronts of one group. A request with no active lane costs nothing.
+with an active lane, after merging: the cost if no two words of a group met in a bank (twice that for compare-and-swap, the number
+of matrices for LDSM and STSM). *Excess* is what is above it, and *ways* the most wavefronts of one group. A request with no active
+lane costs nothing.
 
 In the pictures a column is a bank and a row a wavefront; a cell names the lanes that it serves (`4+3`: lane 4 and three more on the
 same word), its colour the group, and a red frame what had to wait.
 """
 _MEASURED = """
-Each is one launch of one warp that issues one instruction once (or one loop), counted by the hardware, not by the profiler's
-per-instruction metric. `make calibrate-check` compares them with the rules. *Measured* below gives the requests of each machine
+Each is one launch of one warp that reads its addresses from a table and issues one instruction once (or one loop, or some copies),
+counted by the hardware (`…_mem_shared.sum` less `…_op_misc`), not by the profiler's per-instruction metric. Patterns are regular
+(strides, tiles, swizzles, broadcasts) and random of several densities, with whole and partial masks. `make calibrate-check` compares them with the rules. *Measured* below gives the requests of each machine
 instruction; *by rule* says that exactly this instruction was not measured on this machine.
 """
 _CALIBRATE = """
@@ -228,7 +230,8 @@ def _table(machine: Machine) -> Iterator[str]:
     for rule in machine.rules:
         yield f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} | {_evidence(machine, rule)} |"
     yield ""
-    yield "Shift: bytes by which all addresses may move together without changing any figure."
+    yield ("Shift: bytes by which all addresses may move together without changing any figure"
+           + (" (of cp.async the destinations; its sources by 128)." if any(rule.operation == "cp.async" for rule in machine.rules) else "."))
     yield ""
 
 
@@ -237,7 +240,8 @@ def _evidence(machine: Machine, rule: Rule) -> str:
     found = measured_opcodes(machine, rule)
     if not found:
         return evidence(machine, rule)
-    return f"measured: {sum(found.values()):,} requests" + (f", {len(found)} opcodes" if len(found) > 1 else "")
+    what = "timed: {:,} launches" if rule.count.what is Counted.LINES else "measured: {:,} requests"
+    return what.format(sum(found.values())) + (f", {len(found)} opcodes" if len(found) > 1 else "")
 
 
 def _bits(rule: Rule) -> str:
@@ -258,7 +262,7 @@ def _section(machine: Machine, section: Section) -> Iterator[str]:
     rules = [rule for rule in machine.rules if rule.operation in section.operations and (not section.widths or set(rule.widths) & set(section.widths))]
     counted = {opcode: n for rule in rules for opcode, n in measured_opcodes(machine, rule).items()}
     if counted:
-        what = "destination patterns timed" if "cp.async.bypass" in section.operations else "requests"
+        what = "launches timed" if "cp.async.bypass" in section.operations else "requests"
         yield f"Measured ({what}): " + ", ".join(f"{opcode} {n}" for opcode, n in counted.items()) + "."
         yield ""
 

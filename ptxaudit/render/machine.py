@@ -67,7 +67,7 @@ def machine_view(machine: Machine) -> RenderableType:
     loops = ", ".join(sorted({f"{op}.{type_}" for (op, type_), (kind, *_) in ATOMICS.items() if kind == "loop"}))
     if any(rule.operation == "loop" for rule in machine.rules):
         rows.append(Text(f"atom.shared loops: {loops}", "dim"))
-    rows.append(Text("shift: bytes by which all addresses may move together without changing any figure", "dim"))
+    rows.append(Text("shift: bytes by which all addresses may move together without changing any figure (of cp.async the destinations; its sources by 128)", "dim"))
     for key in dict.fromkeys(rule.source for rule in machine.rules):
         source = machine.sources[key]
         rows.append(Padding(Text(f"{key}: {source.text}{' ' + source.url if source.url else ''}", "dim"), (0, 0, 0, 0)))
@@ -92,8 +92,9 @@ def evidence(machine: Machine, rule: Rule) -> str:
     found = measured_opcodes(machine, rule)
     if found:
         named = [f"{opcode} {n}" for opcode, n in found.items()]
+        how = "timed" if rule.count.what is Counted.LINES else "measured"
         more = len(named) - _NAMED
-        return "measured: " + ", ".join(named[:_NAMED] if more > 1 else named) + (f" and {more} more opcodes, {sum(found.values()):,} requests in all" if more > 1 else "")
+        return f"{how}: " + ", ".join(named[:_NAMED] if more > 1 else named) + (f" and {more} more opcodes, {sum(found.values()):,} requests in all" if more > 1 else "")
     return f"by rule ({rule.source})"
 
 

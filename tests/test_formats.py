@@ -243,7 +243,8 @@ def test_junit_has_a_case_a_line_that_fails_or_is_skipped():
     assert outcome["k.cu:10 ld.shared.f32 ×2"] == [Failure] and outcome["k.cu:11 ld.shared.f32"] == []
     assert outcome["k.cu:12 ld.shared.f32"] == [] and outcome["k.cu:15 ld.shared.f32"] == [Skipped]
     assert outcome["k.cu:16 ld.shared.f32"] == [] and outcome["z"] == [Error]
-    assert cases["k.cu:10 ld.shared.f32 ×2"].result[0].type == "PA001"
+    failure = cases["k.cu:10 ld.shared.f32 ×2"].result[0]
+    assert failure.type == "PA001" and failure.text.count("\n") == 0 and "80 in all" in failure.message
     assert "void k<int>(a::b<c>*)" in next(iter(suites)).name
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ptxaudit.findings import Finding
+from ptxaudit.findings import fold as fold_findings
 from ptxaudit.lanes.result import Status
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked
@@ -70,10 +71,9 @@ def _case(suite: Element, kernel: Kernel, group: tuple[Site, ...], findings: lis
 
 
 def _failure(case: Element, findings: Iterable[Finding]) -> None:
-    findings = list(findings)
-    worst = max(findings, key=lambda finding: finding.weight)
-    failure = SubElement(case, "failure", type=worst.rule, message=_clean(worst.what))
-    failure.text = _clean("\n".join(f"{finding.rule}: {finding.what}" for finding in findings))
+    folded = sorted(fold_findings(findings), key=lambda one: -one.weight)
+    failure = SubElement(case, "failure", type=folded[0].finding.rule, message=_clean(folded[0].what))
+    failure.text = _clean("\n".join(f"{one.finding.rule}: {one.what}" for one in folded))
 
 
 def _problems(root: Element, problems: Iterable[Problem]) -> None:

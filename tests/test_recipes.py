@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,12 @@ include(${recipe})
 """
 
 
+def later(file):
+    """The file with a time that is after all others'."""
+    file.write_text("")
+    os.utime(file, (time.time() + 5, time.time() + 5))
+
+
 def cmake(folder, status=0):
     needs("cmake")
     needs("cc")
@@ -86,13 +93,16 @@ def cmake(folder, status=0):
 
 
 def test_cmake_audits_files_as_part_of_all_and_a_denial_fails_the_build(project):
-    (project / "CMakeLists.txt").write_text(CMAKE + "ptxaudit_check(NAME kernels FILES k.cu LAUNCH launches.toml FAIL_ON PA002)\n")
+    (project / "CMakeLists.txt").write_text(CMAKE + "ptxaudit_check(NAME kernels FILES k.cu DEPENDS tile.cuh LAUNCH launches.toml FAIL_ON PA002)\n")
+    (project / "tile.cuh").touch()
     output = cmake(project, status=1)
     assert "denied by PA002: k.cu:4" in output
     (project / "k.cu").write_text(GOOD)
     assert "Auditing the shared-memory accesses of kernels" in cmake(project)
     assert "33" in (project / "k.cu").read_text() and "exact" in (project / "build" / "kernels.ptxaudit.txt").read_text()
     assert "Auditing" not in cmake(project)              # nothing changed
+    later(project / "tile.cuh")
+    assert "Auditing" in cmake(project)
 
 
 def embedded(folder, source):
@@ -127,6 +137,7 @@ MAKE = """\
 PTXAUDIT_INPUTS = k.cu
 PTXAUDIT_FLAGS = --launch launches.toml --fail-on excess=1
 PTXAUDIT_BASELINE_FLAGS = --launch launches.toml
+PTXAUDIT_DEPENDS = launches.toml
 include $(shell ptxaudit recipe make --path)
 """
 
@@ -139,6 +150,9 @@ def test_make_audits_what_is_newer_and_writes_the_baseline(project):
     shell("make", "ptxaudit", "PTXAUDIT_FLAGS=--launch launches.toml --baseline ptxaudit-baseline.json")
     assert "up to date" in shell("make", "ptxaudit") or "Nothing to be done" in shell("make", "ptxaudit")
     assert "exact" in (project / "ptxaudit.txt").read_text()
+    (project / "launches.toml").write_text(LAUNCH.replace("[32]", "[64]"))
+    os.utime(project / "launches.toml", (time.time() + 5, time.time() + 5))
+    assert "denied by excess=1: k.cu:4" in shell("make", "ptxaudit", status=2)
 
 
 # --- pre-commit -----------------------------------------------------------------------------

@@ -8,12 +8,13 @@
 # TARGET: an executable or library that embeds device code; it is audited when it was linked, and a
 #   denial fails the build.
 # FILES:  sources, PTX or cubins instead; the target NAME audits them, as part of `all`.
+# DEPENDS: headers and other files whose change audits FILES again; those of LAUNCH and BASELINE do anyway.
 # LAUNCH, BASELINE: files; FAIL_ON: rules and limits; STRICT; ARGS: further arguments of `ptxaudit audit`.
 
 find_program(PTXAUDIT_EXECUTABLE ptxaudit DOC "The ptxaudit command")
 
 function(ptxaudit_check)
-    cmake_parse_arguments(PARSE_ARGV 0 check "STRICT" "TARGET;NAME;BASELINE" "FILES;LAUNCH;FAIL_ON;ARGS")
+    cmake_parse_arguments(PARSE_ARGV 0 check "STRICT" "TARGET;NAME;BASELINE" "FILES;DEPENDS;LAUNCH;FAIL_ON;ARGS")
     if(check_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "ptxaudit_check: unknown arguments ${check_UNPARSED_ARGUMENTS}")
     endif()
@@ -22,7 +23,7 @@ function(ptxaudit_check)
     endif()
 
     set(arguments)
-    set(depends)
+    set(depends ${check_DEPENDS})
     foreach(file IN LISTS check_LAUNCH)
         get_filename_component(file "${file}" ABSOLUTE)
         list(APPEND arguments --launch "${file}")

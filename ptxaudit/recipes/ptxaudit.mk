@@ -2,14 +2,16 @@
 #
 #   PTXAUDIT_INPUTS = app kernels.cubin
 #   PTXAUDIT_FLAGS  = --launch launches.toml --fail-on PA001 --baseline ptxaudit-baseline.json
+#   PTXAUDIT_DEPENDS = launches.toml ptxaudit-baseline.json tile.cuh
 #   include $(shell ptxaudit recipe make --path)
 #
-# `make ptxaudit` audits when an input is newer than its last audit; `make ptxaudit-baseline` writes
-# the baseline anew.
+# `make ptxaudit` audits when an input, or what else it depends on, is newer than its last audit;
+# `make ptxaudit-baseline` writes the baseline anew.
 
 PTXAUDIT          ?= ptxaudit
 PTXAUDIT_INPUTS   ?=
 PTXAUDIT_FLAGS    ?=
+PTXAUDIT_DEPENDS  ?=
 PTXAUDIT_BASELINE ?= ptxaudit-baseline.json
 PTXAUDIT_REPORT   ?= ptxaudit.txt
 
@@ -17,7 +19,7 @@ PTXAUDIT_REPORT   ?= ptxaudit.txt
 
 ptxaudit: $(PTXAUDIT_REPORT)
 
-$(PTXAUDIT_REPORT): $(PTXAUDIT_INPUTS)
+$(PTXAUDIT_REPORT): $(PTXAUDIT_INPUTS) $(PTXAUDIT_DEPENDS)
 	$(PTXAUDIT) audit $(PTXAUDIT_INPUTS) $(PTXAUDIT_FLAGS) -o $@.part
 	@mv $@.part $@
 

@@ -59,8 +59,8 @@ class Point:
     """One launch of one kernel. at: the value of each axis; refused: why there is none ("" otherwise).
 
     requests to excess are sums over the launch where every site has one, else None; per_request and
-    ideal_per_request sum one request of every site whose cost is known; open: the sites whose is not.
-    most_at: the site with the most excess.
+    ideal_per_request sum one request of every site whose cost is known; open: the sites whose is not,
+    open_reason: why most of these are not. most_at: the site with the most excess.
     """
 
     at: dict[str, Any]
@@ -68,6 +68,7 @@ class Point:
     refused: str = ""
     status: dict[str, int] | None = None
     open: int = 0
+    open_reason: str = ""
     requests: int | None = None
     wavefronts: Span | None = None
     ideal: int | None = None
@@ -208,7 +209,7 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
     points = [dict(zip((axis.name for axis in axes), combination)) for combination in itertools.product(*(axis.values for axis in axes))]
     bases = options.launches or (Launch("*"),)
     groups: dict[object, _Group] = {}
-    refused: dict[tuple[int, int], str] = {}
+    refused: dict[tuple[int, int], InputError] = {}
     parts = []
     for defined in itertools.product(*(axis.values for axis in define_axes)):
         chosen = {axis.name: value for axis, value in zip(define_axes, defined)}
@@ -219,7 +220,7 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
                 try:
                     launches.append(_varied(base, launch_axes, points[at], (base_number, at)))
                 except InputError as error:
-                    refused[base_number, at] = error.what
+                    refused[base_number, at] = error
         macros = tuple(f"{axis.key}={value}" for axis, value in zip(define_axes, defined))
         with_macros = replace(options, launches=tuple(launches), defines=options.defines + macros)
         part = Part()
@@ -233,13 +234,22 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
             base_number, at = label
             group = groups.setdefault((entry.input, entry.name, entry.isa, entry.arch, base_number), _Group(entry, {}))
             group.points[at] = _point(points[at], entry)
+        if define_axes:
+            part.problems += [_not_compiled(entry) for entry in part.inputs if entry.kind != "cuda"]
         if not part.failed:
             part.problems += [Problem.of(error) for error in unmatched(replace(with_macros, launches=options.launches), [part])]
+    if refused and len(refused) == len(bases) * len(points):
+        first = next(iter(refused.values()))
+        raise InputError(f"no launch of this sweep is possible: {first.what}", first.hint, first.file, first.line)
     return Sweep(
         Tool("ptxaudit", __version__), tuple(axes), tuple(dict.fromkeys(one for part in parts for one in part.inputs)),
         tuple(_swept(key[-1], group, points, refused) for key, group in groups.items()),
         tuple(dict.fromkeys(problem for part in parts for problem in part.problems)),
     )
+
+
+def _not_compiled(entry: Input) -> Problem:
+    return Problem("this is compiled already: --sweep -D changes nothing in it", "name the source, or leave out -D", entry.path)
 
 
 def _check(axes: Sequence[Axis]) -> None:
@@ -262,10 +272,11 @@ def _varied(base: Launch, axes: Iterable[Axis], point: Mapping[str, Any], label:
     return replace(base, **changes, named={**base.named, **named}, label=label)
 
 
-def _swept(base: int, group: _Group, points: Sequence[dict[str, Any]], refused: Mapping[tuple[int, int], str]) -> Swept:
+def _swept(base: int, group: _Group, points: Sequence[dict[str, Any]], refused: Mapping[tuple[int, int], InputError]) -> Swept:
     entry = group.entry
     found = tuple(
-        group.points.get(at) or Point(point, refused=refused.get((base, at), "see the problems")) for at, point in enumerate(points)
+        group.points.get(at) or Point(point, refused=refused[base, at].what if (base, at) in refused else "see the problems")
+        for at, point in enumerate(points)
     )
     there = [at for at, point in enumerate(found) if not point.refused]
     basis = "launch" if all(found[at].over_launch for at in there) else "request"
@@ -285,11 +296,13 @@ def _point(at: dict[str, Any], entry: Kernel) -> Point:
     launched = [_over_launch(site) for site in counted]
     single = [_single(site) for site in counted]
     known = [one for one in single if one is not None]
+    reasons = Counter(site.reason for site, one in zip(counted, single) if one is None).most_common(1)
     worst = max(counted, key=_excess, default=None)
     complete = None not in launched
     return Point(
         at, entry.launch, status=dict(sorted(Counter(str(site.status) for site in entry.sites).items())),
         open=len(single) - len(known),
+        open_reason=reasons[0][0] if reasons else "",
         requests=sum(site.requests or 0 for site in counted) if complete else None,
         wavefronts=Span(sum(one[0] for one in launched), sum(one[1] for one in launched)) if complete else None,
         ideal=sum(one[2] for one in launched) if complete else None,

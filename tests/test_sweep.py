@@ -171,8 +171,18 @@ def test_sweeps_that_cannot_be_run(axes, options, what):
 
 
 def test_raw_parameters_cannot_be_swept():
-    kernel = ptxaudit.sweep(PITCHED, {"pitch": [1]}, launches=[Launch("*", grid=1, block=32, param_bytes=b"\0" * 20)]).kernels
-    assert kernel == ()
+    with pytest.raises(InputError, match="no launch of this sweep is possible: param_bytes"):
+        ptxaudit.sweep(PITCHED, {"pitch": [1]}, launches=[Launch("*", grid=1, block=32, param_bytes=b"\0" * 20)])
+
+
+def test_what_is_open_says_what_to_tell():
+    source = PITCHED.replace("* pitch", "% pitch")
+    (swept,) = ptxaudit.sweep(source, {"block": [32, 64]}).kernels
+    assert swept.points[0].open == 1 and "(--param pitch)" in swept.points[0].open_reason
+
+
+def test_macros_change_nothing_in_what_is_compiled_already(here):
+    assert "--sweep -D changes nothing" in run("k.ptx", "--sweep", "-DN=1,2", status=2).stderr
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -231,6 +241,7 @@ def test_long_sweeps_show_their_ends(here):
     (["--sweep", "2=1,2", "--format", "sarif"], "no format sarif"),
     (["--sweep", "nothing=1", "--block", "32"], "no parameter 'nothing'"),
     (["--sweep", "2=1", "--kernel", "other"], "there is no kernel 'other'"),
+    (["--sweep", "block=2048"], "no launch of this sweep is possible: block.x is 2048"),
 ])
 def test_bad_options(here, options, what):
     assert what in run("k.ptx", *options, status=2).stderr

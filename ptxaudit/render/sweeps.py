@@ -31,7 +31,7 @@ def sweep_text(sweep: Sweep) -> str:
     if not sweep.kernels:
         return "no kernel was checked\n"
     blocks = [_kernel(kernel, sweep) for kernel in sweep.kernels]
-    blocks.append("\n".join(verdict(kernel) for kernel in sweep.kernels))
+    blocks.append("\n".join(line for kernel in sweep.kernels for line in (verdict(kernel), *_open(kernel))))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -92,6 +92,12 @@ def verdict(kernel: Swept) -> str:
         return f"{name}: all launches are alike, {_how(best, kernel.basis)}"
     alike = f" and {plural(kernel.equal_best - 1, 'other')}" if kernel.equal_best > 1 else ""
     return f"{name}: best {' '.join(settings(best))}{alike} ({_how(best, kernel.basis)}), worst {' '.join(settings(worst))} ({_how(worst, kernel.basis)})"
+
+
+def _open(kernel: Swept) -> list[str]:
+    """Why sites of the best launch are open: what to tell."""
+    best = kernel.points[kernel.best] if kernel.best is not None else None
+    return [f"  open: {best.open_reason}"] if best is not None and best.open_reason else []
 
 
 def _how(point: Point, basis: str) -> str:

@@ -67,8 +67,9 @@ def _renamed(olds: dict[int, Kernel], news: dict[int, Kernel]) -> Iterator[tuple
             if before.isa != after.isa:
                 continue
             alike = len(tokens & old_tokens[old]) / len(tokens | old_tokens[old])
-            template = _template(before) == _template(after)
-            if template or alike >= LEAST and _has_text(after) or alike >= LEAST_BLIND and len(after.sites) >= FEWEST:
+            texts = _has_text(before) and _has_text(after)
+            template = _template(before) == _template(after) and (alike > 0 or not texts)
+            if template or texts and alike >= LEAST or alike >= LEAST_BLIND and len(after.sites) >= FEWEST:
                 yield alike + template + (repr(before.launch) == repr(after.launch)) / 2, old, new
 
 

@@ -338,6 +338,7 @@ def test_another_instance_of_a_template_is_the_same_kernel():
     for text in ("a", None):
         old = kernel(at(3, text=text), at(4, text="lost" if text else None, wavefronts=64), name=mine)
         assert pair_names([old], [kernel(at(3, text=text), name=third), kernel(at(3, text=text), name=other)])[1] == (mine, other)
+    assert pair_names([kernel(at(3, text="a"), name=mine)], [kernel(at(3, text="b"), name=other)]) == [(None, other), (mine, None)]
 
 
 def test_without_lines_a_renamed_kernel_is_known_by_what_its_sites_cost():

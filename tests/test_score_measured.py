@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ptxaudit import machines, score_request, score_requests
+from ptxaudit.banks import classify
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))     # for bench
 
@@ -162,3 +163,47 @@ def test_pitch_144_is_free_of_bank_conflicts_and_slow_with_cg():
     padded = [144 * (lane // 8) + 16 * (lane % 8) for lane in range(32)]
     swizzled = [128 * (lane // 8) + 16 * ((lane % 8) ^ (lane // 8)) for lane in range(32)]
     assert [score_request(BYPASS, a).line_class_max for a in (rows, swizzled, padded)] == [1, 1, 2]
+
+
+# --- what is listed without a figure: its reasons are what was measured ------------------------
+
+def _tensor() -> list[dict]:
+    return json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))["launches"]
+
+
+def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
+    launches = [one for one in _tensor() if one["kernel"].startswith("wgmma")]
+    assert {(one["n"], one["a"] == "registers") for one in launches} == {(n, r) for n in (8, 64, 256) for r in (False, True)}
+    for one in launches:
+        charge = classify(f"HGMMA.64x{one['n']}x16.F32").charge
+        assert one["counters"]["op_gmma"] == charge[one["a"] != "registers"] and one["counters"]["conflicts_op_gmma"] == 0
+    assert classify("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16").charge == (32, 48)
+    assert classify("QGMMA.64x256x32.F32.E4M3.E4M3").charge == (64, 80) and "64 wavefronts a warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
+    assert classify("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16").charge is None
+
+
+def test_the_layout_of_a_wgmma_takes_no_time():
+    cycles = defaultdict(set)
+    for one in json.loads(gzip.decompress((DATA / "timing_sm90.json.gz").read_bytes()))["timed"]:
+        if one["kernel"].startswith("timed_wgmma"):
+            cycles[one["n"], one["a"] == "registers"].add(one["cycles"])
+    assert len(cycles) == 6 and all(len(found) == 1 for found in cycles.values())
+
+
+def test_bulk_copies_are_not_counted():
+    assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("copy")} == {9}
+    assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("store")} == {8}
+
+
+def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
+    unroll, figures = 8, {"cluster_ld": ("op_ld", "LDS"), "cluster_ld_v2": ("op_ld", "LDS.64"), "cluster_ld_v4": ("op_ld", "LDS.128"),
+                          "cluster_st": ("op_st", "STS"), "cluster_st_v4": ("op_st", "STS.128"), "cluster_atom": ("op_atom", "ATOMS.ADD")}
+    for one in _timed(tuple(figures)):
+        counter, opcode = figures[one["kernel"]]
+        if one["whose"] == "own":
+            expected = score_request(opcode, one["addresses"], one["active"]).wavefronts
+        else:
+            expected = int(counter == "op_atom")
+        assert one["counters"][counter] == unroll * expected, (one["kernel"], one["pattern"], one["whose"])
+    for one in _timed(("arrive", "arrive_sink", "test_wait", "cluster_st_async", "cluster_st_async_v4")):
+        assert one["counters"]["op_st"] == one["counters"]["op_atom"] == 0

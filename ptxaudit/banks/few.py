@@ -78,11 +78,31 @@ def _between(lanes: tuple[Lane, ...], slots: int) -> tuple[int, int, int]:
             source[j] += 1
         return max(*to, *source), min(len(lanes), lines * together), together      # no pass takes longer than all at once
     everything = (1 << lines) - 1
-    alone = [0] * everything + [together]
-    for mask in range(1, everything):
-        alone[mask] = _rounds([lane for lane in lanes if mask >> lane[2] & 1], slots)
+    decides = _one_slot_a_line(lanes)
+    if decides is not None:
+        alone = [max([(mask & sharing).bit_count() for sharing in decides]) for mask in range(everything + 1)]
+    else:
+        alone = [0] * everything + [together]
+        for mask in range(1, everything):
+            alone[mask] = _rounds([lane for lane in lanes if mask >> lane[2] & 1], slots)
     costs = [sum([alone[mask] for mask in partition]) for partition in partitions(lines)]
     return min(costs), max(costs), together
+
+
+def _one_slot_a_line(lanes: tuple[Lane, ...]) -> set[int] | None:
+    """Where the lanes share no slot on one side, and none of their own line on the other: the lines that share each slot, as masks."""
+    to, source = {lane[0] for lane in lanes}, {lane[1] for lane in lanes}
+    side = 1 if len(to) == len(lanes) else 0 if len(source) == len(lanes) else None
+    if side is None:
+        return None
+    sharing: dict[int, int] = {}
+    for lane in lanes:
+        slot, bit = lane[side], 1 << lane[2]
+        before = sharing.get(slot, 0)
+        if before & bit:
+            return None
+        sharing[slot] = before | bit
+    return set(sharing.values())
 
 
 def _passes(groups: list[list[Lane]]) -> list[list[Lane]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ptxaudit.diff import Change, Diff, Verdict, diff_reports
 from ptxaudit.errors import InputError
-from ptxaudit.figures import excess_of_request, lines_excess, total_excess
+from ptxaudit.figures import above_ideal, total_above_ideal
 from ptxaudit.findings import Finding, find
 from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import interval, number, plural
@@ -221,7 +221,7 @@ class Ratchet:
 
 def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
     """What to say of a site, and whether it is certain; None where there is nothing against it."""
-    low, high = lines_excess(site) if site.line_class_max is not None else excess_of_request(site)
+    low, high = above_ideal(site)
     if change.verdict is Verdict.WORSE:
         return f"worse than the baseline: {_figure(change.old)} → {_figure(change.new)}", True
     if change.verdict is Verdict.NEW and high != 0:
@@ -235,7 +235,7 @@ def _less(change: Change) -> str:
     """Why an entry is stale; "" where it is not."""
     old, new = change.old, change.new
     assert old is not None
-    had = total_excess(old)[0] > 0 or excess_of_request(old)[0] > 0 or lines_excess(old)[0] > 0 and old.line_class_max is not None
+    had = total_above_ideal(old)[0] > 0 or above_ideal(old)[0] > 0
     if not had:
         return ""
     if new is None:

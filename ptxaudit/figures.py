@@ -16,6 +16,20 @@ from ptxaudit.report import Site
 Interval = tuple[int, int | None]        # high None = no proved upper end
 
 
+def above_ideal(site: Site) -> Interval:
+    """The largest excess of any one request; of cp.async.cg, which no counter sees, the line classes above one."""
+    return lines_excess(site) if site.line_class_max is not None else excess_of_request(site)
+
+
+def total_above_ideal(site: Site) -> Interval:
+    """The same over the launch."""
+    if site.line_class_max is None:
+        return total_excess(site)
+    if site.status is Status.UNREACHED or site.lines is None or site.lines_ideal is None:
+        return (0, 0 if site.status is Status.UNREACHED or site.line_class_max == 1 else None)
+    return (site.lines - site.lines_ideal, site.lines - site.lines_ideal)
+
+
 def excess_of_request(site: Site) -> Interval:
     """The largest excess of any one request."""
     if site.status is Status.UNREACHED or site.excess == 0:
@@ -28,7 +42,10 @@ def excess_of_request(site: Site) -> Interval:
 
 
 def ways(site: Site) -> Interval:
-    """The most wavefronts that any lane group of any request needs."""
+    """The most wavefronts that any lane group of any request needs; for cp.async.cg its line classes, k."""
+    if site.line_class_max is not None:
+        low, high = lines_excess(site)
+        return (low + 1, None if high is None else high + 1)
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.ways is not None:

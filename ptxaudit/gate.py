@@ -8,6 +8,9 @@ conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings
     conditional, bounded, data-dependent    denied when the proved lower end meets the limit already
     unknown, and upper ends                 not judged: a warning, counted, and denied with --strict
 
+For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these: k - 1 of a
+request for the excess, k for the ways.
+
 What a comment in the source allows is not denied, and not part of a kernel's total. With a
 baseline only what is new or worse is denied; without any limit everything that is.
 """
@@ -20,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from ptxaudit import rules
 from ptxaudit.errors import InputError
-from ptxaudit.figures import Interval, excess_of_request, total_excess, ways
+from ptxaudit.figures import Interval, above_ideal, total_above_ideal, ways
 from ptxaudit.findings import Finding, find
 from ptxaudit.report import Kernel, Report, Site
 
@@ -131,7 +134,7 @@ class _Judging:
         """Sites without an upper end that a limit on totals has to leave open."""
         if not any(limit.name == "total-excess" for limit in self.limits):
             return set()
-        return {id(site) for site in self.report.sites if total_excess(site)[1] is None}
+        return {id(site) for site in self.report.sites if total_above_ideal(site)[1] is None}
 
     def _allowed(self) -> set[int]:
         """Sites whose conflict a comment permits."""
@@ -148,7 +151,7 @@ class _Judging:
                 yield Denial(limit, finding.kernel, finding.site, finding.what, finding.certain, finding)
 
     def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
-        figures = [total_excess(site) for site in kernel.sites if id(site) not in allowed]
+        figures = [total_above_ideal(site) for site in kernel.sites if id(site) not in allowed]
         low = sum(figure[0] for figure in figures)
         high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
         denial = _against(limit, kernel, None, low, high)
@@ -165,7 +168,10 @@ class _Judging:
 
 
 def _judge_site(kernel: Kernel, site: Site, limit: Limit) -> Denial | None:
-    return _against(limit, kernel, site, *FIGURES[limit.name](site))
+    denial = _against(limit, kernel, site, *FIGURES[limit.name](site))
+    if denial is None or site.line_class_max is None:
+        return denial
+    return replace(denial, what=f"{denial.what}: its line classes, k = {site.line_class_max}")
 
 
 def _against(limit: Limit, kernel: Kernel, site: Site | None, low: int, high: int | None) -> Denial | None:
@@ -184,4 +190,4 @@ def _text(low: int, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-FIGURES: dict[str, Callable[[Site], Interval]] = {"excess": excess_of_request, "ways": ways}
+FIGURES: dict[str, Callable[[Site], Interval]] = {"excess": above_ideal, "ways": ways}

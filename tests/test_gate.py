@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from reports import kernel, open_site, report, site
 
@@ -30,7 +32,17 @@ INVARIANT = each(Status.INVARIANT, 4, 4, ways=4)
 RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
 
 
+def cg(k, lines=None):
+    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch."""
+    nothing = dict.fromkeys(("wavefronts", "ideal", "excess", "ways", "per_request", "ideal_per_request", "excess_per_request"))
+    return dataclasses.replace(site(access="cp.async"), **nothing, line_class_max=k, lines=lines, lines_ideal=None if lines is None else 8)
+
+
 @pytest.mark.parametrize("limit, found, expected", [
+    ("excess=1", cg(1, 8), (0, 0)), ("ways=2", cg(1, 8), (0, 0)), ("total-excess=1", cg(1, 8), (0, 0)),
+    ("excess=2", cg(3, 24), (1, 0)), ("excess=3", cg(3, 24), (0, 0)), ("ways=3", cg(3, 24), (1, 0)), ("total-excess=16", cg(3, 24), (1, 0)),
+    ("excess=1", cg(3), (0, 1)), ("excess=3", cg(3), (0, 0)), ("excess=1", cg(1), (0, 0)), ("total-excess=1", cg(1), (0, 0)),
+    ("total-excess=1", cg(3), (0, 1)),
     ("excess=7", BAD, (1, 0)), ("excess=8", BAD, (0, 0)), ("excess=1", CLEAN, (0, 0)),
     ("ways=8", BAD, (1, 0)), ("ways=9", BAD, (0, 0)), ("ways=2", CLEAN, (0, 0)),
     ("total-excess=56", BAD, (1, 0)), ("total-excess=57", BAD, (0, 0)),
@@ -43,6 +55,11 @@ RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
 ])
 def test_a_limit_against_a_site(limit, found, expected):
     assert verdict(limit, found) == expected
+
+
+def test_line_classes_are_told_as_such():
+    (denial,) = judge(report(kernel(cg(3, 24))), [parse_limit("excess=1")]).denials
+    assert denial.what == "excess is 2: its line classes, k = 3"
 
 
 def test_a_site_that_no_lane_takes_part_in_costs_nothing():

@@ -52,6 +52,11 @@ def test_each_kernel_issues_the_instruction_that_it_is_named_for(machine_code):
         assert (sass.operation, sass.width) == (expected, one.width), name
 
 
+def test_a_newer_architecture_is_assembled(tmp_path):
+    build(tmp_path, "sm_120")
+    assert set(json.loads((tmp_path / measure.MACHINE_CODE).read_text())) == {one.name for one in available("sm_120")}
+
+
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_120"])
 def test_other_architectures_have_what_they_have(arch):
     names = {one.name for one in available(arch)}

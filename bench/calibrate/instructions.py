@@ -10,6 +10,7 @@ are off have left before (`exit`), or have a false predicate (`guard`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -201,7 +202,9 @@ def _with_guards() -> dict[str, Instruction]:
 
 INSTRUCTIONS = _with_guards()
 
-_HEAD = """.version 8.6
+NEWEST = 100                    # the newest architecture that the older PTX knows
+_VERSIONS = ("8.6", "9.0")
+_HEAD = """.version {version}
 .target {arch}
 .address_size 64
 .extern .shared .align 1024 .b8 memory[];
@@ -242,4 +245,5 @@ def kernel(instruction: Instruction) -> str:
 
 def ptx(arch: str, names: Iterable[str]) -> str:
     """A PTX module with the kernels of these names."""
-    return _HEAD.format(arch=arch) + "".join(kernel(INSTRUCTIONS[name]) for name in names)
+    newer = int(re.match(r"sm_(\d+)", arch)[1]) > NEWEST
+    return _HEAD.format(arch=arch, version=_VERSIONS[newer]) + "".join(kernel(INSTRUCTIONS[name]) for name in names)

@@ -272,28 +272,31 @@ def _file_names(old: Kernel, new: Kernel) -> tuple[Callable[[str], str], Callabl
     Folders differ between machines, so names are base names; the inputs themselves are one
     name, and so are the only two names that the other side lacks: a renamed file.
     """
-    def base(file: str) -> str:
-        return PurePath(file).name
+    old_names, new_names = _names(old), _names(new)
+    own = PurePath(old.input).name, PurePath(new.input).name
+    renames: dict[str, str] = {}
+    if own[0] in old_names and own[1] in new_names:
+        renames[own[0]] = own[1]
+    left_old, left_new = old_names - new_names - set(renames), new_names - old_names - set(renames.values())
+    if len(left_old) == len(left_new) == 1:
+        renames[left_old.pop()] = left_new.pop()
+    return _namer(renames), _namer({})
 
-    def names(kernel: Kernel) -> set[str]:
-        return {base(place.file) for site in kernel.sites for place in _places(site)} - {base(kernel.input)}
 
-    old_only, new_only = names(old) - names(new), names(new) - names(old)
-    renamed = {old_only.pop(): new_only.pop()} if len(old_only) == len(new_only) == 1 else {}
+def _names(kernel: Kernel) -> set[str]:
+    return {PurePath(place.file).name for site in kernel.sites for place in _places(site)}
 
-    def name_in(kernel: Kernel, renames: dict[str, str]) -> Callable[[str], str]:
-        own = base(kernel.input)
-        table: dict[str, str] = {}
 
-        def name(file: str) -> str:
-            if file not in table:
-                short = base(file)
-                table[file] = "" if short == own else renames.get(short, short)
-            return table[file]
+def _namer(renames: dict[str, str]) -> Callable[[str], str]:
+    table: dict[str, str] = {}
 
-        return name
+    def name(file: str) -> str:
+        if file not in table:
+            short = PurePath(file).name
+            table[file] = renames.get(short, short)
+        return table[file]
 
-    return name_in(old, renamed), name_in(new, {})
+    return name
 
 
 def _places(site: Site) -> tuple[Source | Frame, ...]:

@@ -91,10 +91,10 @@ def _limits(allow: Iterable[str] | Mapping[str, int]) -> dict[str, int | None]:
 
 def _accepted(finding: Finding, limits: Mapping[str, int | None]) -> bool:
     """An entry names the finding's rule, place or kernel, and its excess is within the limit."""
-    from ptxaudit.figures import excess_of_request
+    from ptxaudit.figures import above_ideal
     from ptxaudit.launch import Launch
 
-    high = excess_of_request(finding.site)[1] if finding.site else None
+    high = above_ideal(finding.site)[1] if finding.site else None
     for name, limit in limits.items():
         where = f"{PurePath(finding.where.file).name}:{finding.where.line}"
         named = name == finding.rule or fnmatchcase(where, name) or finding.kernel is not None and Launch(name).matches(finding.kernel.name)

@@ -150,6 +150,14 @@ def test_diff_of_one_ptx_under_two_ptxas(release, here):
     assert "k  ptx" not in text
 
 
+def test_ptx_and_machine_code_are_not_compared(here):
+    compiled = nvrtc.compile_source("k.cu")
+    (here / "k.ptx").write_text(compiled.ptx)
+    (here / "k.cubin").write_bytes(compiled.cubin)
+    assert "the old side is PTX, the new one machine code: they cannot be compared" in run("diff", "k.ptx", "k.cubin", *LAUNCH, status=2).stderr
+    assert "same" in run("diff", "k.cu", "k.cubin", *LAUNCH, "--isa", "sass").stdout
+
+
 def test_ptx_of_a_newer_release_says_so(release, here):
     release("12.9")
     (here / "k.ptx").write_text(nvrtc.compile_source("k.cu").ptx)

@@ -46,6 +46,7 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
     problems = [problem for report in reports for problem in report.problems]
     if any(report.problems and not report.kernels for report in reports):       # nothing of a side: all else would look new, or gone
         return _failed(ctx, problems)
+    _comparable(*reports)
     diff = diff_reports(*reports)
     if form == "json":
         import json
@@ -58,6 +59,15 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
     if problems:
         return _failed(ctx, problems)
     ctx.exit(1 if diff.got_worse else 0)
+
+
+def _comparable(old: Report, new: Report) -> None:
+    """Raises InputError where no kernel of one side can be one of the other: PTX beside machine code."""
+    kinds = [{kernel.isa for kernel in report.kernels} for report in (old, new)]
+    if all(kinds) and not kinds[0] & kinds[1]:
+        words = ["PTX" if kind == {"ptx"} else "machine code" for kind in kinds]
+        raise InputError(f"the old side is {words[0]}, the new one {words[1]}: they cannot be compared",
+                         "audit both as --isa both, or see with `ptxaudit audit --isa both` what became of the PTX")
 
 
 def _failed(ctx: click.Context, problems: list[Problem]) -> None:

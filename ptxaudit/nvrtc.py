@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -84,6 +84,26 @@ def _seed(library: Library) -> list[str]:
     return [SEED] if int(library.version.split(".")[0]) >= SEEDED else []
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """sign: what NVRTC says of sources that nvcc takes; arguments: what helps; note: what was taken for granted then."""
+
+    sign: str
+    arguments: tuple[str, ...]
+    note: str
+
+
+# Only on failure: nothing changes for sources that do without.
+HOST_HEADERS = Remedy(r'cannot open source file "[^"]+"', (f"-I{resources.data('nvrtc_host')}",), "headers of the host were left out")
+REMEDIES = (
+    # functions and constants without __device__, which nvcc lets device code use where they are constexpr
+    Remedy("-default-device", ("-default-device",), "functions and variables without __device__ were compiled as device code (-default-device)"),
+    Remedy(r'identifier "(?:u_?(?:char|short|int|long)(?:\d+_t)?|u?int\d+_t|s?size_t|off_t|M_\w+|INFINITY|NAN|HUGE_VALF?|[A-Z]+_(?:MIN|MAX|BIT))" is undefined',
+           ("--pre-include=ptxaudit_as_nvcc.h",), "limits, constants and types of C were included, as nvcc does by itself (stdlib.h, math.h, limits.h)"),
+    HOST_HEADERS,
+)
+
+
 def _compile(library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> tuple[Result, tuple[str, ...]]:
     """(the result, what was taken for granted): again without an option that this release lacks, or with one that helps."""
     try:
@@ -93,12 +113,18 @@ def _compile(library: Library, text: str, file: str, arguments: list[str], insta
     if not result.done and SEED in result.log:
         arguments = [argument for argument in arguments if argument != SEED]
         result = library.compile(text, file, arguments, instantiate)
-    if not result.done and "-default-device" in result.log:
-        # Functions and constants without __device__, which nvcc would let device code use where they
-        # are constexpr. Only on failure: nothing changes for sources that do without.
-        result = library.compile(text, file, [*arguments, "-default-device"], instantiate)
-        return result, ("functions and variables without __device__ were compiled as device code (-default-device)",)
-    return result, ()
+    applied: list[Remedy] = []
+    missing: Result | None = None               # what was said of a header of the host
+    while not result.done:
+        remedy = next((one for one in REMEDIES if one not in applied and re.search(one.sign, result.log)), None)
+        if remedy is None:
+            return missing or result, ()
+        if remedy is HOST_HEADERS:
+            missing = result
+        applied.append(remedy)
+        arguments = [*arguments, *remedy.arguments]
+        result = library.compile(text, file, arguments, instantiate)
+    return result, tuple(remedy.note for remedy in applied)
 
 
 def _without_machine_lines(library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]) -> tuple[Result, tuple[str, ...]]:

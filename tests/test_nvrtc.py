@@ -88,6 +88,21 @@ def test_helpers_without_device_are_compiled_as_device_code_and_that_is_said():
     assert compile_source(KERNEL).notes == ()
 
 
+def test_headers_of_the_host_that_device_code_does_without():
+    compiled = compile_source("#include <vector>\n#include <cublas_v2.h>\n" + KERNEL)
+    assert ".entry" in compiled.ptx and compiled.notes == ("headers of the host were left out",)
+    with pytest.raises(InputError, match="the host header <vector>") as caught:
+        compile_source("#include <vector>\nstd::vector<int> v;\n" + KERNEL)
+    assert 'cannot open source file "vector"' in caught.value.detail
+
+
+@pytest.mark.parametrize("use", ["uint n = 3", "u_int8_t n = 3", "int n = INT_MAX", "float n = M_PI", "float n = INFINITY", "int64_t n = 3"])
+def test_what_nvcc_has_without_an_include(use):
+    compiled = compile_source(KERNEL.replace("__syncthreads", f"{use}; __syncthreads"))
+    assert "as nvcc does by itself" in compiled.notes[0]
+    assert compile_source(KERNEL.replace("__syncthreads", f"{use}; __syncthreads")).notes == compiled.notes
+
+
 # --- headers out of the box ----------------------------------------------------------------------
 
 USES = {
@@ -138,7 +153,7 @@ BAD = {
     "an undefined name": ("__global__ void k(float *a) {\n    a[0] = b;\n}\n", {}, 2, 'identifier "b" is undefined', ""),
     "a missing header": ('#include "nowhere.h"\n' + KERNEL, {}, 1, "nowhere.h", "with -I"),
     "a missing header folder": ('#include <lib/nowhere.hpp>\n' + KERNEL, {}, 1, "lib/nowhere.hpp", "with -I"),
-    "a host header": ("#include <iostream>\n" + KERNEL, {}, 1, "host code (the host header <iostream>)", HOST),
+    "a host header": ("#include <iostream>\n" + KERNEL + "void say() { std::cout << 1; }\n", {}, 1, "host code (the host header <iostream>)", HOST),
     "a host library": ("#include <thrust/device_vector.h>\n" + KERNEL, {}, None, "host code", HOST),
     "a kernel launch": (KERNEL + "int main() { swap<<<1, 64>>>(nullptr); }\n", {}, 7, "host code (a kernel launch", HOST),
     "a runtime call": (KERNEL + "int main() {\n    float *a;\n    cudaMalloc(&a, 256);\n}\n", {}, 9, "host code (cudaMalloc", HOST),

@@ -44,6 +44,9 @@ def test_score_explains_merges_ranges_and_lines():
     assert "4 to 32 wavefronts" in unknown and "the source addresses are not told" in unknown
     bypass = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144").stdout
     assert "k = 8, ideal 1" in bypass and "no hardware counter sees" in bypass and "46.6 to 56.2 cycles" in bypass
+    some = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144", "--zero-filled", "0xffff").stdout
+    assert "k = 4, ideal 1" in some and "mod 4: k = 4" in some and "stored apart: 2 wavefronts" in some
+    assert "(measured, 4 requests)" in run("score", "atom.relaxed.cta.shared::cta.add.f64", "--addresses", "0:256:8").stdout
     assert "no lane is active" in run("score", "LDS", "--addresses", "0*32", "--active", "0").stdout
     assert "compare-and-swap takes every wavefront 2 times" in run("score", "ATOMS.CAS", "--addresses", "0*32").stdout
     tesla = run("score", "ld.shared.u8", "--addresses", "0:32", "--machine", "tesla").stdout

@@ -25,7 +25,7 @@ def request_text(score: Score, addresses, active=None, sources=None, zero_filled
     if score.note:
         text.append(f"  note: {score.note}\n", "yellow")
     text.append("\n")
-    text.append(bank_map(machine, score.access, *row[:2], width=width or DEFAULT_WIDTH))
+    text.append(bank_map(machine, score.access, row[0], _drawn(score, row), width=width or DEFAULT_WIDTH))
     return text
 
 
@@ -45,7 +45,7 @@ def figure(score: Score) -> str:
 def _evidence(score: Score) -> str:
     if score.evidence == "measured":
         measured = machines.get(score.machine).measured
-        return f"measured, {measured.get(score.access.sass) or measured[score.access.opcode]:,} requests"
+        return f"measured, {measured.get(score.access.sass) or measured[score.access.loop]:,} requests"
     return score.evidence
 
 
@@ -75,8 +75,13 @@ def request_dict(score: Score, addresses, active=None, sources=None, zero_filled
             {"lanes": list(part.lanes), "active": list(part.active), "wavefronts": part.wavefronts,
              "slots": [{"slot": slot, "words": [{"address": word, "lanes": list(lanes)} for word, lanes in words.items()]}
                        for slot, words in part.slots.items()]}
-            for part in banks.groups(machine, access, *row[:2])],
+            for part in banks.groups(machine, access, row[0], _drawn(score, row))],
     }
+
+
+def _drawn(score: Score, row: tuple) -> np.ndarray:
+    """The active lanes; of cp.async.cg those that copy, as zeros count for no line."""
+    return row[1] & ~row[3] if score.access.bypass and row[3] is not None else row[1]
 
 
 def _rows(score: Score, addresses, active, sources, zero_filled) -> tuple:

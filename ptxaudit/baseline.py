@@ -146,15 +146,23 @@ class Ratchet:
     of_sites: frozenset[tuple[str, int]]            # (rule, id() of a site of the baseline)
     of_kernels: Counter[tuple[int, str]]            # id() of a kernel of the baseline, rule
     inputs: frozenset[str]                          # base names of what was audited
+    isas: frozenset[str]                            # instruction sets of it
+    whole: bool = True                              # all kernels of these
 
     @staticmethod
-    def of(baseline: Baseline, report: Report) -> Ratchet:
+    def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
+        """Raises InputError where the two are of different instruction sets."""
         old = baseline.report.kernels
         of_sites = {(rule, id(site)) for kernel, sites in zip(old, baseline.site_rules, strict=True)
                     for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
         of_kernels = Counter((id(kernel), rule) for kernel, found in zip(old, baseline.kernel_rules, strict=True) for rule in found)
         inputs = frozenset(PurePath(entry.path).name for entry in report.inputs)
-        return Ratchet(diff_reports(baseline.report, report), frozenset(of_sites), of_kernels, inputs)
+        isas = frozenset(kernel.isa for kernel in report.kernels)
+        if isas and old and not isas & {kernel.isa for kernel in old}:
+            known, now = (("PTX", "machine code") if "sass" in isas else ("machine code", "PTX"))
+            raise InputError(f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
+                             "audit with the --isa that the baseline was written with, or write it again")
+        return Ratchet(diff_reports(baseline.report, report), frozenset(of_sites), of_kernels, inputs, isas, whole)
 
     def is_open(self, site: Site, certain: bool) -> bool:
         """Whether a limit may deny the site: it is new, worse, or not known any more where that matters."""
@@ -198,12 +206,16 @@ class Ratchet:
         """Entries of the baseline that hold more excess than there is now, of inputs that were audited."""
         found = []
         for entry in self.diff.kernels:
-            if entry.old is None or entry.new is None and PurePath(entry.old.input).name not in self.inputs:
+            if entry.old is None or entry.new is None and not self._audited(entry.old):
                 continue
             for change in entry.changes:
                 if change.old is not None and (what := _less(change)):
                     found.append(Stale(entry.old, change.old, what))
         return found
+
+    def _audited(self, kernel: Kernel) -> bool:
+        """Whether a kernel of the baseline would be there if it still existed."""
+        return self.whole and PurePath(kernel.input).name in self.inputs and kernel.isa in self.isas
 
     @cached_property
     def _changes(self) -> dict[int, Change]:

@@ -121,8 +121,17 @@ def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
 def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
     other = dataclasses.replace(report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),))
     assert not against(OLD, other)[1].stale()
-    gone = dataclasses.replace(report(), inputs=(Input("sub/k.cu", "0" * 64, "cuda"),))
-    assert len(against(OLD, gone)[1].stale()) == 2
+    other = dataclasses.replace(report(kernel(at(1, "o();"), name="o")), inputs=(Input("sub/k.cu", "0" * 64, "cuda"),))
+    ratchet = against(OLD, other)[1]
+    assert len(ratchet.stale()) == 2
+    assert not dataclasses.replace(ratchet, whole=False).stale()              # --kernel o
+    both = told(*OLD.kernels, *(dataclasses.replace(one, isa="sass") for one in OLD.kernels))
+    assert not against(both, OLD)[1].stale()                                    # --isa ptx
+
+
+def test_a_baseline_of_the_other_instruction_set_is_no_baseline(against):
+    with pytest.raises(InputError, match="the baseline is of PTX, and this audit of machine code"):
+        against(OLD, told(*(dataclasses.replace(one, isa="sass") for one in OLD.kernels)))
 
 
 def test_ranges_come_through_the_file(tmp_path):

@@ -96,7 +96,7 @@ def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], wh
     if known:
         from ptxaudit.baseline import Ratchet
 
-        ratchet = Ratchet.of(known, report)
+        ratchet = Ratchet.of(known, report, whole)
     return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore), whole)
 
 

@@ -164,8 +164,10 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
 # --- one site -----------------------------------------------------------------------------------
 
 def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
-    if counted is None:              # a profile may leave out what never ran
+    if counted is None:              # a profile may leave out what never ran, and what has no wavefronts
         counted = Counted(site.offset or 0, site.text, 0, 0, 0)
+        if site.status is Status.UNKNOWN:
+            return Row(Verdict.OPEN, site, counted, site.reason)
     verdict, why = judge(site, counted)
     if verdict is Verdict.DISPUTED:
         total = next((total for total in totals if site.access in COUNTERS[total.name]), None)

@@ -306,7 +306,13 @@ class Graph:
         if site is None:
             return []
         regs = [o for o in (site.address, site.source, site.source_size) if isinstance(o, Reg)]
-        return regs + [g.reg for g in (site.guard, site.ignore, instruction.guard) if isinstance(g, Guard)]
+        return regs + Graph.guard_reads(instruction)
+
+    @staticmethod
+    def guard_reads(instruction: Instruction) -> list[Reg]:
+        """Predicates that decide which lanes take part in an access."""
+        site = instruction.site
+        return [g.reg for g in (site.guard, site.ignore, instruction.guard) if isinstance(g, Guard)]
 
     @staticmethod
     def control_reads(instruction: Instruction) -> list[Reg]:
@@ -318,8 +324,8 @@ class Graph:
             regs.append(control.selector)
         return regs
 
-    def slice(self, roots, follow_loads: bool = False) -> Slice:
-        """Everything that decides the accesses at the instruction indices `roots`."""
+    def slice(self, roots, follow_loads: bool = False, whether=()) -> Slice:
+        """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run."""
         instructions = self.function.instructions
         wanted: set[int] = set()
         branches: set[int] = set()
@@ -331,6 +337,8 @@ class Graph:
             if i.control is not None and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable:
                 branches.add(i.index)
         pending_branches = list(branches)
+        for index in whether:
+            self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
 
         def ask(reg: Reg, index: int):
             if (reg.name, index) in asked:
@@ -340,6 +348,9 @@ class Graph:
                 if definition not in wanted:
                     work.append(definition)
 
+        for index in whether:
+            for reg in self.guard_reads(instructions[index]):
+                ask(reg, index)
         while work or pending_branches:
             if pending_branches:
                 b = pending_branches.pop()
@@ -360,12 +371,15 @@ class Graph:
                 local_done = True
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
-        return Slice(frozenset(wanted), frozenset(branches), self._needed(wanted, branches))
+        needed = self._needed(wanted, branches, whether)
+        needed.update((k, ()) for k in whether if k not in wanted)
+        return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
-    def _needed(self, wanted: set[int], branches: set[int]) -> dict[int, tuple[Op, ...]]:
+    def _needed(self, wanted: set[int], branches: set[int], whether) -> dict[int, tuple[Op, ...]]:
         """instruction -> its operations without those whose results nothing in the slice reads."""
         instructions = self.function.instructions
         read = {r.name for b in branches for r in self.control_reads(instructions[b])}
+        read.update(r.name for k in whether for r in self.guard_reads(instructions[k]))
         for k in wanted:
             read.update(r.name for r in self.reads(instructions[k], True))
         keeps = lambda op: op.name == "call" or op.name == "store" and op.space in ("local", "generic") \

@@ -203,6 +203,7 @@ class Site:
     ignore: Guard | None = None
     source_size: Operand | None = None
     unscored: str = ""     # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
+    first: Literal["", "registers", "shared"] = ""      # of a matrix product: where its first factor comes from
 
 
 # --- the program ----------------------------------------------------------------------------

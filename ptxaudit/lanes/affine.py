@@ -22,7 +22,7 @@ from .floats import FLOATS
 from .meaning import MEANINGS, source_bits
 from .value import (
     DTYPES, Lost, Uniform, Value, array_zeros, because, combine_terms, constant, either, fingerprint, fits_signed,
-    lane_uniform, least, low_zeros, opaque, resize, same, signed, span, squeeze, term_zeros, unknown,
+    lane_uniform, least, low_zeros, opaque, resize, same, signed, span, squeeze, sure_bits, term_zeros, unknown,
 )
 
 TABLES = (MEANINGS, FLOATS)
@@ -941,6 +941,8 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
     if out is None:
+        out = _lane_by_lane(row, op, values, index)
+    if out is None:
         bits = 1 if op.name.startswith(("setp.", "fsetp.")) else op.bits
         if row.results == 1:
             out = _derived(op.name, values, bits, op.attrs)
@@ -949,10 +951,53 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
     return out
 
 
+def _lane_by_lane(row, op: Op, values, index):
+    """Where some lanes have no unknown in them (those that others left behind in a loop, say): the result there."""
+    lost = None
+    for v in values:
+        if v.valid is not None:
+            return None
+        for _, c in v.terms:
+            lost = either(lost, c != 0)
+        lost = either(lost, v.poison)
+    if lost.all():
+        return None
+    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    if row.undefined is not None:
+        lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
+    why = because(*values) or Lost(f"{op.name} on values that are not known", index, _from_data(*values))
+    return tuple(Value(o, poison=lost, why=why) for o in out) if isinstance(out, tuple) else Value(out, poison=lost, why=why)
+
+
+_BITS_APART = ("and", "or", "xor", "lop3")
+
+
+def _bit_by_bit(row, op: Op, values) -> Value | None:
+    """A bitwise operation on values of which some bits are known: those of the result that flipping the others
+    does not change."""
+    known = [sure_bits(v) for v in values]
+    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    flips = [v.base ^ ~k for v, k in zip(values, known)]
+    sure = ~out.dtype.type(0)
+    for which in range(1, 1 << len(values)):
+        other = row.run(op.bits, op.attrs, *(flips[i] if which >> i & 1 else v.base for i, v in enumerate(values)))
+        sure = sure & ~(out ^ other)
+    if not np.any(sure):
+        return None
+    poison = sure != ~out.dtype.type(0)
+    return Value(out, poison=poison, why=because(*values), sure=sure) if poison.any() else Value(out)
+
+
 def _poisoned(row, op: Op, values, index):
     """Known lanes stay known: run the row, carry the poison."""
+    if op.name == "mov":
+        return values[0]
     if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
         out = _symbolic(op, values)
+        if out is not None and (out.poison is None or not out.poison.all() or op.name not in _BITS_APART):
+            return out
+        if op.name in _BITS_APART and values[0].base.dtype != bool:
+            return _bit_by_bit(row, op, values) or out or opaque(op.bits, because(*values))
         if out is not None:
             return out
     poison = None

@@ -16,7 +16,7 @@ from ..ir import Op, Operand, Reg
 from . import affine
 from .env import LANES, Environment
 from .value import (
-    DTYPES, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, unknown,
+    DTYPES, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
 
 FULL_MASK = 0xFFFFFFFF
@@ -27,7 +27,11 @@ def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
     def pick(array):
         return array if array is None or array.shape[0] == 1 else array[rows]
-    return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
+    poison = pick(value.poison)
+    if poison is not value.poison and not poison.any():        # it was in the other rows
+        poison = None
+    return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, poison,
+                 value.why if poison is not None or value.valid is not None else None, pick(value.sure))
 
 
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
@@ -49,7 +53,10 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
         if not poison.any():
             poison = None
     why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
-    return Value(base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why)
+    sure = None
+    if old.sure is not None or new.sure is not None:
+        sure = np.where(mask, sure_bits(new), sure_bits(old))
+    return Value(base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why, sure)
 
 
 class Registers:
@@ -103,7 +110,7 @@ class View:
         """A uniform register holds what its first active lane has."""
         value = squeeze(value)
         if not value.uniform:
-            first = self.mask.argmax(axis=1)[:, None]
+            first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
             n = self.mask.shape[0]
             pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
             value = Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid,
@@ -155,7 +162,10 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     if old.poison is not None or part.poison is not None:
         poison = put(old.poison, part.poison, bool)
         poison = poison if poison.any() else None
-    return Value(put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old))
+    sure = None
+    if old.sure is not None or part.sure is not None:
+        sure = put(sure_bits(old), sure_bits(part), dtype)
+    return Value(put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old), sure)
 
 
 # --- operations -----------------------------------------------------------------------------
@@ -207,7 +217,7 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     if row is not None:
         sources = tuple(view.read(s) for s in op.src)
         out = affine.apply(op, sources, index)
-        if not view.full and isinstance(out, Value) and out.poison is not None and (out.poison & view.mask).any():
+        if not view.full and isinstance(out, Value) and _loses(out, view.mask):
             out = _among_the_active(op, sources, view.mask, out, index)
         return out if isinstance(out, tuple) else (out,)
     if name in ("load", "store", "atom"):
@@ -239,13 +249,18 @@ def _told_apart(symbol: Uniform) -> Value:
 def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int) -> Value:
     """The result when the lanes that are not active hold what the first active one does: they do not count,
     and a value that is one for all active lanes is seen to be so."""
-    if any(v.poison is not None and (v.poison & mask).any() for v in sources):
+    if any(_loses(v, mask) for v in sources):
         return out
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
     again = affine.apply(op, filled, index)
-    return again if again.poison is None or not (again.poison & mask).any() else out
+    return out if _loses(again, mask) else again
+
+
+def _loses(value: Value, mask: np.ndarray) -> bool:
+    """Something of the value is not known in active lanes."""
+    return value.valid is not None or value.poison is not None and bool((value.poison & mask).any())
 
 
 def fill(value: Value, mask: np.ndarray) -> Value:
@@ -315,9 +330,7 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
     if bits not in DTYPES:
         return opaque(64, Lost(f"a {bits}-bit load", index))
     if space == "param":
-        if address.known and address.base.size == 1:
-            return env.parameter(int(address.base.flat[0]), bits)
-        return opaque(bits, Lost("a parameter read at an index that is not known", index))
+        return _parameter(address, bits, env, index)
     if space.startswith("const"):
         value = env.table(space, address, bits, is_signed)
         if value is not None:
@@ -326,6 +339,21 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
     if flat.uniform and flat.poison is None and flat.valid is None:
         return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial()), data=True))
     return opaque(bits, Lost("loaded from memory", index, True))
+
+
+def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value:
+    """Bits of the parameters, at an offset that may differ from warp to warp and from lane to lane."""
+    offsets = np.unique(address.base) if address.known else ()
+    if 0 < len(offsets) <= MOST_PLACES:
+        first, *others = map(int, offsets)
+        value = env.parameter(first, bits)
+        for offset in others:
+            value = blend(value, env.parameter(offset, bits), address.base == offset)
+        return value
+    flat = squeeze(address)
+    if flat.uniform and flat.poison is None and flat.valid is None:
+        return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits)))
+    return opaque(bits, Lost("a parameter read at an index that is not known", index))
 
 
 def _places(address: Value, mask: np.ndarray) -> list[tuple] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from .. import banks
 from ..errors import InputError
 from ..graph import Graph
-from ..ir import Const, Function
+from ..ir import Const, Function, Instruction
 from .env import LANES, Environment, Facts, thread_rows
 from .given import given
 from .infer import Inference, infer
@@ -34,8 +34,8 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
     facts: what is stated beside a launch. budget: seconds (BUDGET when None); when spent, what is open is unknown.
     """
-    accesses, listed = _accesses(function, graph, machine)
-    if not accesses:
+    accesses, listed, counted = _accesses(function, graph, machine)
+    if not accesses and (launch is None or not counted):
         return KernelResult(tuple(listed.values()))
     deadline = time.perf_counter() + (BUDGET if budget is None else budget)
     simulated: dict[int, SiteResult] = {}
@@ -49,6 +49,9 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
         told = launch
     if launch is not None:
         simulated = _simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), deadline)
+        # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
+        issued = _simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, deadline)
+        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
     inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
@@ -66,8 +69,8 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
 
 
 def _accesses(function: Function, graph: Graph, machine):
-    """({index: Access} to score, {index: SiteResult} of those that are only listed)."""
-    accesses, listed = {}, {}
+    """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted)."""
+    accesses, listed, counted = {}, {}, {}
     hidden = graph.hidden
     for i in graph.sites():
         site = function.instructions[i].site
@@ -86,9 +89,33 @@ def _accesses(function: Function, graph: Graph, machine):
         reason = site.unscored or machine.refusal(access)
         if reason:
             listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+            if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
+                counted[i] = access
         else:
             accesses[i] = access
-    return accesses, listed
+    return accesses, listed, counted
+
+
+def _waits(instruction: Instruction) -> bool:
+    """A test of a barrier: how often it is made is a matter of time."""
+    return any(d is not None and d.bits == 1 for op in instruction.ops for d in op.dst)
+
+
+WARPGROUP = 4              # warps that issue one wgmma together
+
+
+def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult) -> SiteResult:
+    """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is known."""
+    if run.status is Status.UNREACHED:
+        return run
+    if run.requests is None:
+        return listed
+    known = replace(listed, requests=run.requests, active_requests=run.active_requests)
+    if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
+        return known
+    wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
+    return replace(known, status=Status.EXACT, reason="", wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
+                   bounds=(wavefronts, wavefronts), evidence="measured")
 
 
 def _twins(function: Function, accesses) -> dict[int, int]:
@@ -136,7 +163,10 @@ def _three(numbers) -> tuple[int, int, int]:
 
 def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
     """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
-    part = graph.slice(accesses, follow_loads=facts.memory is not None)
+    if not accesses:
+        return {}
+    unscored = {i for i, a in accesses.items() if a.unscored}
+    part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored)
     block, grid = _three(launch.block), _three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False
@@ -188,6 +218,12 @@ def _batches(function, launch, facts, block, grid, dims):
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
     """What a run says of one site."""
+    if record.access.unscored:
+        if record.doubt or record.maybe:
+            return SiteResult(index, Status.UNKNOWN, record.doubt or record.lost)
+        if not record.requests:
+            return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence="by rule")
+        return SiteResult(index, Status.UNKNOWN, requests=record.requests, active_requests=record.active_requests)
     record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt_data else Status.UNKNOWN

@@ -108,6 +108,8 @@ class SiteRecord:
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
+        if self.access.unscored:
+            return
         self._count_trips(trip, weights, some)
         if not some.all():
             addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
@@ -181,6 +183,8 @@ class SiteRecord:
         self.maybe = True
         self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
         self.many_trips = True
+        if self.access.unscored:
+            return
         lanes = possible.sum(axis=1)
         if most is not None:
             self.lost_high += int((most * weights).sum())

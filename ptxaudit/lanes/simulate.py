@@ -434,7 +434,7 @@ class Simulation:
             why = _cause(doubt, instruction.index)
             if not cohort.doubt and not cohort.parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
-                together = doubt.poison is None and squeeze(doubt).uniform
+                together = doubt.poison is None and squeeze(doubt).uniform and not record.access.unscored
                 most = self._whole_cost(site, view, cohort.mask, record) if together else None
                 record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data, most)
                 return
@@ -447,6 +447,13 @@ class Simulation:
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows].copy()
         visits[cohort.rows] += active.any(axis=1)
+        if record.access.unscored:
+            arguments = (active, active, weights, trip)
+            if self.repeats.round is None:
+                record.add(*arguments)
+            else:
+                self.repeats.round.requests.append((record, arguments))
+            return
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))

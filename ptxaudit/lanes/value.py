@@ -17,7 +17,8 @@ Three things make this small domain strong enough for real index arithmetic:
 - What is uniform stays uniform. An operation on values without lane dependence that has no affine
   form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
 
-`poison` marks lanes whose value is not known, `why` says which instruction lost it.
+`poison` marks lanes whose value is not known, `why` says which instruction lost it. Of such a lane some bits may
+still be known (`sure`): predicates that ptxas keeps in the bits of a register.
 """
 
 from __future__ import annotations
@@ -72,14 +73,15 @@ class Lost:
 class Value:
     """See the module. base: unsigned array broadcastable to (rows, lanes)."""
 
-    __slots__ = ("base", "terms", "valid", "poison", "why")
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure")
 
-    def __init__(self, base, terms=(), valid=None, poison=None, why=None):
+    def __init__(self, base, terms=(), valid=None, poison=None, why=None, sure=None):
         self.base = base
         self.terms = terms          # tuple of (Uniform, coefficient array), no zero coefficients
         self.valid = valid          # None = all bits
         self.poison = poison        # None or bool array broadcastable to (rows, lanes)
         self.why = why
+        self.sure = sure            # None or array: bits of `base` that hold in poisoned lanes too
 
     @property
     def bits(self) -> int:
@@ -183,6 +185,17 @@ def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
     if a is None:
         return b
     return a if b is None else a | b
+
+
+def sure_bits(value: Value) -> np.ndarray:
+    """The bits of `base` that hold in each lane, as far as they are followed: of sums with unknowns none are."""
+    dtype = value.base.dtype
+    everything = np.full((1, 1), -1 & ((1 << value.bits) - 1), dtype)
+    if value.terms or value.valid is not None:
+        return np.zeros((1, 1), dtype)
+    if value.poison is None:
+        return everything
+    return np.where(value.poison, dtype.type(0) if value.sure is None else value.sure, everything)
 
 
 def signed(array: np.ndarray) -> np.ndarray:

@@ -243,7 +243,8 @@ def tensor_core(o: Opcode) -> Lower | None:
         targets = e.targets(first) if isinstance(first, s.Vector) else ()
         e.emit(e.opcode, targets, tuple(v for operand in operands for v in e.everything(operand)))
         descriptors = [x for x in operands[1:] if isinstance(x, s.Name)]
-        mark(e, descriptors[0] if descriptors else operands[-1], "shared", TENSOR_CORE)
+        comes_from = "" if o.base != "wgmma" else "registers" if isinstance(operands[1], s.Vector) else "shared"
+        mark(e, descriptors[0] if descriptors else operands[-1], "shared", TENSOR_CORE, first=comes_from)
     return lower
 
 

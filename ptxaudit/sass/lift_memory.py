@@ -231,14 +231,12 @@ def unscored_site(b: Builder) -> None:
     if not any(isinstance(o, Memory) and (o.name in ("", "gdesc") or b.root.startswith("UTC")) for o in b.operands):
         return                           # e.g. SYNCS.CCTL, HGMMA with both factors in registers
     if b.root in ("HGMMA", "IGMMA", "QGMMA", "BGMMA"):
-        b.site = ir.Site(b.opcode, ir.Unknown("a matrix descriptor"), guard=b.guard, unscored=_matrix_text(b, reason))
+        first = "shared" if isinstance(b.operand(1), Memory) else "registers"
+        if first == "registers":
+            reason += " (its first factor comes from registers)"
+        b.site = ir.Site(b.opcode, ir.Unknown("a matrix descriptor"), guard=b.guard, unscored=reason, first=first)
         return
     b.site = ir.Site(b.opcode, ir.Unknown("not followed"), guard=b.guard, unscored=reason)
-
-
-def _matrix_text(b: Builder, reason: str) -> str:
-    first = b.operand(1)
-    return reason if isinstance(first, Memory) else reason + " (its first factor comes from registers)"
 
 
 # --- address spaces -------------------------------------------------------------------------

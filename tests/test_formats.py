@@ -267,6 +267,11 @@ def test_characters_that_xml_cannot_hold_are_replaced():
 
 # --- for people -----------------------------------------------------------------------------
 
+def test_markdown_fits_into_a_comment():
+    text = text_of("markdown", pipelines.made_up(5_000))
+    assert len(text) < 65_536 and "4,900 more findings" in text and re.search(r"\nand \d+ more kernels\n$", text)
+
+
 def test_markdown_tables_have_equal_columns():
     text = text_of("markdown")
     assert text.startswith("## ptxaudit: 4 findings, 2 notes\n") and "is allowed: a cold path" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, takewhile
+
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
 from ptxaudit.render.problems import problem_text
@@ -11,7 +13,8 @@ from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel
 
 MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
-MOST_FINDINGS = 100          # a comment holds 65,536 characters
+MOST_FINDINGS = 100
+LONGEST = 60_000             # characters: a comment on GitHub holds 65,536
 
 
 def markdown(checked: Checked) -> str:
@@ -28,8 +31,12 @@ def markdown(checked: Checked) -> str:
     if len(results) > MOST_FINDINGS:
         blocks.append(f"and {plural(len(results) - MOST_FINDINGS, 'more finding')}")
     blocks += _allowed(checked)
-    kernels = [kernel for kernel in checked.report.kernels if kernel.sites]
-    blocks += [_kernel(kernel) for kernel in kernels]
+    left = LONGEST - sum(map(len, blocks))
+    tables = [_kernel(kernel) for kernel in checked.report.kernels if kernel.sites]
+    shown = list(takewhile(lambda length: length <= left, accumulate(map(len, tables))))
+    blocks += tables[: len(shown)]
+    if len(shown) < len(tables):
+        blocks.append(f"and {plural(len(tables) - len(shown), 'more kernel')}")
     return "\n\n".join(blocks) + "\n"
 
 

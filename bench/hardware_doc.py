@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import hardware_timed
+from bench import hardware_examples, hardware_timed
 from ptxaudit import machines, score_request
 from ptxaudit.banks import classify
 from ptxaudit.banks.access import UNSCORED
@@ -169,6 +169,11 @@ def _text() -> Iterator[str]:
     yield ""
     yield "<!-- Written by `make hardware-doc` from the machine records and tests/data. Do not edit. -->"
     yield _INTRODUCTION
+    yield "## At a glance"
+    yield ""
+    yield "On sm_90 (`ptxaudit score` takes any other pattern):"
+    yield ""
+    yield from hardware_examples.table()
     yield "## What was measured"
     yield ""
     for one in measured:

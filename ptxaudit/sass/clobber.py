@@ -103,6 +103,8 @@ def _width(b: Builder, operand: Register) -> int:
         return int(match[1]) // 2 if match else 128
     if root in _MATRIX:
         return _MATRIX[root]
+    if root == "MOVM" and b.has("MT88"):        # movmatrix: each lane holds two of the 64 elements
+        return 1
     if root == "LDTM":
         times = next((int(mark[1:]) for mark in b.marks if re.fullmatch(r"x\d+", mark)), 1)
         return times * next((n for mark, n in _TENSOR_LOADS.items() if b.has(mark)), 1)

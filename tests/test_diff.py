@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import re
 import time
 
 import jsonschema
@@ -15,7 +16,7 @@ from reports import LAUNCH, kernel, open_site, report, site
 
 from ptxaudit.diff import Verdict, diff_reports, judge
 from ptxaudit.lanes.result import Status
-from ptxaudit.render.changes import diff_markdown, diff_text
+from ptxaudit.render.changes import closing_lines, diff_markdown, diff_text
 from ptxaudit.report import SCHEMA_FILE, Frame, Source, Span
 from ptxaudit.report_reader import parse_report
 from ptxaudit.sequences import align
@@ -414,6 +415,15 @@ def test_markdown_is_a_table_with_its_bars_escaped():
     assert "a\\|b" in text and "no launch told" in text and "| `a = s[i];` |" in text
     inlined = report(kernel(at(10, text="a `b` | c;", inlined=(30,), wavefronts=64, cause="k<int> meets", opcode="a|b"), launch=None))
     assert "| `a 'b' \\| c;`<br>f inlined at k.cu:30: call 30<br>k&lt;int&gt; meets |" in diff_markdown(diff_reports(OLD, inlined))
+
+
+def test_markdown_shows_the_worst_in_as_much_as_a_comment_holds():
+    clean = [kernel(*(at(line, text=f"v{line}", wavefronts=64) for line in range(40)), name=f"k{n}") for n in range(40)]
+    better = [kernel(*(at(line, text=f"v{line}") for line in range(40)), name=f"k{n}") for n in range(40)]
+    text = diff_markdown(diff_reports(report(*clean, kernel(at(1), name="z")), report(*better, kernel(at(1, wavefronts=64), name="z"))))
+    assert len(text) < 65_536 and re.search(r"\nand \d+ more kernels\n$", text)
+    assert re.search(r"\*\*`(\w+)", text)[1] == "z"
+    assert closing_lines(diff_reports(report(), report(*better)))[-1].endswith("k11(float*) and 28 more")
 
 
 def test_json_tells_every_change():

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from ptxaudit.diff import QUIET, Change, Diff, KernelDiff, Resources, Verdict
+from ptxaudit.render.markdown import fitting
 from ptxaudit.render.rows import Note, cut, frame_notes, place
 from ptxaudit.render.text import note_text
 from ptxaudit.render.words import interval, number, plural
@@ -25,6 +26,7 @@ from ptxaudit.report import Kernel, Site, Totals
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
 ARROW = " → "
 MOST_WORSE_FIRST = tuple(Verdict)
+MOST_NAMES = 12              # of kernels in one closing line
 
 Row = tuple[Change, ...]         # copies of one line that became the same
 
@@ -37,22 +39,24 @@ def diff_text(diff: Diff, everything: bool = False) -> str:
 
 
 def diff_markdown(diff: Diff, everything: bool = False) -> str:
-    """The same as Markdown: a table a kernel."""
+    """The same as Markdown: a table a kernel, what got worse first, as many as a comment holds."""
     verdict = "got worse" if diff.got_worse else "nothing got worse"
     blocks = [f"### ptxaudit: {verdict}", _escaped(_sides(diff)).replace("\n", "  \n"), "  \n".join(closing_lines(diff))]
     blocks = [block for block in blocks if block]
-    for entry in diff.kernels:
-        rows, facts = _shown(entry, everything), _facts(entry)
-        if not rows and not _resources_changed(entry):
-            continue
-        lines = [f"**`{_escaped(_name(entry))}`** {_escaped(_where(entry))}"]
-        if facts:
-            lines += ["", "  \n".join(facts)]
-        if rows:
-            lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-            lines += ["| " + " | ".join((*map(_escaped, _cells(entry, row)), _line(row))) + " |" for row in rows]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
+    shown = [(entry, _shown(entry, everything)) for entry in diff.kernels]
+    changed = [(entry, rows) for entry, rows in shown if rows or _resources_changed(entry)]
+    changed.sort(key=lambda pair: not pair[0].got_worse)
+    return "\n\n".join(fitting(blocks, [_kernel_markdown(entry, rows) for entry, rows in changed])) + "\n"
+
+
+def _kernel_markdown(entry: KernelDiff, rows: list[Row]) -> str:
+    lines = [f"**`{_escaped(_name(entry))}`** {_escaped(_where(entry))}"]
+    if facts := _facts(entry):
+        lines += ["", "  \n".join(facts)]
+    if rows:
+        lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+        lines += ["| " + " | ".join((*map(_escaped, _cells(entry, row)), _line(row))) + " |" for row in rows]
+    return "\n".join(lines)
 
 
 def closing_lines(diff: Diff) -> list[str]:
@@ -66,12 +70,18 @@ def closing_lines(diff: Diff) -> list[str]:
     if count := sum(_only_instructions_changed(entry) for entry in diff.kernels):
         lines.append(f"in {plural(count, 'kernel')} nothing but the number of instructions changed")
     if renamed := list(dict.fromkeys(_name(entry) for entry in diff.kernels if entry.renamed)):
-        lines.append(f"renamed {plural(len(renamed), 'kernel').split(' ', 1)[1]}: {', '.join(renamed)}")
+        lines.append(f"renamed {plural(len(renamed), 'kernel').split(' ', 1)[1]}: {_some(renamed)}")
     for word, side in (("new", "old"), ("gone", "new")):
         names = [entry.kernel.demangled for entry in diff.kernels if getattr(entry, side) is None]
         if names:
-            lines.append(f"{word} {plural(len(names), 'kernel').split(' ', 1)[1]}: {', '.join(dict.fromkeys(names))}")
+            lines.append(f"{word} {plural(len(names), 'kernel').split(' ', 1)[1]}: {_some(names)}")
     return lines
+
+
+def _some(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _sides(diff: Diff) -> str:

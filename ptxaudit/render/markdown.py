@@ -31,13 +31,15 @@ def markdown(checked: Checked) -> str:
     if len(results) > MOST_FINDINGS:
         blocks.append(f"and {plural(len(results) - MOST_FINDINGS, 'more finding')}")
     blocks += _allowed(checked)
+    return "\n\n".join(fitting(blocks, [_kernel(kernel) for kernel in checked.report.kernels if kernel.sites])) + "\n"
+
+
+def fitting(blocks: list[str], tables: list[str]) -> list[str]:
+    """The blocks, with as many of the tables of kernels as a comment holds, and how many it does not."""
     left = LONGEST - sum(map(len, blocks))
-    tables = [_kernel(kernel) for kernel in checked.report.kernels if kernel.sites]
-    shown = list(takewhile(lambda length: length <= left, accumulate(map(len, tables))))
-    blocks += tables[: len(shown)]
-    if len(shown) < len(tables):
-        blocks.append(f"and {plural(len(tables) - len(shown), 'more kernel')}")
-    return "\n\n".join(blocks) + "\n"
+    shown = sum(1 for _ in takewhile(lambda length: length <= left, accumulate(map(len, tables))))
+    more = [f"and {plural(len(tables) - shown, 'more kernel')}"] if shown < len(tables) else []
+    return [*blocks, *tables[:shown], *more]
 
 
 def _finding(result: Result) -> str:

@@ -127,7 +127,7 @@ The data come from the L1 cache: a lane's word leaves a *source slot* (its place
 The rounds of all groups of all passes are the wavefronts. Lanes that read one source word, or the same place in two
 lines, therefore conflict although they write to different banks. Lanes that write zeros (`src-size` 0, `ignore-src`) are
 served apart from those that copy: the most of them on one destination slot of each group. Several copies
-in flight cost the sum of each.
+in flight cost the sum of each. Prefetching into L2 (`.L2::128B`) changes nothing.
 
 Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line (also when
 only some of its sectors are in L1); otherwise it is the range over all ways to cut the lines into passes, which held for each of the
@@ -313,7 +313,9 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
 
 
 def _unscored() -> Iterator[str]:
-    yield "## Listed, not scored"
+    yield "## Listed, not scored by lanes"
+    yield ""
+    yield "What has no rule for its lanes is listed with the reason, and with how often it is issued. A wgmma also gets what the counter charges it."
     yield ""
     yield "| access | why |"
     yield "|---|---|"

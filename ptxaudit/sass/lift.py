@@ -28,6 +28,7 @@ from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_addr
 from .calls import Lines, find_calls, is_call
 from .disassemble import Line, disassemble
 from .lower import lower
+from .square_roots import with_square_roots
 
 # Relocation types by number: which half of an address the literal at their place takes (nvdisasm prints 32@lo, 32@hi).
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
@@ -47,8 +48,11 @@ def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
     return lift_module(cubin, disassemble([cubin], tool)[0])
 
 
-def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], known: Positions | None = None) -> ir.Module:
+def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], known: Positions | None = None,
+                memo: Memo | None = None) -> ir.Module:
     """The functions of a cubin, given its disassembly, with their source positions (`known`, or read here).
+
+    memo: see `lift_function`.
 
     A function that did not decode is left out (its InputError stays in `lines`); when that is
     every one, the first one's InputError is raised.
@@ -59,7 +63,7 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
     sources, notes = known or positions(cubin)
     called: set[str] = set()
     functions = {}
-    memo: Memo = {}
+    memo = {} if memo is None else memo
     with _without_collector():
         for entry_turn in (True, False):
             for function in good.values():
@@ -118,7 +122,8 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         context = _context(cubin, section, sections, lines, starts)
         instructions += _instructions(context, lines[section.name], sources, memo)
     return replace(
-        signature(cubin, sections[0]), instructions=tuple(_reciprocals(instructions)), variables=tuple(_variables(sections)),
+        signature(cubin, sections[0]), instructions=tuple(_reciprocals(with_square_roots(instructions))),
+        variables=tuple(_variables(sections)),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
 

@@ -3,7 +3,8 @@
     {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -c ../k.cu", "file": "../k.cu"}
     ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20")}
 
-CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`. https://clang.llvm.org/docs/JSONCompilationDatabase.html
+CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`, and keeps the include folders of CUDA sources in files
+beside it (`--options-file CMakeFiles/app.dir/includes_CUDA.rsp`). https://clang.llvm.org/docs/JSONCompilationDatabase.html
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ CUDA_SUFFIXES = (".cu",)
 _FOLDERS = ("-I", "-isystem", "--include-path", "--system-include")
 _MACROS = ("-D", "--define-macro")
 _STANDARDS = ("-std", "--std")
+_FILES = ("--options-file", "-optf")       # of further arguments; @FILE is another way to say it
+DEEPEST = 8                                # files of arguments in each other
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,30 @@ def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
 
 def flags_of(words: list[str], directory: str = ".") -> Flags:
     """The flags in a compiler's arguments; folders relative to `directory`."""
+    words = list(_expanded(words, directory))
     include = tuple(os.path.normpath(os.path.join(directory, folder)) for given in _values(words, _FOLDERS) for folder in given.split(","))
     standards = list(_values(words, _STANDARDS))
     return Flags(include, tuple(_values(words, _MACROS)), standards[-1].replace("gnu++", "c++") if standards else None)
+
+
+def _expanded(words: list[str], directory: str, depth: int = 0) -> Iterator[str]:
+    """The arguments, with those of files in place of the files. Raises InputError for one that cannot be read."""
+    following = iter(words)
+    for word in following:
+        name = next((option for option in _FILES if word == option or word.startswith(option + "=")), None)
+        if name is None and not (word.startswith("@") and len(word) > 1):
+            yield word
+            continue
+        given = word[1:] if name is None else word[len(name) + 1 :] or next(following, "")
+        for part in filter(None, given.split(",")):
+            file = os.path.join(directory, part)
+            try:
+                inside = shlex.split(Path(file).read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise InputError(f"cannot read the compiler's arguments in it: {error}", "configure the build again, which writes it", file) from None
+            if depth == DEEPEST:
+                raise InputError("files of arguments name each other without an end", "configure the build again", file)
+            yield from _expanded(inside, directory, depth + 1)
 
 
 def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:

@@ -183,6 +183,22 @@ def test_flags_of_a_compiler(words, flags):
     assert flags_of(words.split(), "/b/a") == flags
 
 
+def test_arguments_in_files_are_the_compilers_too(tmp_path):
+    """CMake's way for CUDA: https://cmake.org/cmake/help/latest/variable/CMAKE_LANG_USE_RESPONSE_FILE_FOR_INCLUDES.html"""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "includes_CUDA.rsp").write_text('-I/a/inc "-I/with blank" -isystem /sys @more.rsp\n')
+    (tmp_path / "more.rsp").write_text("-DN=4\n")
+    wanted = Flags(("/a/inc", "/with blank", "/sys"), ("N=4",), "c++17")
+    for way in ("--options-file sub/includes_CUDA.rsp", "--options-file=sub/includes_CUDA.rsp", "-optf sub/includes_CUDA.rsp", "@sub/includes_CUDA.rsp"):
+        assert flags_of(f"nvcc -std=c++17 {way} -c k.cu".split(), str(tmp_path)) == wanted
+    with pytest.raises(InputError, match="cannot read the compiler's arguments") as caught:
+        flags_of(["nvcc", "--options-file", "none.rsp"], str(tmp_path))
+    assert caught.value.file == str(tmp_path / "none.rsp")
+    (tmp_path / "more.rsp").write_text("@more.rsp")
+    with pytest.raises(InputError, match="without an end"):
+        flags_of(["nvcc", "@more.rsp"], str(tmp_path))
+
+
 def test_sources_are_compiled_with_their_own_flags(project):
     (project / "inc").mkdir()
     (project / "inc" / "stride.h").write_text("#define STRIDE (32 + EXTRA)\n")

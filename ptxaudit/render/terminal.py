@@ -10,11 +10,13 @@ from rich.text import Text
 from ptxaudit.render.pairs import pairs_text
 from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Tone, closing_lines, kernel_rows, total_row, verdict_line
 from ptxaudit.render.text import header_lines
+from ptxaudit.render.words import cut_at
 from ptxaudit.report import Kernel, Report
 
 STYLE: dict[Tone, str] = {"bad": "red", "open": "yellow", "good": "green", "quiet": "dim"}
 NOTE_INDENT = 4              # columns
 INDENT, GAP = 2, 2
+LEAST = {"instruction": 14, "place": 9, "status": 6}       # columns that are narrowed, in this order, and to what
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -44,17 +46,17 @@ def kernel_view(kernel: Kernel, width: int) -> RenderableType:
     total = total_row(kernel)
     widths = [max(map(len, column)) for column in zip(COLUMNS, *(row.cells for row in [*rows, *([total] if total else [])]), strict=True)]
     gap = GAP if sum(widths) + GAP * len(widths) <= width else 1
+    widths = _narrowed(widths, width - gap * len(widths))
 
     def line(cells: tuple[str, ...], style: str, first: str | None = None) -> RenderableType:
         """One line of the table, `first` the style of place and instruction. Each line is a table of
         its own with the same widths, so that the notes between may span all columns."""
         table = Table.grid(padding=(0, gap, 0, 0))
         for column, column_width in zip(COLUMNS, widths, strict=True):
-            numeric = column in NUMERIC
-            table.add_column(width=column_width, min_width=column_width if numeric else 1, no_wrap=True,
-                             overflow="ellipsis", justify="right" if numeric else "left")
+            table.add_column(width=column_width, min_width=column_width, no_wrap=True, justify="right" if column in NUMERIC else "left")
         styles = [first if first is not None and column in ("place", "instruction") else style for column in COLUMNS]
-        table.add_row(*(Text(cell, style=cell_style) for cell, cell_style in zip(cells, styles, strict=True)))
+        fitting = (_fitting(*pair) for pair in zip(COLUMNS, cells, widths, strict=True))
+        table.add_row(*(Text(cell, style=cell_style) for cell, cell_style in zip(fitting, styles, strict=True)))
         return Padding(table, (0, 0, 0, INDENT), expand=False)
 
     parts: list[RenderableType] = [Text(name, style="bold cyan"), *(Text(fact, style="dim") for fact in facts)]
@@ -65,6 +67,22 @@ def kernel_view(kernel: Kernel, width: int) -> RenderableType:
     if total:
         parts.append(line(total.cells, "bold"))
     return Group(*parts)
+
+
+def _narrowed(widths: list[int], room: int) -> list[int]:
+    """The widths that fit: words give way to figures, as far as they can still be read."""
+    widths = list(widths)
+    for column, least in LEAST.items():
+        at = COLUMNS.index(column)
+        widths[at] -= min(max(0, sum(widths) - room), max(0, widths[at] - least))
+    return widths
+
+
+def _fitting(column: str, cell: str, width: int) -> str:
+    """A cell cut to its column; of a place the line is kept."""
+    if len(cell) <= width:
+        return cell
+    return "…" + cell[len(cell) - width + 1:] if column == "place" else cut_at(cell, width)
 
 
 def _note(note: Note, tone: Tone) -> RenderableType:

@@ -115,7 +115,7 @@ def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
 
 def allow(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
     """The findings, each with the suppression that is about its line, or a line it was inlined at."""
-    table = {(s.rule, s.file, s.target): s for s in suppressions}
+    table = {(s.rule, s.file, line): s for s in suppressions for line in s.targets}
     if not table:
         return list(findings)
     result = []
@@ -138,7 +138,8 @@ def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Sup
     lines = {line for finding in findings for line in _lines(finding)}
     idle = {(file, line) for kernel in report.kernels for site in kernel.sites if site.status is Status.UNREACHED and site.source
             for _, file, line in _lines(Finding("", "", kernel, site))}
-    return tuple(s for s in report.suppressions if (s.rule, s.file, s.target) not in lines and (s.file, s.target) not in idle)
+    return tuple(s for s in report.suppressions
+                 if not any((s.rule, s.file, line) in lines or (s.file, line) in idle for line in s.targets))
 
 
 def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambda finding: None) -> list[Folded]:

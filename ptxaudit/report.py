@@ -193,13 +193,21 @@ class Local:
 
 @record
 class Suppression:
-    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about."""
+    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about;
+    `statement`: first and last line of the statement there, where it is of several lines."""
 
     rule: str
     reason: str
     file: str
     line: int
     target: int
+    statement: tuple[int, int] | None = None
+
+    @property
+    def targets(self) -> range:
+        """All lines that it is about: compilers name one or another line of a statement."""
+        first, last = self.statement or (self.target, self.target)
+        return range(first, last + 1)
 
 
 @record

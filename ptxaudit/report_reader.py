@@ -69,7 +69,7 @@ def report_from_dict(data: Any, file: str | None = None) -> Report:
             inputs=tuple(Input(**entry) for entry in data["inputs"]),
             kernels=tuple(_kernel(entry) for entry in data["kernels"]),
             problems=tuple(Problem(**entry) for entry in data["problems"]),
-            suppressions=tuple(Suppression(**entry) for entry in data.get("suppressions", ())),
+            suppressions=tuple(Suppression(**{key: _tuple(value) for key, value in entry.items()}) for entry in data.get("suppressions", ())),
         )
         check_types(report)
         return report

@@ -1,8 +1,9 @@
 """Reads `// ptxaudit: allow(PA001, "why")` out of sources: what a finding may be, and why.
 
     s[tid * 32] = x;   // ptxaudit: allow(PA002, "runs once")      about its own line
-    // ptxaudit: allow(PA001, PA002, "cold path")                  about the next line with code
-    float y = s[tid * 32];
+    // ptxaudit: allow(PA001, PA002, "cold path")                  about the next statement
+    float y = s[tid * 32] +
+              s[tid * 16];
 
 A comment that names no rule or no reason is an InputError at its place: a suppression that
 silently did nothing would be worse than none.
@@ -20,9 +21,11 @@ from ptxaudit.errors import InputError
 from ptxaudit.report import Problem, Report, Source, Suppression
 
 MARK = "ptxaudit:"
+LONGEST = 10                 # lines of a statement, to each side
 HINT = 'write it as // ptxaudit: allow(PA001, "why")'
 _COMMENT = re.compile(r"(?://|/\*)\s*ptxaudit:\s*(?P<body>.*)")
 _STRING = re.compile(r"""'(?:\\.|[^'\\])'|"(?:\\.|[^"\\])*\"""")
+_REMARK = re.compile(r"//.*|/\*.*?(?:\*/|$)")
 _ALLOW = re.compile(r'allow\(\s*(?P<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:,\s*(?:"(?P<reason>[^"]*)")?\s*)?\)')
 _ONLY_COMMENT = re.compile(r"\s*(?://.*|/\*.*\*/\s*|\*.*)?")
 
@@ -85,7 +88,8 @@ def read_suppressions(text: str, file: str) -> Iterator[Suppression | InputError
         if MARK not in line or not (comment := _comment(line)):
             continue
         target = _next_code(lines, number) if _ONLY_COMMENT.fullmatch(line[: comment.start()]) else number
-        yield from _parse(comment["body"], file, number, comment.start() + 1, target)
+        for one in _parse(comment["body"], file, number, comment.start() + 1, target):
+            yield one if isinstance(one, InputError) else replace(one, statement=_statement(lines, target))
 
 
 def _comment(line: str) -> re.Match[str] | None:
@@ -111,6 +115,29 @@ def _parse(body: str, file: str, line: int, column: int, target: int) -> Iterato
             yield InputError(error.what, error.hint, file, line, column)
         else:
             yield Suppression(rule.id, match["reason"].strip(), file, line, target)
+
+
+def _statement(lines: list[str], target: int) -> tuple[int, int] | None:
+    """The first and the last line of the statement that a line is of; None where it is that line alone."""
+    first = last = target
+    while first > 1 and target - first < LONGEST and not _ends(lines[first - 2]):
+        first -= 1
+    while last < len(lines) and last - target < LONGEST and not _ends(lines[last - 1]):
+        last += 1
+    while first < target and not _code(lines[first - 1]):
+        first += 1
+    return None if first == last else (first, last)
+
+
+def _ends(line: str) -> bool:
+    """A statement, a block, a label or a directive ends with this line; so it does at a blank one."""
+    code = _code(line)
+    return code.endswith((";", "{", "}", ":")) or code.startswith("#") or not line.strip()
+
+
+def _code(line: str) -> str:
+    """A line without its comments, and with empty strings."""
+    return _REMARK.sub("", _STRING.sub('""', line)).strip()
 
 
 def _next_code(lines: list[str], number: int) -> int:

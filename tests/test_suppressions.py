@@ -37,6 +37,39 @@ def test_which_line_a_suppression_is_about(text, line, target):
     assert read(text) == [Suppression("PA001", "why", "k.cu", line, target)]
 
 
+SEVERAL = """\
+a();
+// ptxaudit: allow(PA001, "why")
+x = s[i] +   // one; two {
+    s[j] /* ; */ +
+
+    s[k];
+b();
+for (int i = 0;
+     i < 4; ++i)
+    y = f("};", s[i],
+          s[j]);  // ptxaudit: allow(PA001, "why")
+#pragma unroll
+z = s[0]
+  + s[1]; // ptxaudit: allow(PA001, "why")
+"""
+
+
+def test_a_suppression_is_about_a_whole_statement():
+    assert [(one.line, one.target, one.statement) for one in read(SEVERAL)] == [(2, 3, (3, 5)), (11, 11, (9, 11)), (14, 14, (13, 14))]
+
+
+@pytest.mark.parametrize("at", [4, 5])
+def test_it_holds_whichever_line_of_a_statement_the_compiler_names(at, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    body = ["    float y = s[threadIdx.x]", "        + s[threadIdx.x * 32]", "        + s[threadIdx.x * 16];"]
+    body[at - 4] += '    // ptxaudit: allow(PA001, "a table")'
+    (tmp_path / "k.cu").write_text("\n".join([
+        'extern "C" __global__ void k(float* p) {', "    __shared__ float s[1024];", "    s[threadIdx.x] = p[0]; __syncthreads();", *body, "    p[0] = y;", "}"]))
+    result = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32", "--fail-on", "PA001"])
+    assert result.exit_code == 0 and "2 allowed by comments" in result.stderr, result.stderr
+
+
 def test_one_comment_may_allow_several_rules():
     assert [s.rule for s in read('int a; // ptxaudit: allow(PA001, pa002, "why")')] == ["PA001", "PA002"]
 

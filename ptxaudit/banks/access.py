@@ -40,6 +40,7 @@ class Access:
     write zeros instead of copying): modifiers.
     generic: the address is generic and may turn out not to be shared.
     may_count, may_combine: ptxas may make ATOMS.POPC.INC of it, may combine lanes on one address.
+    clustered: the launch has clusters of several blocks (see `score`).
     charge: of a wgmma the wavefronts that the counter charges a warpgroup, with A in registers and in shared memory.
     unscored: why it is listed but not scored; "".
     """
@@ -56,6 +57,7 @@ class Access:
     bypass: bool = False
     zero_fill: bool = False
     generic: bool = False
+    clustered: bool = False
     may_count: bool = False
     may_combine: bool = False
     charge: tuple[int, int] | None = None

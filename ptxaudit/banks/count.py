@@ -73,8 +73,8 @@ def score(
     clustered: the launch has clusters of several blocks, where wide generic loads were seen to merge: a range where that matters.
     Raises InputError where the machine has no rule for the access, or an active lane is misaligned.
     """
-    if clustered and access.operation == "generic load":
-        return _perhaps_merged(machine, access, addresses, active)
+    if (clustered or access.clustered) and access.operation == "generic load":
+        return _perhaps_merged(machine, replace(access, clustered=False), addresses, active)
     rule = _rule(machine, access)
     n, lanes = addresses.shape
     step = max(1, CHUNK // _numbers(rule.count, lanes))

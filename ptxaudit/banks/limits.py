@@ -37,7 +37,7 @@ def bounds(machine: Machine, access: Access, lanes_low: int, lanes_high: int, ze
     if rule.count.what is Counted.LINES and (zero_filled or access.zero_fill):
         low = 0
     fewest = _fewest(rule.count, low)
-    if clustered and access.operation == "generic load":
+    if (clustered or access.clustered) and access.operation == "generic load":
         fewest = min(fewest, _fewest(machine.rule(replace(access, operation="load")).count, low))
     if access.may_combine:
         fewest = min(fewest, 1)

@@ -15,6 +15,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import Graph
 from ..ir import Const, Function, Instruction
+from .clusters import clustered
 from .env import LANES, Environment, Facts, thread_rows
 from .given import given
 from .infer import Inference, infer
@@ -34,7 +35,7 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
     facts: what is stated beside a launch. budget: seconds (BUDGET when None); when spent, what is open is unknown.
     """
-    accesses, listed, counted = _accesses(function, graph, machine)
+    accesses, listed, counted = _accesses(function, graph, machine, clustered(function, launch))
     if not accesses and (launch is None or not counted):
         return KernelResult(tuple(listed.values()))
     deadline = time.perf_counter() + (BUDGET if budget is None else budget)
@@ -68,7 +69,7 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed)
 
 
-def _accesses(function: Function, graph: Graph, machine):
+def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
     """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted)."""
     accesses, listed, counted = {}, {}, {}
     hidden = graph.hidden
@@ -82,7 +83,7 @@ def _accesses(function: Function, graph: Graph, machine):
             listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
             continue
         try:
-            access = banks.classify(site.opcode, _added(function, i))
+            access = replace(banks.classify(site.opcode, _added(function, i)), clustered=in_clusters)
         except InputError as error:
             listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
             continue

@@ -25,7 +25,7 @@ import numpy as np
 from ..graph import END, Graph, Slice, sources_of, opaque_load
 from ..ir import Function, Reg, Special
 from ..reducible import reducible
-from . import affine
+from . import affine, clusters
 from .effects import Registers, View, execute, guard_mask
 from .env import LANES
 from .observe import Observation, Seen, conclude
@@ -665,6 +665,12 @@ class Interpreter:
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, affine.constant(site.offset, address.bits))
+        if site.space == "generic":
+            place = clusters.shared_window(address, mask)
+            if isinstance(place, Value) and clusters.may_be_remote(place, mask, self.rows.env):
+                place = clusters.REMOTE
+            if isinstance(place, Lost):
+                address = opaque(address.bits, place)
         self.seen[instruction.index].append(Observation(address, mask, exact, doubts, site.space))
 
     def _leave(self, block: int, last, state: State) -> None:

@@ -123,7 +123,8 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
             record = _score(access, _take(o.address, s.rows), mask, machine, s.group, found, scored)
         except _Given as given:
             found.given.append((s.group, given))
-            here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
+            few, most = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
+            here.put(0 if o.space == "generic" else few, most, None, None)      # a generic access may be elsewhere
             found.patterns.setdefault(s.group, set()).add("?")
             continue
         t = record.totals()

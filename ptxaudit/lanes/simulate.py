@@ -30,7 +30,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Control, Guard, Instruction, Reg
-from . import affine, given
+from . import affine, clusters, given
 from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
@@ -458,9 +458,11 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = _shared_window(address, active)
+            address = clusters.shared_window(address, active)
             if address is None:      # another memory: no shared access
                 return
+            if isinstance(address, Value) and clusters.may_be_remote(address, active, self.env):
+                address = clusters.REMOTE
             if isinstance(address, Lost):
                 record.doubt, record.doubt_data = record.doubt or address.reason, record.doubt_data or address.data
                 return
@@ -918,21 +920,3 @@ def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:
     """True when a derived unknown was made of one of the symbols."""
     text = symbol.name
     return symbol.kind in ("derived",) and any(u.name in text for u in symbols)
-
-
-def _shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
-    """A generic address: its place in shared memory, None where it is elsewhere, or why that is not known."""
-    in_lanes = lambda c: np.broadcast_to(c, active.shape)[active]
-    if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
-        return Lost("whether a generic address is one of shared memory is not known: "
-                    + (address.why.reason if address.why else "?"), data=address.why is not None and address.why.data)
-    for u, c in address.terms:
-        if u.kind == "window" and u.key == "shared" or "shared_window" in u.name:
-            if not (in_lanes(c) == 1).all():
-                return Lost("a generic address that is one of shared memory in some lanes only")
-            rest = tuple(t for t in address.terms if t[0] is not u)
-            return Value(address.base, rest, address.valid, address.poison, address.why)
-    if not address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in address.terms):
-        return None
-    data = any(u.data for u, _ in address.terms)
-    return Lost("whether a generic address is one of shared memory is not known", data=data)

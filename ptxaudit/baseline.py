@@ -45,7 +45,7 @@ def baseline_json(report: Report) -> str:
     kernels = []
     for kernel in report.kernels:
         head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | {"rules": of_kernel[id(kernel)]}
-        head["input"] = PurePath(kernel.input).name
+        head["input"] = _portable(kernel.input)
         sites = ",\n".join("      " + json.dumps(_site_dict(site) | {"rules": of_site[id(site)]}, ensure_ascii=False) for site in kernel.sites)
         local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
         fields = json.dumps(head, ensure_ascii=False)[1:-1]
@@ -69,6 +69,19 @@ def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[in
 def _site_dict(site: Site) -> dict[str, Any]:
     known = {name: plain(getattr(site, name)) for name in _SITE if getattr(site, name) is not None}
     return {"source": _source(site.source), **known}
+
+
+def _portable(path: str) -> str:
+    """A path as it is the same on other machines: as given where it is relative, else its last part."""
+    file = PurePath(path)
+    return file.name if file.is_absolute() else file.as_posix()
+
+
+def _same_file(one: str, other: str) -> bool:
+    """One path is the end of the other."""
+    a, b = PurePath(one).parts, PurePath(other).parts
+    shorter = min(len(a), len(b))
+    return a[-shorter:] == b[-shorter:]
 
 
 def _source(source: Any) -> dict[str, Any] | None:
@@ -145,7 +158,7 @@ class Ratchet:
     diff: Diff
     of_sites: frozenset[tuple[str, int]]            # (rule, id() of a site of the baseline)
     of_kernels: Counter[tuple[int, str]]            # id() of a kernel of the baseline, rule
-    inputs: frozenset[str]                          # base names of what was audited
+    inputs: tuple[str, ...]                         # what was audited
     isas: frozenset[str]                            # instruction sets of it
     whole: bool = True                              # all kernels of these
 
@@ -156,7 +169,7 @@ class Ratchet:
         of_sites = {(rule, id(site)) for kernel, sites in zip(old, baseline.site_rules, strict=True)
                     for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
         of_kernels = Counter((id(kernel), rule) for kernel, found in zip(old, baseline.kernel_rules, strict=True) for rule in found)
-        inputs = frozenset(PurePath(entry.path).name for entry in report.inputs)
+        inputs = tuple(entry.path for entry in report.inputs)
         isas = frozenset(kernel.isa for kernel in report.kernels)
         if isas and old and not isas & {kernel.isa for kernel in old}:
             known, now = (("PTX", "machine code") if "sass" in isas else ("machine code", "PTX"))
@@ -215,7 +228,7 @@ class Ratchet:
 
     def _audited(self, kernel: Kernel) -> bool:
         """Whether a kernel of the baseline would be there if it still existed."""
-        return self.whole and PurePath(kernel.input).name in self.inputs and kernel.isa in self.isas
+        return self.whole and kernel.isa in self.isas and any(_same_file(kernel.input, path) for path in self.inputs)
 
     @cached_property
     def _changes(self) -> dict[int, Change]:

@@ -129,6 +129,19 @@ def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
     assert not against(both, OLD)[1].stale()                                    # --isa ptx
 
 
+def test_files_of_one_name_in_two_folders_are_two_files(against):
+    def of(*folders):
+        kernels = [kernel(at(10, "a();", file=f"{folder}/k.cu", wavefronts=64 if folder == "a" else 8), input=f"{folder}/k.cu") for folder in folders]
+        return dataclasses.replace(report(*kernels), inputs=tuple(Input(f"{folder}/k.cu", "0" * 64, "cuda") for folder in folders))
+
+    for now in (of("b", "a"), of("a"), of("b")):
+        verdict, ratchet = against(of("a", "b"), now)
+        assert not verdict.denials and not ratchet.stale()
+    assert against(of("b"), of("c"))[1].stale() == [] and not against(of("a"), of("c"))[0].denials       # moved to another folder
+    elsewhere = dataclasses.replace(told(kernel(at(10, "a();"), input="/home/me/a/k.cu")), inputs=(Input("/home/me/a/k.cu", "0" * 64, "cuda"),))
+    assert len(against(of("a"), elsewhere)[1].stale()) == 1
+
+
 def test_a_baseline_of_the_other_instruction_set_is_no_baseline(against):
     with pytest.raises(InputError, match="the baseline is of PTX, and this audit of machine code"):
         against(OLD, told(*(dataclasses.replace(one, isa="sass") for one in OLD.kernels)))

@@ -91,9 +91,9 @@ class Cubins:
     def of(self, content: Content) -> Iterator[Portion]:
         """The portions of the next cubin."""
         portion, self._next = self._next or next(self._stream, None), None
-        while portion is not None and portion.content is not content:      # what was left of one that raised an error
+        while portion is not None and portion.key != id(content):      # what was left of one that raised an error
             portion = next(self._stream, None)
-        while portion is not None and portion.content is content:
+        while portion is not None and portion.key == id(content):
             yield portion
             portion = next(self._stream, None)
         self._next = portion

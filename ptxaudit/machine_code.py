@@ -1,7 +1,7 @@
 """Turns cubins into modules, a portion at a time, many in one process of the disassembler.
 
     for portion in portions([Content("a.cubin", …), Content("b.cubin", …)]):
-        portion.content, portion.module, portion.errors
+        portion.path, portion.module, portion.errors
 
 The disassembler takes a third of a second to start and then prints 40,000 instructions a
 second, so the code of many small cubins goes through one process of it, and a large cubin through
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from ptxaudit.artifacts.cubin import CodeSection, Cubin
     from ptxaudit.pairing import PtxMap
     from ptxaudit.sass.disassemble import Line
-    from ptxaudit.sass.lift import Positions
+    from ptxaudit.sass.lift import Memo, Positions
 
 BATCH_BYTES = 2 << 20         # code of one batch: 130,000 instructions, some 3 s of the disassembler
+PORTION_BYTES = 128 << 10     # code of one portion, which is lifted at a time: an instruction takes a kilobyte
+MOST_KNOWN = 50_000           # lines whose lowering is kept for the next portion of a cubin
 
 Wanted = Callable[[str], bool]          # a kernel's mangled name -> is it asked for?
 Item = TypeVar("Item")
@@ -41,14 +43,18 @@ def everything(name: str) -> bool:
 class _Image:
     """A cubin with what all its portions share."""
 
-    def __init__(self, content: Content, cubin: Cubin) -> None:
-        self.content, self.cubin = content, cubin
+    def __init__(self, cubin: Cubin) -> None:
+        self.cubin = cubin
 
     @cached_property
     def positions(self) -> Positions:
         from ptxaudit.sass.lift import positions
 
         return positions(self.cubin)
+
+    @cached_property
+    def lowered(self) -> Memo:
+        return {}
 
     @cached_property
     def registers(self) -> dict[str, int]:
@@ -65,11 +71,13 @@ class _Image:
 class Portion:
     """Some kernels of a cubin with the functions that they call.
 
+    path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
     names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
     error: why nothing of it can be had.
     """
 
-    content: Content
+    path: str
+    key: int
     names: tuple[str, ...] = ()
     error: InputError | None = None
     _image: _Image | None = None
@@ -99,7 +107,7 @@ class Portion:
     def errors(self) -> tuple[InputError, ...]:
         """One for each function that did not decode."""
         found = (self._code or {}).values()
-        return tuple(replace(lines, file=self.content.path) for lines in found if isinstance(lines, InputError))
+        return tuple(replace(lines, file=self.path) for lines in found if isinstance(lines, InputError))
 
     @property
     def module(self) -> ir.Module | None:
@@ -110,13 +118,17 @@ class Portion:
             raise self.error
         if self._image is None or self._code is None:
             return None
-        return lift_module(self.cubin, self._code, self._image.positions)
+        if len(self._image.lowered) > MOST_KNOWN:
+            self._image.lowered.clear()
+        return lift_module(self.cubin, self._code, self._image.positions, self._image.lowered)
 
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
     """All that is wanted of some cubins, in their order; each has at least one portion."""
     for batch in one_ahead(_batches(contents, wanted)):
-        yield from batch
+        batch.reverse()
+        while batch:
+            yield batch.pop()         # what was audited can be forgotten
 
 
 def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
@@ -126,7 +138,7 @@ def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
     """
     content = Content(file, "cubin", data)
     image = _image(content)
-    (portion,) = _decoded([Portion(content, (), None, image, image.cubin.functions)])
+    (portion,) = _decoded([Portion(file, 0, (), None, image, image.cubin.functions)])
     return portion.module, portion.errors
 
 
@@ -143,7 +155,7 @@ def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
 def _image(content: Content) -> _Image:
     from ptxaudit.artifacts.cubin import read_cubin
 
-    return _Image(content, read_cubin(bytes(content.data), content.path))
+    return _Image(read_cubin(bytes(content.data), content.path))
 
 
 def _batches(contents: Iterable[Content], wanted: Wanted) -> Iterator[list[Portion]]:
@@ -161,11 +173,12 @@ def _batches(contents: Iterable[Content], wanted: Wanted) -> Iterator[list[Porti
 
 
 def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
-    """The portions of one cubin, of about a batch each; nothing is disassembled yet."""
+    """The portions of one cubin; nothing is disassembled yet."""
+    of = content.path, id(content)
     try:
         image = _image(content)
     except InputError as error:
-        yield Portion(content, error=error)
+        yield Portion(*of, error=error)
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
@@ -176,13 +189,13 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
             if function.name not in chosen:
                 chosen[function.name] = function
                 size += len(function.code)
-        if size > BATCH_BYTES // 2:
-            yield Portion(content, names if first else (), None, image, tuple(chosen.values()))
+        if size > PORTION_BYTES:
+            yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        yield Portion(content, names if first else (), None, image, tuple(chosen.values()))
+        yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
     elif first:
-        yield Portion(content, names)
+        yield Portion(*of, names)
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:
@@ -209,7 +222,7 @@ def _decoded(batch: list[Portion]) -> list[Portion]:
             code = disassemble([batch[at].cubin for at in places])
         except InputError as error:
             for at in places:
-                out[at] = replace(batch[at], error=replace(error, file=batch[at].content.path))
+                out[at] = replace(batch[at], error=replace(error, file=batch[at].path))
             continue
         for at, lines in zip(places, code, strict=True):
             out[at] = replace(batch[at], _code=lines)

@@ -78,12 +78,13 @@ def test_one_process_an_architecture(runs):
     data = [from_ptx(SMALL % (n, n, 4), arch) for n in range(4) for arch in ARCHITECTURES[:3]]
     found = list(portions(Content(f"{n}.cubin", "cubin", bytes(one)) for n, one in enumerate(data)))
     assert sorted(runs) == [4, 4, 4]
-    assert [portion.content.path for portion in found] == [f"{n}.cubin" for n in range(len(data))]
+    assert [portion.path for portion in found] == [f"{n}.cubin" for n in range(len(data))]
     assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
 
 
 def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
     monkeypatch.setattr("ptxaudit.machine_code.BATCH_BYTES", 2048)
+    monkeypatch.setattr("ptxaudit.machine_code.PORTION_BYTES", 1024)
     data = from_ptx("".join((SMALL % (n, n, 4)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12)))
     found = list(portions([Content("k.cubin", "cubin", data)]))
     assert len(found) > 3 and len(runs) > 2

@@ -11,7 +11,7 @@ memory, or rests on an instruction without a meaning, stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ptxaudit import banks
@@ -29,18 +29,24 @@ _NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is t
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
+_OF_DATA = ("global", "generic")
+POINTER_BYTES = 8
+MOST_POINTERS = 3            # that a reason names
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
 
 
 def with_questions(result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None) -> KernelResult:
     """The result, each such site as a range with its question."""
-    if all(site.status is not Status.UNKNOWN for site in result.sites):
+    if not {Status.UNKNOWN, Status.DATA_DEPENDENT} & {site.status for site in result.sites}:
         return result
     asking = _Asking(function, flow, launch)
     return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
 
 
 def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
+    if site.status is Status.DATA_DEPENDENT and (pointers := asking.data_of(site.index)):
+        named = ", ".join(f"--param {name}=@FILE" for name in pointers[:MOST_POINTERS])
+        return replace(site, reason=f"{site.reason}; the data can be told ({named})")
     if site.status is not Status.UNKNOWN or any(sign in site.reason for sign in _NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -73,18 +79,38 @@ class _Asking:
     def __init__(self, function: Function, flow: Graph, launch: Launch | None) -> None:
         self.function, self.flow, self.launch = function, flow, launch
         self.known = launch.buffer(function)[1] if launch is not None else b""
-        self._found: dict[object, tuple[tuple[str, str], ...]] = {}
+        self._found: dict[object, tuple] = {}
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
         """(what, option) of each thing that is not told; () where more than that decides the address."""
+        return self._once("of", index, self._of)
+
+    def data_of(self, index: int) -> tuple[str, ...]:
+        """The pointers whose data the address of an access is computed from, where that is not told."""
+        return self._once("data", index, self._data_of)
+
+    def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
+        """Copies of one access, which read the same registers, are asked about once."""
         registers = self.flow.reads(self.function.instructions[index], True)
-        key = (self.flow.block_of[index], frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers))
-        if key not in self._found:              # copies of one access are asked about once
-            self._found[key] = self._of(index)
+        key = (what, self.flow.block_of[index], frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers))
+        if key not in self._found:
+            self._found[key] = find(index)
         return self._found[key]
 
+    def _data_of(self, index: int) -> tuple[str, ...]:
+        loads = ((at, op) for at, op in self._computing(index) if op.name == "load" and op.space in _OF_DATA)
+        return tuple(dict.fromkeys(name for at, op in loads for name in self._once("pointers", at, self._pointers)))
+
+    def _pointers(self, index: int) -> tuple[str, ...]:
+        """The parameters as wide as an address, and not told, that a load's address comes from."""
+        addresses = (op.src[0] for op in self.function.instructions[index].ops if op.name == "load")
+        operations = (op for address in addresses if isinstance(address, Reg) for _, op in self._reaching(address.name, index))
+        return tuple(dict.fromkeys(
+            option.removeprefix("--param ") for op in operations if self._is_pointer(op) for _, option in self._sources(op)
+        ))
+
     def _of(self, index: int) -> tuple[tuple[str, str], ...]:
-        for operations in (self._deciding(index), self._computing(index)):
+        for operations in (self._deciding(index), (op for _, op in self._computing(index))):
             operations = list(operations)
             if not any(_of_memory(op) or _meaningless(op) for op in operations):
                 return tuple(dict.fromkeys(pair for op in operations for pair in self._sources(op)))
@@ -96,18 +122,30 @@ class _Asking:
         for at in sorted(part.instructions | part.branches):
             yield from part.ops.get(at, ()) if at != index else ()
 
-    def _computing(self, index: int) -> Iterator[Op]:
-        """What the address alone is computed from, whichever way the program went."""
+    def _computing(self, index: int) -> Iterator[tuple[int, Op]]:
+        """What the address alone is computed from, whichever way the program went, and where."""
         address = self.function.instructions[index].site.address
-        pending = [(address.name, index)] if isinstance(address, Reg) else []
+        if isinstance(address, Reg):
+            yield from self._reaching(address.name, index)
+
+    def _reaching(self, register: str, index: int) -> Iterator[tuple[int, Op]]:
+        """The operations that a register comes from, and the instructions that they are of."""
+        pending = [(register, index)]
         seen = set(pending)
         while pending:
             for at in sorted(self.flow.reaching(*pending.pop())):
                 for op in self.function.instructions[at].ops:
-                    yield op
-                    further = {(register.name, at) for register in sources_of(op)} - seen
+                    yield at, op
+                    further = {(source.name, at) for source in sources_of(op)} - seen
                     seen |= further
                     pending += further
+
+    def _is_pointer(self, op: Op) -> bool:
+        """A load of a parameter that is as wide as an address."""
+        if op.name != "load" or op.space != "param" or not isinstance(op.src[0], Const):
+            return False
+        offset = op.src[0].value + op.offset
+        return any(p.size == POINTER_BYTES and p.offset <= offset < p.offset + p.size for p in self.function.parameters)
 
     def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
         """What an operation reads of the launch that is not told."""

@@ -141,7 +141,7 @@ def test_a_loop_is_told_trip_by_trip(here):
     said = text("loop.cu", "loop.cu:8")
     rows = re.findall(r"^ +(\d) +1 +(\d+) +1 +(\d+)$", said, re.MULTILINE)
     assert rows == [("1", "1", "0"), ("2", "2", "1"), ("3", "4", "3"), ("4", "8", "7"), ("5", "16", "15")]
-    assert "4 trips, each 1 request, 1 wavefronts, ideal 1" in text("loop.cu", "loop.cu:11")
+    assert "4 trips, each 1 request, 1 wavefront, ideal 1" in text("loop.cu", "loop.cu:11")
 
 
 def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
@@ -168,7 +168,7 @@ def run(*arguments, status=0):
 
 def test_the_graph_is_printed_and_written(here):
     result = run("loop.cu", "loop.cu:8", "--block", "32", "--show", "graph", "--dot", "g.dot")
-    assert "the slice that decides it:" in result.stdout and "φ(" in result.stdout and "tid.x" in result.stdout
+    assert "the slice that decides it, instruction by instruction" in result.stdout and "φ(" in result.stdout and "tid.x" in result.stdout
     dot = (here / "g.dot").read_text()
     assert dot.startswith("digraph slice {") and dot.rstrip().endswith("}") and "->" in dot
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import ptxaudit
@@ -50,7 +51,14 @@ def test_told_it_is_exact():
 
 
 def test_what_loads_decide_is_no_question():
-    assert "--param" not in site(LOADED, launches=[ptxaudit.Launch("k", block=64)]).reason
+    assert "(--param 1)" not in site(LOADED, launches=[ptxaudit.Launch("k", block=64)]).reason
+
+
+def test_data_can_be_told():
+    found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, params=[None, 3])])
+    assert found.status == "data-dependent" and found.reason.endswith("; the data can be told (--param 0=@FILE)")
+    told = ptxaudit.Launch("k", block=64, grid=1, params=[np.arange(64, dtype="i4"), 3])
+    assert "--param" not in site(LOADED, launches=[told]).reason
 
 
 def test_a_parameter_is_called_as_in_the_source():

@@ -70,7 +70,7 @@ class Finding:
         if source is not None:
             return Place(source.file, source.line, source.column or None, source.text)
         file = self.kernel.input if self.kernel else ""
-        return Place(file, self.site.ptx_line if self.site else None)
+        return Place(file, self.site.ptx_line if self.site and self.kernel and self.kernel.is_ptx_file else None)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from ptxaudit.lanes.result import Status
 from ptxaudit.records import record
 
 SCHEMA = "ptxaudit/report/1"
+_NO_KERNELS = '"kernels": []'
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
 
 
@@ -267,6 +268,12 @@ class Kernel:
     instructions: int | None = None      # without padding
     local: tuple[Local, ...] = ()
 
+    @property
+    def is_ptx_file(self) -> bool:
+        """Its input is PTX, so that lines of the PTX are lines of that."""
+        text = self.input.startswith("<") and not any(site.source for site in self.sites)
+        return self.isa == "ptx" and (text or self.input.lower().endswith(".ptx"))
+
     @cached_property
     def totals(self) -> Totals:
         return totals(self.sites)
@@ -287,18 +294,30 @@ class Report:
         return tuple(site for kernel in self.kernels for site in kernel.sites)
 
     def to_dict(self) -> dict[str, Any]:
-        kernels = [{**plain(kernel), "totals": plain(kernel.totals)} for kernel in self.kernels]
+        return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}
+
+    def _without_kernels(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "tool": plain(self.tool),
             "inputs": plain(self.inputs),
-            "kernels": kernels,
+            "kernels": [],
             "problems": plain(self.problems),
             "suppressions": plain(self.suppressions),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False) + "\n"
+        return "".join(self.json_pieces(indent))
+
+    def json_pieces(self, indent: int | None = 2) -> Iterator[str]:
+        """The JSON document in pieces, a kernel at a time: a library's report is a hundred megabytes of text."""
+        before, _, after = json.dumps(self._without_kernels(), indent=indent, ensure_ascii=False).partition(_NO_KERNELS)
+        margin = "" if indent is None else "\n" + 2 * indent * " "
+        yield before + _NO_KERNELS[:-1]
+        for at, kernel in enumerate(self.kernels):
+            text = json.dumps(_plain_kernel(kernel), indent=indent, ensure_ascii=False)
+            yield ("," if indent is not None else ", ") * (at > 0) + margin + text.replace("\n", margin)
+        yield ("" if indent is None or not self.kernels else "\n" + indent * " ") + "]" + after + "\n"
 
     @staticmethod
     def from_dict(data: Any, file: str | None = None) -> Report:
@@ -327,6 +346,10 @@ def totals(sites: Iterable[Site]) -> Totals:
         excess=sum(site.excess or 0 for site in settled),
         ways=max((site.ways for site in sites if site.ways is not None), default=None),
     )
+
+
+def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
+    return {**plain(kernel), "totals": plain(kernel.totals)}
 
 
 def plain(value: Any) -> Any:

@@ -357,7 +357,7 @@ def test_copies_of_one_line_that_became_the_same_are_one_row():
     text = diff_text(diff_reports(old, new))
     assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  worse")] == [
         "worse k.cu:10 ld.shared.f32 ×15 exact 120 → 1,080 0 → 960 1 → 16",
-        "worse k.cu:100 ld.shared.f32 ×4 exact 32 → 256 0 → 224 1 → 8"]
+        "worse PTX line 100 ld.shared.f32 ×4 exact 32 → 256 0 → 224 1 → 8"]
     assert text.count("         = f inlined at k.cu:30: call 30") == 1 and "20 sites: 19 worse, 1 same" in text
 
 

@@ -133,6 +133,12 @@ def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
         assert finding.what == f"ld.shared.v4.f32: in machine code it is {pieces}"
 
 
+def test_a_line_of_the_ptx_is_no_line_of_the_source():
+    bad = site(None, wavefronts=64)
+    (of_source,), (of_ptx,) = (found(report(kernel(bad, input=name)), "PA001") for name in ("k.cu", "k.ptx"))
+    assert (of_source.where.line, of_ptx.where.line) == (None, 100)
+
+
 def test_copies_that_say_the_same_are_counted_only():
     (one,) = fold(found(report(kernel(*[site(wavefronts=64, id=f"s{n}") for n in range(4)])), "PA001"))
     assert one.what.endswith("(4 copies, 224 in all)") and "worst" not in one.what and one.weight == 224

@@ -119,7 +119,8 @@ def test_what_differs_in_position_opcode_or_status_is_not_folded(other):
 
 def test_sites_without_a_source_line_are_not_folded_and_show_the_instruction():
     rows = kernel_rows(kernel(site(None, ptx_line=30), site(None, ptx_line=31)))
-    assert [r.cells[0] for r in rows] == ["k.cu:30", "k.cu:31"]
+    assert [r.cells[0] for r in rows] == ["PTX line 30", "PTX line 31"]              # k.cu has no such lines
+    assert [r.cells[0] for r in kernel_rows(kernel(site(None, ptx_line=30), input="k.ptx"))] == ["k.ptx:30"]
     assert [note.text for note in rows[0].notes] == ["ld.shared.f32 %f1, [%r1];"]
     assert row(site(None, ptx_line=None, offset=0x1A0), isa="sass").cells[0] == "+0x01a0"
 

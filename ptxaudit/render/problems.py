@@ -78,7 +78,7 @@ def _where(denial: Denial, checked: Checked) -> str:
     if finding is not None:
         return below(finding.where.file, checked.root) + (f":{finding.where.line}" if finding.where.line is not None else "")
     if site is not None and denial.kernel is not None:
-        line = f":{site.ptx_line}" if site.ptx_line is not None else f" {place_of(site, denial.kernel)}"
+        line = f":{site.ptx_line}" if denial.kernel.is_ptx_file else f" {place_of(site, denial.kernel)}"
         return below(denial.kernel.input, checked.root) + line
     return below(denial.kernel.input, checked.root) if denial.kernel else ""
 

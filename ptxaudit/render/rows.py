@@ -134,7 +134,7 @@ def place(site: Site, kernel: Kernel) -> str:
     if site.source:
         return f"{PurePath(site.source.file).name}:{site.source.line}"
     if site.ptx_line is not None:
-        return f"{PurePath(kernel.input).name}:{site.ptx_line}"
+        return f"{PurePath(kernel.input).name}:{site.ptx_line}" if kernel.is_ptx_file else f"PTX line {site.ptx_line}"
     return f"+{site.offset:#06x}" if site.offset is not None else site.id
 
 

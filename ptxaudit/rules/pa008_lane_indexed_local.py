@@ -24,7 +24,7 @@ _BY = {"lane": "the lane's number", "data": "loaded data"}
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         for access in kernel.local:
-            place = None if access.source else Place(kernel.input, access.ptx_line)
+            place = None if access.source else Place(kernel.input, access.ptx_line if kernel.is_ptx_file else None)
             what = f"{access.opcode}: an array in local memory is indexed by {_BY[access.by]}"
             certainty = Certainty.CERTAIN if access.by == "lane" else Certainty.POSSIBLE     # equal data may be loaded
             yield Finding("PA008", what, kernel, source=access.source, place=place, certainty=certainty)

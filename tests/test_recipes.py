@@ -33,6 +33,8 @@ LAUNCH = '[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [32]\n'
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
+    tmp_path = tmp_path / "project"
+    tmp_path.mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PTXAUDIT", f"{sys.executable} -m ptxaudit")
@@ -204,10 +206,19 @@ def steps_of(file):
 def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name, written):
     (project / "ptxaudit.toml").write_text('inputs = ["k.cu"]\nlaunches = ["launches.toml"]\nrules = ["excess=1"]\n')
     lines = [line for line in steps_of(recipes.path(recipes.get(name))) if not line.startswith("pip install")]
-    environment = os.environ | {"GITHUB_STEP_SUMMARY": str(project / "summary.md")}
+    environment = os.environ | {"GITHUB_STEP_SUMMARY": str(project / "summary.md"), "GITHUB_BASE_REF": "main", "HOME": str(project)}
+    if name == "github":
+        needs("git")
+        (project / "k.cu").write_text(GOOD)
+        for command in ("init -q .", "add k.cu launches.toml ptxaudit.toml", "commit -qm base", "update-ref refs/remotes/origin/main HEAD"):
+            shell("git", "-c", "user.name=n", "-c", "user.email=e", *command.split(), env=environment)
+        (project / "k.cu").write_text(BAD)
     for line in lines[:-1]:
         shell("bash", "-ec", line, env=environment)
     assert (project / written).stat().st_size > 100
+    if name == "github":
+        summary = (project / "summary.md").read_text()
+        assert "## ptxaudit: 1 finding" in summary and "### ptxaudit: got worse" in summary and "| worse | k.cu:4 |" in summary
     assert "denied by excess=1" in shell("bash", "-ec", lines[-1], status=1, env=environment)
     (project / "k.cu").write_text(GOOD)
     shell("bash", "-ec", lines[-1], env=environment)

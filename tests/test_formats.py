@@ -60,7 +60,7 @@ NOTHING = report()
 
 
 def text_of(name, given=FULL, **options):
-    return written(name, Checked(given, ROOT, **options))
+    return "".join(written(name, Checked(given, ROOT, **options)))
 
 
 @pytest.mark.parametrize("name", NAMES)

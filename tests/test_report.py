@@ -158,3 +158,9 @@ def test_a_report_or_baseline_that_is_damaged_is_used_or_refused_and_is_no_fault
             ratchet.stale()
             judge(good, [parse_limit(limit) for limit in ("excess=1", "total-excess=1", "PA001", "PA009")], ratchet=ratchet)
             judge(good, [], ratchet=ratchet)
+
+
+def test_json_is_written_in_pieces_as_in_one():
+    for given in (full_report(), report()):
+        for indent in (2, None, 1):
+            assert given.to_json(indent) == json.dumps(given.to_dict(), indent=indent, ensure_ascii=False) + "\n"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ptxaudit.render.checked import Checked
 
 
-def written(name: str, checked: Checked) -> str:
-    """The report in the format of that name."""
+def written(name: str, checked: Checked) -> str | Iterator[str]:
+    """The report in the format of that name, or pieces of it."""
     if name == "json":
-        return checked.report.to_json()
+        return checked.report.json_pieces()
     if name == "text":
         from ptxaudit.render.text import report_text
 

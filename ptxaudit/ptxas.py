@@ -76,5 +76,6 @@ def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputEr
         sm = re.search(r"sm_(\d+)", match["message"])
         release = toolchains.release_for(int(sm[1])) if sm else None
         hint = f"CUDA {release} takes it: add --ptxas {release}" if release else "`ptxas --help` lists the architectures that it takes"
-    line = int(match["line"]) if match["line"] else None
+    of_source = Path(file).suffix in (".cu", ".cuh")          # the line is one of the PTX that was made of it
+    line = int(match["line"]) if match["line"] and not of_source else None
     return InputError(f"ptxas cannot assemble this: {match['message'].strip()}", hint, file, line, detail=log)

@@ -163,6 +163,8 @@ def test_ptx_of_a_newer_release_says_so(release, here):
     (here / "k.ptx").write_text(nvrtc.compile_source("k.cu").ptx)
     stderr = run("audit", "k.ptx", "--ptxas", "12.9", status=2).stderr
     assert "Unsupported .version" in stderr and "newer CUDA than ptxas 12.9" in stderr and "--ptxas" in stderr
+    assert re.search(r"--> k.ptx:\d+\n", stderr)
+    assert "--> k.cu\n" in run("audit", "k.cu", "--isa", "sass", "--ptxas", "12.9", status=2).stderr      # no line of the source's
 
 
 @pytest.mark.parametrize("arguments, what", [

@@ -18,6 +18,7 @@ from bench.calibrate.instructions import INSTRUCTIONS, LANES  # noqa: E402
 from bench.calibrate.patterns import WINDOW  # noqa: E402
 from bench.calibrate.records import document  # noqa: E402
 
+import ptxaudit  # noqa: E402
 from ptxaudit.banks import classify  # noqa: E402
 from ptxaudit.calibration import compare, read  # noqa: E402
 
@@ -113,6 +114,15 @@ def test_tensor_launches_are_assembled_and_planned(built):
     assert {one["kernel"] for one in launches} == {*tensor.PRODUCTS, "copy_tile", "copy_bytes", "store_tile", "store_bytes"}
     assert tensor.descriptor(0x100, 128, 1024, "128") == 0x10 | 8 << 16 | 64 << 32 | 1 << 62
     assert all(one["row_bytes"] <= 256 and one["bytes"] <= tensor.SHARED for one in launches if one["kernel"] == "copy_tile")
+
+
+def test_an_audit_gives_each_wgmma_what_was_counted(built):
+    kept = json.loads(gzip.decompress((ROOT / "tests" / "data" / "tensor_sm90.json.gz").read_bytes()))["launches"]
+    counted = {one["kernel"]: one["counters"]["op_gmma"] for one in kept if one["kernel"].startswith("wgmma")}
+    launch = ptxaudit.Launch("wgmma*", grid=(1,), block=(tensor.THREADS,), params=[None] * 4, dynamic_shared=tensor.SHARED)
+    report = ptxaudit.audit(str(built / "tensor.cubin"), launches=[launch], isa="sass")
+    sites = {kernel.name: [site for site in kernel.sites if site.access == "wgmma"] for kernel in report.kernels if kernel.name in counted}
+    assert {name: [site.wavefronts for site in found] for name, found in sites.items()} == {name: [n] for name, n in counted.items()}
 
 
 def test_what_is_timed_is_assembled_and_in_range(built):

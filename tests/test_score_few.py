@@ -62,3 +62,17 @@ def test_all_ways_to_cut_lines():
 
 def test_every_rule_by_sources_is_reached():
     assert {rule.widths for rule in machines.get("sm_90").rules if rule.doubt is Doubt.SOURCES} == {(4,), (8,), (16,)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 1 << 30), span=st.sampled_from([2, 8, 33]), lines=st.sampled_from([1, 2, 5]))
+def test_zeros_that_are_not_told_are_within_the_range(seed, span, lines):
+    rng = np.random.default_rng(seed)
+    machine, access = machines.get("sm_90"), banks.classify("LDGSTS.E.128.ZFILL")
+    rows = rng.integers(0, span, (ROWS, 32)) * 16
+    sources = rng.integers(0, lines, (ROWS, 32)) * 128 + rng.integers(0, 8, (ROWS, 32)) * 16
+    active, zeros = rng.random((ROWS, 32)) < 0.8, rng.random((ROWS, 32)) < rng.random()
+    for given_sources in (sources, None):
+        untold = banks.score(machine, access, rows, active, given_sources)
+        told = banks.score(machine, access, rows, active, sources, zero_filled=zeros)
+        assert (untold.low <= told.low).all() and (told.high <= untold.high).all()

@@ -147,8 +147,8 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
     if zero_filled is not None:
         zeros = _count(rule.count, addresses, active & zero_filled)      # written apart from the copies
         low, high, ideal, ways = low + zeros.low, high + zeros.high, ideal + zeros.groups, np.maximum(ways, zeros.ways)
-    elif access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told
-        high = active.sum(1)
+    elif access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told: zeros have no source
+        low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
         # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
         part_of_warp = ~whole.all(1)

@@ -53,6 +53,14 @@ def test_audit_writes_text(here):
     assert result.stdout.endswith("2 sites in 1 kernel: 2 exact\n") and result.stderr == ""
 
 
+def test_source_lines_of_a_path_with_blanks_and_umlauts(here):
+    folder = here / "wei rd" / "ünï"
+    folder.mkdir(parents=True)
+    (folder / "cölumn.cu").write_text(COLUMN)
+    text = run("audit", folder / "cölumn.cu", *LAUNCH, "--isa", "both").stdout
+    assert text.count("       4 │ s[tid * 32] = in[tid];\n") == 2 and "cölumn.cu:4" in text
+
+
 def test_audit_writes_json_to_a_file(here):
     assert run("audit", "k.ptx", "--format", "json", "-o", "out.json").stdout == ""
     validate(json.loads((here / "out.json").read_text()))

@@ -12,17 +12,29 @@ last `.loc` at that place said. The names are strings in `.section .debug_str`.
 
 from __future__ import annotations
 
+import re
+
 from .. import ir
 from . import syntax as s
 
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+
 DEEPEST = 64        # levels of an inline stack that are followed
+
+
+def unescaped(path: str) -> str:
+    r"""The path that a string names: `\303\274.cu` -> `ü.cu`."""
+    if "\\" not in path:
+        return path
+    byte = lambda match: bytes([int(match[1], 8) & 0xFF]) if len(match[1]) == 3 else match[1]
+    return _ESCAPE.sub(byte, path.encode()).decode("utf-8", "replace")
 
 
 class Debug:
     """The positions of one module. `source(location)` must see the locations in file order."""
 
     def __init__(self, module: s.Module):
-        self.files = {item.index: item.path for item in module.items if isinstance(item, s.File)}
+        self.files = {item.index: unescaped(item.path) for item in module.items if isinstance(item, s.File)}
         self._strings = next((item for item in module.items
                               if isinstance(item, s.Section) and item.name == ".debug_str"), None)
         self._bytes: bytes | None = None

@@ -265,7 +265,7 @@ def verdict_line(report: Report) -> str:
         return ""
     those = "" if all(site.settled for site in report.sites) else " of the exact sites"
     if not excess:
-        return f"no excess: all {number(wavefronts)} wavefronts{those} are needed"
+        return f"no excess: {'the 1 wavefront' if wavefronts == 1 else f'all {number(wavefronts)} wavefronts'}{those} {'is' if wavefronts == 1 else 'are'} needed"
     worst, kernel = max(exact, key=lambda pair: pair[0].excess or 0)
     share = f"{excess / wavefronts:.1%}".replace(".0%", "%")
     return (f"conflicts cost {number(excess)} of {number(wavefronts)} wavefronts{those} ({share}), "

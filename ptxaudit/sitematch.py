@@ -328,7 +328,7 @@ def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
     """Old line number -> the new one that it became, for one file."""
     olds, news = sorted(old.values(), key=_number), sorted(new.values(), key=_number)
     if all(line.text is not None for line in (*olds, *news)):
-        return _align_by(olds, news, [line.text for line in olds], [line.text for line in news])
+        return _align_by(olds, news, [line.text for line in olds], [line.text for line in news], movable=True)
     same = {number: number for number in old if number in new}
     moved = _align_by(olds, news, _neighbourhoods(olds), _neighbourhoods(news))
     return max(same, moved, key=lambda lines: _agreement(lines, old, new))
@@ -354,13 +354,24 @@ def _goes_on(text: str | None) -> bool:
     return code.count("(") > code.count(")") or code.endswith(tuple(",+-*/%=&|^?<>(["))
 
 
-def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence) -> LineMap:
-    """Lines with equal tokens; between two such, lines that stand alone against each other."""
+def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence, movable: bool = False) -> LineMap:
+    """Lines with equal tokens, also where they changed places if they are movable; between those that did not,
+    lines that stand alone against each other."""
     pairs = align(old_tokens, new_tokens)
     result = {olds[i].number: news[j].number for i, j in pairs}
+    if movable:
+        waiting: dict[Hashable, list[int]] = defaultdict(list)
+        for line, token in reversed(list(zip(olds, old_tokens, strict=True))):
+            if line.number not in result:
+                waiting[token].append(line.number)
+        taken = {news[j].number for _, j in pairs}
+        result.update({queue.pop(): line.number for line, token in zip(news, new_tokens, strict=True)
+                       if line.number not in taken and (queue := waiting.get(token))})
+    taken = set(result.values())
     ends = [(-1, -1), *pairs, (len(olds), len(news))]
     for (i, j), (next_i, next_j) in zip(ends, ends[1:], strict=False):
-        between_old, between_new = olds[i + 1 : next_i], news[j + 1 : next_j]
+        between_old = [line for line in olds[i + 1 : next_i] if line.number not in result]
+        between_new = [line for line in news[j + 1 : next_j] if line.number not in taken]
         if len(between_old) == len(between_new):       # rewritten in place
             result.update({a.number: b.number for a, b in zip(between_old, between_new, strict=True)})
         else:

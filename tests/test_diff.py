@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import random
 import re
@@ -84,6 +85,20 @@ def test_a_rewritten_block_pairs_by_its_accesses():
     old = [at(10, text="a"), at(11, "load", text="p"), at(12, "store", text="q"), at(13, text="b")]
     new = [at(10, text="a"), at(11, "store", text="Q"), at(13, text="b")]
     assert matched(old, new) == [(10, 10), (12, 11), (13, 13), (11, None)]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))), ids=lambda order: "".join(map(str, order)))
+def test_lines_that_changed_places_are_the_same_lines(order):
+    cost = (8, 64, 16, 32)
+    plain = [at(10 + n, text=f"s{n} = v;", wavefronts=cost[n]) for n in range(4)]
+    moved = [at(20 + place, text=f"s{n} = v;", wavefronts=cost[n]) for place, n in enumerate(order)]
+    assert {str(c.verdict) for c in diff_reports(report(kernel(*plain)), report(kernel(*moved))).kernels[0].changes} == {"moved"}
+
+    def inlined(line, n):
+        return site(1, source=Source("/src/k.cu", 1, 0, "s[i] = v;", (Frame("/src/k.cu", line, "put", f"put({n});"),)), wavefronts=cost[n], id=f"{n}")
+
+    old, new = [inlined(10 + n, n) for n in range(4)], [inlined(10 + place, n) for place, n in enumerate(order)]
+    assert {str(c.verdict) for c in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes} == {"same"}
 
 
 def test_the_inline_stack_tells_equal_lines_apart():

@@ -1,16 +1,8 @@
 """Matches the sites of one kernel across two builds, by source position and never by offsets.
 
 Positions move: a line inserted above shifts all that follow. So the lines of each file are
-aligned first, and sites then pair by (file, aligned line, inline stack, access), in order.
-
-    old lines  11 load   12 store               14 load
-    new lines            12 load    13 store    15 load     one line was inserted above
-    aligned    11→12     12→13                  14→15
-
-Three alignments compete for each file: lines as they are, lines with equal text (where the
-reports hold it), and lines with equal neighbourhoods (accesses and distance to the line
-before). Text decides where both sides have it; else whichever pairs more sites, and lines as
-they are on a tie. Sites without a position pair by the order of their accesses.
+aligned first (`linematch`), and sites then pair by (file, aligned line, inline stack, access), in order.
+Sites without a position pair by the order of their accesses.
 
 The lines of one statement are one place, as compilers name one or another of them. Copies of one
 access are told apart by their cost first, then by order; where a vector became scalars, or a line was
@@ -21,31 +13,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from ptxaudit.lanes.result import Status
+from ptxaudit.linematch import WINDOW, FileLines, Line, LineMap, align_lines, carried, statements
 from ptxaudit.report import Frame, Kernel, Site, Source
 from ptxaudit.sequences import align
 
-WINDOW = 3                       # lines that one statement may be spread over
 RECUT = 0.1                      # of its requests that a loop may have more or fewer of when it is unrolled otherwise: lanes part elsewhere
 
 Group = tuple[tuple[Site, ...], tuple[Site, ...]]
 Indices = tuple[Sequence[int], Sequence[int]]
-
-
-@dataclass
-class Line:
-    """What the sites of a kernel say of one line: its text, the accesses on it."""
-
-    number: int
-    text: str | None = None
-    accesses: list[str] = field(default_factory=list)
-
-
-FileLines = dict[str, dict[int, Line]]
-LineMap = dict[int, int]
 
 
 def match_sites(old: Kernel, new: Kernel) -> list[Group]:
@@ -204,18 +182,10 @@ def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | 
         return None
     file = name(site.source.file)
     stack, _ = _key(site, name, aligned, {})                    # type: ignore[misc]
-    line = site.source.line if aligned is None else _carried(site.source.line, aligned[file])
+    line = site.source.line if aligned is None else carried(site.source.line, aligned[file])
     if site.source.text is not None:
         return (site.access, site.width, file, stack[1:], heads[file].get(line, line)), 0
     return (site.access, site.width, file, stack[1:]), line
-
-
-def _carried(line: int, lines: LineMap) -> int:
-    """A line on the new side; one that has no counterpart moves as the one above it did."""
-    if line in lines:
-        return lines[line]
-    above = max((old for old in lines if old < line), default=None)
-    return line if above is None else line + lines[above] - above
 
 
 def _pair_near(
@@ -320,82 +290,3 @@ def _key(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | N
         line = place.line if aligned is None else aligned[file].get(place.line)
         places.append((file, heads.get(file, {}).get(line, line)) if line is not None else (file, "gone", place.line))
     return (tuple(places), site.access)
-
-
-# --- lines ----------------------------------------------------------------------------------
-
-def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
-    """Old line number -> the new one that it became, for one file."""
-    olds, news = sorted(old.values(), key=_number), sorted(new.values(), key=_number)
-    if all(line.text is not None for line in (*olds, *news)):
-        return _align_by(olds, news, [line.text for line in olds], [line.text for line in news], movable=True)
-    same = {number: number for number in old if number in new}
-    moved = _align_by(olds, news, _neighbourhoods(olds), _neighbourhoods(news))
-    return max(same, moved, key=lambda lines: _agreement(lines, old, new))
-
-
-def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> LineMap:
-    """Line of the new side -> first line of its statement, of those that sites are on: compilers name one
-    or another line of a statement."""
-    texts = {_carried(number, aligned): line.text for number, line in old.items()}
-    texts |= {number: line.text for number, line in new.items()}
-    heads: LineMap = {}
-    before = None
-    for number in sorted(texts):
-        goes_on = before is not None and number - before <= WINDOW and _goes_on(texts[before])
-        heads[number] = heads[before] if goes_on and before is not None else number
-        before = number
-    return heads
-
-
-def _goes_on(text: str | None) -> bool:
-    """The line is known, and leaves a parenthesis open or ends with an operator."""
-    code = (text or "").split("//")[0].rstrip()
-    return code.count("(") > code.count(")") or code.endswith(tuple(",+-*/%=&|^?<>(["))
-
-
-def _align_by(olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence, movable: bool = False) -> LineMap:
-    """Lines with equal tokens, also where they changed places if they are movable; between those that did not,
-    lines that stand alone against each other."""
-    pairs = align(old_tokens, new_tokens)
-    result = {olds[i].number: news[j].number for i, j in pairs}
-    if movable:
-        waiting: dict[Hashable, list[int]] = defaultdict(list)
-        for line, token in reversed(list(zip(olds, old_tokens, strict=True))):
-            if line.number not in result:
-                waiting[token].append(line.number)
-        taken = {news[j].number for _, j in pairs}
-        result.update({queue.pop(): line.number for line, token in zip(news, new_tokens, strict=True)
-                       if line.number not in taken and (queue := waiting.get(token))})
-    taken = set(result.values())
-    ends = [(-1, -1), *pairs, (len(olds), len(news))]
-    for (i, j), (next_i, next_j) in zip(ends, ends[1:], strict=False):
-        between_old = [line for line in olds[i + 1 : next_i] if line.number not in result]
-        between_new = [line for line in news[j + 1 : next_j] if line.number not in taken]
-        if len(between_old) == len(between_new):       # rewritten in place
-            result.update({a.number: b.number for a, b in zip(between_old, between_new, strict=True)})
-        else:
-            shapes = align([sorted(line.accesses) for line in between_old], [sorted(line.accesses) for line in between_new])
-            result.update({between_old[a].number: between_new[b].number for a, b in shapes})
-    return result
-
-
-def _neighbourhoods(lines: list[Line]) -> list[Hashable]:
-    gaps = [0, *(b.number - a.number for a, b in zip(lines, lines[1:], strict=False))]
-    return [(gap, tuple(line.accesses)) for gap, line in zip(gaps, lines, strict=False)]
-
-
-def _agreement(lines: LineMap, old: dict[int, Line], new: dict[int, Line]) -> int:
-    """How many accesses pair under an alignment."""
-    count = 0
-    for old_line, new_line in lines.items():
-        theirs = list(new[new_line].accesses)
-        for access in old[old_line].accesses:
-            if access in theirs:
-                theirs.remove(access)
-                count += 1
-    return count
-
-
-def _number(line: Line) -> int:
-    return line.number

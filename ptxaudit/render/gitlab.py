@@ -5,9 +5,11 @@ https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
+from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
 from ptxaudit.report import Problem
 
@@ -17,7 +19,7 @@ PROBLEM = "ptxaudit-problem"
 
 def gitlab(checked: Checked) -> str:
     """Everything that nothing allows; what could not be checked is a blocker."""
-    entries = [_problem(at, problem) for at, problem in enumerate(checked.report.problems)]
+    entries = [_problem(problem, checked.root) for problem in dict.fromkeys(checked.report.problems)]
     entries += [_entry(result) for result in checked.open_results]
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
 
@@ -32,11 +34,13 @@ def _entry(result: Result) -> dict[str, Any]:
     }
 
 
-def _problem(at: int, problem: Problem) -> dict[str, Any]:
+def _problem(problem: Problem, root: str | None) -> dict[str, Any]:
+    path = below(problem.file, root) if problem.file else "-"
+    print_of = hashlib.sha256(f"{path}\n{problem.line}\n{problem.kernel}\n{problem.what}".encode()).hexdigest()[:32]
     return {
         "description": problem.what + (f": {problem.hint}" if problem.hint else ""),
         "check_name": PROBLEM,
-        "fingerprint": f"{PROBLEM}-{at}",
+        "fingerprint": print_of,
         "severity": "blocker",
-        "location": {"path": problem.file or "-", "lines": {"begin": problem.line or 1}},
+        "location": {"path": path, "lines": {"begin": problem.line or 1}},
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from ptxaudit.errors import InputError
 
+_OCTAL = re.compile(rb"\\([23][0-7]{2})")
 _OTHER_ENCODINGS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -45,3 +47,10 @@ def decode(data: bytes, name: str) -> str:
 def _place(data: bytes, offset: int) -> tuple[int, int]:
     """The 1-based line and column (in bytes) of an offset."""
     return data.count(b"\n", 0, offset) + 1, offset - data.rfind(b"\n", 0, offset)
+
+
+def unescaped(path: str) -> str:
+    r"""The path that PTX and line tables name, where bytes beyond ASCII are octal: `\303\274.cu` -> `ü.cu`."""
+    if "\\" not in path:
+        return path
+    return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), path.encode()).decode("utf-8", "replace")

@@ -24,6 +24,7 @@ from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
 from ..ir import Frame, Source
+from ..source_text import unescaped
 from .cubin import UNREADABLE, Cubin
 
 SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".nv_debug_ptx_txt"
@@ -243,7 +244,7 @@ class _Unit:
         return Source(self._file(row.file), row.line, inlined=tuple(frames)) if row.line > 0 else None
 
     def _file(self, number: int) -> str:
-        return self.files[number] if 0 <= number < len(self.files) else ""
+        return unescaped(self.files[number]) if 0 <= number < len(self.files) else ""
 
     def _name(self, offset: int) -> str:
         end = self.names.find(b"\0", offset)

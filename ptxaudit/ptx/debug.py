@@ -12,22 +12,11 @@ last `.loc` at that place said. The names are strings in `.section .debug_str`.
 
 from __future__ import annotations
 
-import re
-
 from .. import ir
+from ..source_text import unescaped
 from . import syntax as s
 
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-
 DEEPEST = 64        # levels of an inline stack that are followed
-
-
-def unescaped(path: str) -> str:
-    r"""The path that a string names: `\303\274.cu` -> `ü.cu`."""
-    if "\\" not in path:
-        return path
-    byte = lambda match: bytes([int(match[1], 8) & 0xFF]) if len(match[1]) == 3 else match[1]
-    return _ESCAPE.sub(byte, path.encode()).decode("utf-8", "replace")
 
 
 class Debug:

@@ -141,6 +141,15 @@ def test_code_of_a_foreign_header_is_shown_at_the_line_that_uses_it(header, sari
     assert "helpers.h,line=188" in text_of("github", sample(at(188, file=header, wavefronts=64)))
 
 
+def test_problems_are_at_paths_from_the_root():
+    given = sample(problems=[Problem("no kernel", file="/src/dir/k.cu", line=3)])
+    assert text_of("github", given).startswith("::error file=dir/k.cu,line=3,")
+    (entry,) = json.loads(text_of("gitlab", given))
+    assert entry["location"]["path"] == "dir/k.cu" and len(entry["fingerprint"]) == 32
+    (told,) = json.loads(text_of("sarif", given))["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert told["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"}
+
+
 def test_fingerprints_survive_moved_lines_and_other_offsets_and_are_distinct():
     def prints(given):
         return [result["partialFingerprints"]["ptxauditSite/v1"] for result in results(given)]

@@ -8,6 +8,7 @@ GitHub shows ten of each level a step: the worst come first.
 
 from __future__ import annotations
 
+from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
 from ptxaudit.report import Problem
 
@@ -16,7 +17,7 @@ COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 
 def github(checked: Checked) -> str:
     """A line for each problem and each finding that nothing allows."""
-    lines = [_problem(problem) for problem in checked.report.problems]
+    lines = [_problem(problem, checked.root) for problem in checked.report.problems]
     lines += [_result(result) for result in checked.open_results]
     return "".join(f"{line}\n" for line in lines)
 
@@ -27,9 +28,9 @@ def _result(result: Result) -> str:
     return command(COMMAND[result.level], result.message + kernel, **place, title=f"{result.rule.id} {result.rule.name}")
 
 
-def _problem(problem: Problem) -> str:
+def _problem(problem: Problem, root: str | None) -> str:
     text = problem.what + (f"\n{problem.hint}" if problem.hint else "")
-    return command("error", text, file=problem.file, line=problem.line, col=problem.column, title="ptxaudit could not check this")
+    return command("error", text, file=problem.file and below(problem.file, root), line=problem.line, col=problem.column, title="ptxaudit could not check this")
 
 
 def command(name: str, message: str, **properties: str | int | None) -> str:

@@ -30,7 +30,7 @@ def sarif(checked: Checked) -> str:
     """The whole log, of one run."""
     results = checked.results
     left_out = len(results) - MOST_RESULTS
-    notifications = [_notification(problem) for problem in checked.report.problems]
+    notifications = [_notification(problem, checked.root) for problem in checked.report.problems]
     if left_out > 0:
         notifications.append({"level": "warning", "message": {"text": f"{left_out:,} results were left out: a run holds {MOST_RESULTS:,}"}})
     run: dict[str, Any] = {
@@ -121,9 +121,9 @@ def _physical(file: str, line: int | None, column: int | None, text: str | None)
     return physical
 
 
-def _notification(problem: Problem) -> dict[str, Any]:
+def _notification(problem: Problem, root: str | None) -> dict[str, Any]:
     text = problem.what + (f": {problem.hint}" if problem.hint else "")
     written: dict[str, Any] = {"level": "error", "message": {"text": text}}
     if problem.file:
-        written["locations"] = [{"physicalLocation": _physical(problem.file, problem.line, problem.column, None)}]
+        written["locations"] = [{"physicalLocation": _physical(below(problem.file, root), problem.line, problem.column, None)}]
     return written

@@ -15,6 +15,7 @@ map of instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`.
 from __future__ import annotations
 
 import io
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _CONST_ADD_PC, _FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
 _END_SEQUENCE, _SET_ADDRESS, _DEFINE_FILE = 1, 2, 3
 _INLINED_CALL, _SET_FUNCTION_NAME = 0x90, 0x91
+_ESCAPED_END = re.compile(r"\\[23][0-7]{2}$")
 _DEEPEST = 64               # levels of inlining: a damaged table must not loop
 
 
@@ -126,6 +128,14 @@ def _read(data: bytes, names: bytes, owners: dict[int, tuple[str, int]]) -> dict
     return {function: (sorted(places), [places[o] for o in sorted(places)]) for function, places in found.items() if function}
 
 
+def _joined(folder: str, file: str) -> str:
+    """A file's path. ptxas takes the backslash of an escaped byte for the end of the folder: `c\\303`, `266lumn.cu`."""
+    if file.startswith("/") or not folder:
+        return file
+    torn = file[:3].isdecimal() and _ESCAPED_END.search(folder)
+    return f"{folder}\\{file}" if torn else f"{folder}/{file}"
+
+
 class _Unit:
     """One line program: its header, and the rows that it makes."""
 
@@ -154,7 +164,7 @@ class _Unit:
             folder, at = self._uleb(at)
             _, at = self._uleb(at)
             _, at = self._uleb(at)
-            self.files.append(text if text.startswith("/") or not folders[folder] else f"{folders[folder]}/{text}")
+            self.files.append(_joined(folders[folder], text))
 
     def _text(self, at: int) -> tuple[str, int]:
         end = self.data.index(b"\0", at)

@@ -24,6 +24,7 @@ NUMERIC = frozenset(COLUMNS[3:])
 MAX_CONDITIONS = 6           # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12            # in the closing lines
 MANY_ROWS = 3                # rows with one reason, from which on it is told once
+MAX_FUNCTION = 50            # characters: the place after it is never cut
 MAX_SOURCE = 100             # columns of a source line shown; the JSON report has all of it
 ABSENT = "–"
 
@@ -197,7 +198,7 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
 def frame_notes(source: Source) -> Iterator[Note]:
     """Where the code of a line was inlined, innermost first."""
     for frame in source.inlined:
-        who = f"{bare_name(frame.function)} inlined at" if frame.function else "inlined at"
+        who = f"{cut_at(bare_name(frame.function), MAX_FUNCTION)} inlined at" if frame.function else "inlined at"
         text = f": {frame.text}" if frame.text else ""
         yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
 

@@ -300,6 +300,22 @@ class Graph:
             regs += sources_of(op)
         return regs + self.site_reads(instruction)
 
+    def _entering(self, instruction: Instruction, follow_loads: bool) -> list[Reg]:
+        """Of what an instruction reads, the registers that its own operations have not written before."""
+        regs: list[Reg] = []
+        written: set[str] = set()
+        place: set[str] | None = None               # what is written before memory is accessed
+        for op in instruction.ops:
+            if place is None and op.name in ("load", "atom", "store"):
+                place = set(written)
+            skipped = opaque_load(op) and not follow_loads or op.name == "store" and op.space not in ("local",)
+            reads = sources_of(op) if not skipped else [op.guard.reg] if op.guard and op.name != "store" else []
+            regs += [r for r in reads if r.name not in written]
+            if op.guard is None:
+                written.update(d.name for d in op.dst if d is not None)
+        place = written if place is None else place
+        return regs + [r for r in self.site_reads(instruction) if r.name not in place]
+
     @staticmethod
     def site_reads(instruction: Instruction) -> list[Reg]:
         site = instruction.site
@@ -364,7 +380,7 @@ class Graph:
                 continue
             wanted.add(index)
             instruction = instructions[index]
-            for reg in self.reads(instruction, follow_loads):
+            for reg in self._entering(instruction, follow_loads):
                 ask(reg, index)
             self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
             if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):

@@ -12,10 +12,11 @@ import numpy as np
 from ..banks.access import UNSCORED
 from ..ir import Function, Special
 from . import affine
-from .env import Environment
+from .effects import View
 from .value import Lost, Value, array_zeros, constant, signed
 
 RANK_BIT = 24
+WORD_BITS = 32
 ALONE = (1, 1, 1)
 REMOTE = Lost(UNSCORED["remote"])
 
@@ -34,7 +35,8 @@ def shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
                     + (address.why.reason if address.why else "?"), data=address.why is not None and address.why.data)
     for u, c in address.terms:
         if u.kind == "window" and u.key == "shared" or "shared_window" in u.name:
-            if not (in_lanes(c) == 1).all():
+            whole = 1 << WORD_BITS if u.name.endswith("_hi") else 1      # machine code reads the upper word of the window's base
+            if not (in_lanes(c) == whole).all():
                 return Lost("a generic address that is one of shared memory in some lanes only")
             rest = tuple(t for t in address.terms if t[0] is not u)
             return Value(address.base, rest, address.valid, address.poison, address.why)
@@ -44,14 +46,15 @@ def shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
     return Lost("whether a generic address is one of shared memory is not known", data=data)
 
 
-def may_be_remote(address: Value, active: np.ndarray, env: Environment) -> bool:
+def may_be_remote(address: Value, active: np.ndarray, view: View) -> bool:
     """An address within the window of shared memory that is not certainly one of the block's own.
 
     address: without the window's base; of lanes where `active` is false it does not matter.
     """
+    env = view.env
     if env.cluster == ALONE or address.poison is not None and (address.poison & active).any():
         return False                                  # (what is not known at all is left to who asks)
-    rank = env.operand(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
+    rank = view.read(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
     rest = affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
     if any(u.zeros + array_zeros(c) >= RANK_BIT for u, c in rest.terms):
         return True

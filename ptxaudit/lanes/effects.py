@@ -227,6 +227,13 @@ def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
         return _ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
         return (_generic(op, view.read(op.src[0]), index),)
+    if name == "barrier.test":
+        asked = [squeeze(view.read(s)) for s in op.src]
+        alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
+        key = ("waited", index, view.env.serial())
+        return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
+                     _told_apart(Uniform(f"waited@{index}", d.bits, key=key, data=True)) if alike else
+                     opaque(d.bits, Lost("what a barrier answers", index, True)) for d in op.dst)
     if name == "bar.red":          # one result for all threads of the block
         return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
                      _told_apart(Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
             listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
             continue
         try:
-            access = replace(banks.classify(site.opcode, _added(function, i)), clustered=in_clusters)
+            access = banks.classify(site.opcode, _added(function, i))
+            access = _varied(access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None))
         except InputError as error:
             listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
             continue
@@ -95,6 +97,12 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
         else:
             accesses[i] = access
     return accesses, listed, counted
+
+
+@cache
+def _varied(access: banks.Access, in_clusters: bool, may_fill: bool) -> banks.Access:
+    """The same object for the same, so that what is remembered of an access is found again."""
+    return replace(access, clustered=in_clusters, zero_fill=access.zero_fill or may_fill)
 
 
 def _waits(instruction: Instruction) -> bool:
@@ -232,7 +240,8 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     t = record.totals()
     if record.requests == 0:
         return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=t.evidence)
-    common = dict(requests=record.requests, active_requests=None if record.maybe else record.active_requests, evidence=t.evidence,
+    common = dict(requests=record.requests + record.elsewhere, evidence=t.evidence,
+                  active_requests=None if record.maybe else record.active_requests + record.elsewhere,
                   patterns=record.patterns(), trips=record.trip_table())
     per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
     ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)

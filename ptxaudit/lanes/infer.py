@@ -665,9 +665,9 @@ class Interpreter:
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, affine.constant(site.offset, address.bits))
-        if site.space == "generic":
+        if site.space == "generic" and self.rows.env.cluster != clusters.ALONE:
             place = clusters.shared_window(address, mask)
-            if isinstance(place, Value) and clusters.may_be_remote(place, mask, self.rows.env):
+            if isinstance(place, Value) and clusters.may_be_remote(place, mask, view):
                 place = clusters.REMOTE
             if isinstance(place, Lost):
                 address = opaque(address.bits, place)

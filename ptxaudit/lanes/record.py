@@ -73,6 +73,7 @@ class SiteRecord:
     access: object
     requests: int = 0
     active_requests: int = 0
+    elsewhere: int = 0            # issues of a generic access to other memory
     doubt: str = ""               # why the counts are not exact; "" = they are
     doubt_data: bool = False
     faults: bool = False          # an address that no access of this width may have
@@ -85,7 +86,7 @@ class SiteRecord:
     lost_high: int = 0
     lost_each: tuple[int, int] | None = None        # the range of one of them
     pending: dict = field(default_factory=dict)
-    scored: dict = field(default_factory=dict)      # (addresses, active, sources) bytes -> [Pattern fields, weight]
+    scored: dict = field(default_factory=dict)      # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
     loose: str = ""               # why a range remains although the addresses are known up to a shift
     evidence: str = "measured"
@@ -94,12 +95,14 @@ class SiteRecord:
     _patterns: tuple | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
-            sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, times: int = 1) -> None:
+            sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, filled: np.ndarray | None = None,
+            times: int = 1) -> None:
         """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
 
         zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
         line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
         which banks repeat: the banks are known, whether lanes share a word is not.
+        filled: (n, lanes) bool, lanes of a cp.async that write zeros; None = none, or not known where the access says so.
         times: as many requests one after the other, alike.
         """
         if times > 1:
@@ -114,6 +117,7 @@ class SiteRecord:
         if not some.all():
             addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
             sources = None if sources is None else sources[some]
+            filled = None if filled is None else filled[some]
         if not len(weights):
             return
         shift = self.machine.invariant_shift(self.access)
@@ -129,12 +133,13 @@ class SiteRecord:
                 relative = np.where(active, addresses - low, 0)
         if line:
             relative = relative % line
-        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step, line)
+        key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step, line,
+               None if filled is None else filled.tobytes())
         entry = self.pending.get(key)
         if entry is None:
             if len(self.pending) >= PENDING:
                 self.flush()
-            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}, step, line]
+            entry = self.pending[key] = [relative, active, sources, np.zeros(len(weights), np.int64), {}, step, line, filled]
         entry[3] += weights
         if not self.many_trips:
             by_trip = entry[4]
@@ -197,10 +202,10 @@ class SiteRecord:
             self.lost_each = 0, max(most, high)
 
     def flush(self) -> None:
-        """Score what is pending, all of one site in one call (sources told and not told apart)."""
+        """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
         entries, self.pending = list(self.pending.values()), {}
-        for told in (False, True):
-            part = [e for e in entries if (e[2] is not None) == told]
+        for told in ((False, False), (True, False), (False, True), (True, True)):
+            part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
             if part:
                 try:
                     self._flush(part)
@@ -214,7 +219,8 @@ class SiteRecord:
         weights = np.concatenate([e[3] for e in entries])
         steps = np.concatenate([np.full(len(e[3]), e[5]) for e in entries])
         lines = np.concatenate([np.full(len(e[3]), e[6]) for e in entries])
-        scores = self._score(addresses, active, sources, steps, lines)
+        filled = None if entries[0][7] is None else np.concatenate([e[7] for e in entries])
+        scores = self._score(addresses, active, sources, steps, lines, filled)
         at = 0
         for e in entries:
             n = len(e[3])
@@ -227,7 +233,8 @@ class SiteRecord:
         lines = getattr(scores, "lines", None)
         lines_ideal = getattr(scores, "lines_ideal", None)
         for i in range(len(weights)):
-            key = (addresses[i].tobytes(), active[i].tobytes(), None if sources is None else sources[i].tobytes())
+            key = (addresses[i].tobytes(), active[i].tobytes(), None if sources is None else sources[i].tobytes(),
+                   None if filled is None else filled[i].tobytes())
             slot = self.scored.get(key)
             if slot is None:
                 self.scored[key] = [
@@ -238,12 +245,14 @@ class SiteRecord:
                 slot[3] += int(weights[i])
         self.evidence = scores.evidence
 
-    def _score(self, addresses, active, sources, steps, words):
+    def _score(self, addresses, active, sources, steps, words, filled=None):
         """Scores of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more)."""
         shift = self.machine.invariant_shift(self.access)
-        scores = banks.score(self.machine, self.access, addresses, active, sources)
+        scores = banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
+        if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
+            self.loose = self.loose or "which lanes write zeros, which count for no line, is not known: `lines` is the most"
         loose = steps < shift
         if not loose.any() and not words.any():
             return scores
@@ -253,7 +262,8 @@ class SiteRecord:
         if words.any():
             rows = np.flatnonzero(words)
             apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
-            s = banks.score(self.machine, self.access, apart, active[rows], None if sources is None else sources[rows])
+            s = banks.score(self.machine, self.access, apart, active[rows], None if sources is None else sources[rows],
+                            zero_filled=None if filled is None else filled[rows])
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
                 self.loose = self.loose or "which lanes share a word is not known"
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
@@ -266,7 +276,7 @@ class SiteRecord:
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
             for residue in range(int(step), shift, int(step)):
                 s = banks.score(self.machine, self.access, addresses[rows] + residue, active[rows],
-                                None if sources is None else sources[rows])
+                                None if sources is None else sources[rows], zero_filled=None if filled is None else filled[rows])
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
@@ -344,3 +354,13 @@ class SiteRecord:
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
         return () if self.many_trips or len(self.trips) < 2 else tuple(tuple(t) for t in self.trips)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Issues of a generic access that go to other memory than shared."""
+
+    record: SiteRecord
+
+    def add(self, weights: np.ndarray, times: int = 1) -> None:
+        self.record.elsewhere += int(weights.sum()) * times

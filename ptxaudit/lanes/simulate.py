@@ -34,7 +34,7 @@ from . import affine, clusters, given
 from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import DIMENSIONS, LANES, Environment
 from .observe import line_of
-from .record import SiteRecord
+from .record import Elsewhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
@@ -448,20 +448,15 @@ class Simulation:
         trip = visits[cohort.rows].copy()
         visits[cohort.rows] += active.any(axis=1)
         if record.access.unscored:
-            arguments = (active, active, weights, trip)
-            if self.repeats.round is None:
-                record.add(*arguments)
-            else:
-                self.repeats.round.requests.append((record, arguments))
-            return
+            return self._note(record, (active, active, weights, trip))
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
             address = clusters.shared_window(address, active)
             if address is None:      # another memory: no shared access
-                return
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, self.env):
+                return self._note(Elsewhere(record), (weights,))
+            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
                 address = clusters.REMOTE
             if isinstance(address, Lost):
                 record.doubt, record.doubt_data = record.doubt or address.reason, record.doubt_data or address.data
@@ -475,14 +470,19 @@ class Simulation:
         sources = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
-        arguments = (known[0], active, weights, trip, sources, known[1], known[2])
+        filled = self._filled(site, view, active, record.access.width)
+        arguments = (known[0], active, weights, trip, sources, known[1], known[2], filled)
         lap = self.repeats.round
-        if lap is None:
-            record.add(*arguments)
-        elif known[2] or lap.mentions(address) and not self._moves_as_a_whole(address, lap, active, record):
+        if lap is not None and (known[2] or lap.mentions(address) and not self._moves_as_a_whole(address, lap, active, record)):
             raise NotAffine
+        self._note(record, arguments)
+
+    def _note(self, record: SiteRecord | Elsewhere, arguments: tuple) -> None:
+        """One more request, or one a round of the loop that is closed."""
+        if self.repeats.round is None:
+            record.add(*arguments)
         else:
-            lap.requests.append((record, arguments))
+            self.repeats.round.requests.append((record, arguments))
 
     def _whole_cost(self, site, view: View, mask: np.ndarray, record: SiteRecord) -> np.ndarray | None:
         """Wavefronts of each row's request if all its lanes take part; None where that is not known."""
@@ -535,10 +535,6 @@ class Simulation:
 
     def _sources(self, site, view: View, active: np.ndarray) -> np.ndarray | None:
         """cp.async's global addresses up to a shift of whole 128-byte lines; None where not known."""
-        if site.ignore is not None or site.source_size is not None:
-            guard, doubt = guard_mask(view, site.ignore) if site.ignore is not None else (None, None)
-            if doubt is not None or guard is not None and guard.any() or site.source_size is not None and not self._whole(site, view):
-                return None
         value = view.read(site.source)
         if site.source_offset:
             value = affine.add(value, constant(site.source_offset, value.bits))
@@ -552,14 +548,23 @@ class Simulation:
                 return None
         return np.broadcast_to(value.base.astype(np.int64), active.shape)
 
-    def _whole(self, site, view: View) -> bool:
-        """True when src-size is known to be the full size in all active lanes."""
-        size = view.read(site.source_size)
-        return size.known and bool((size.base[view.mask if size.base.shape == view.mask.shape else ...] == self._size(site)).all())
-
     @staticmethod
-    def _size(site) -> int:
-        return banks.classify(site.opcode).width
+    def _filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | None:
+        """Lanes of a cp.async that write zeros instead of copying; None where it always copies, or that is not known."""
+        if site.ignore is None and site.source_size is None:
+            return None
+        filled = np.zeros(active.shape, bool)
+        if site.ignore is not None:
+            ignored, doubt = guard_mask(view, site.ignore)
+            if doubt is not None:
+                return None
+            filled |= ignored
+        if site.source_size is not None:
+            size = view.read(site.source_size)
+            if not size.known or ((size.base != 0) & (size.base != width) & active).any():
+                return None
+            filled |= size.base == 0
+        return filled & active
 
     # --- control ---
 

@@ -223,7 +223,11 @@ def unscored_write(reason: str):
                 e.emit(e.opcode, targets, tuple(v for x in operands for v in e.everything(x)))
                 return
             address, offset = e.address(places[0], "" if space == "generic" else space)
-            e.emit(e.opcode, targets, (address,), 32, (), space, offset)
+            if o.base == "mbarrier" and o.plain & {"test_wait", "try_wait"}:        # of a barrier and a phase: one answer
+                place = e.compute("add", (address, ir.Const(offset & 0xFFFFFFFF, address.bits)), address.bits) if offset else address
+                e.emit("barrier.test", targets, (place, *(v for x in operands[2:3] for v in e.everything(x))))
+            else:
+                e.emit(e.opcode, targets, (address,), 32, (), space, offset)
             if _site_space(space):
                 mark(e, places[0], space, reason)
         return lower

@@ -239,6 +239,16 @@ def unscored_site(b: Builder) -> None:
     b.site = ir.Site(b.opcode, ir.Unknown("not followed"), guard=b.guard, unscored=reason)
 
 
+def test_barrier(b: Builder) -> None:
+    """SYNCS.PHASECHK: has the barrier's phase ended? Lanes that ask the same of one barrier get one answer."""
+    if "PHASECHK" not in b.marks or len(b.operands) != 3:
+        raise NoMeaning
+    base, offset = address(b, _memory(b.operand(1)), False)
+    place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
+    b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
+    unscored_site(b)
+
+
 # --- address spaces -------------------------------------------------------------------------
 
 _SPACES = {"S": "shared", "D": "shared::cluster", "L": "local", "G": "global", "C": "const"}
@@ -263,5 +273,5 @@ LOWERINGS = {
     "LDC": load_constant, "ULDC": load_constant, "LDCU": load_constant,
     "ATOMS": _atomic("shared", False, True), "ATOM": _atomic("generic", True, True), "ATOMG": _atomic("global", True, True),
     "RED": _atomic("generic", True, False), "REDG": _atomic("global", True, False),
-    "LDSM": load_matrix, "STSM": store_matrix, "LDGSTS": copy_async, "QSPC": query_space,
+    "LDSM": load_matrix, "STSM": store_matrix, "LDGSTS": copy_async, "QSPC": query_space, "SYNCS": test_barrier,
 }

@@ -125,3 +125,15 @@ def test_constants_that_are_made_in_floating_point(arch):
     memory = Thread(function, struct.pack("<QIf", OUT, 1, 1.5), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
     stored = struct.unpack(f"<{len(CONSTANTS + SELECTED)}I", bytes(memory[OUT + k] for k in range(4 * len(CONSTANTS + SELECTED))))
     assert [hex(value) for value in stored] == [hex(value) for value in CONSTANTS + SELECTED]
+
+
+@pytest.mark.parametrize("arch", ("sm_75", "sm_80", "sm_90"))
+def test_reductions_in_global_memory_are_no_sites(arch):
+    """RED is global on every architecture; where the space is not known ptxas writes ATOM."""
+    body = """.visible .entry k(.param .u64 p, .param .u64 g) { .reg .u64 %d<4>; .reg .u32 %r<2>; .reg .f32 %f<2>; ld.param.u64 %d1, [p];
+    ld.param.u64 %d2, [g]; cvta.to.global.u64 %d1, %d1; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1;
+    red.global.add.f32 [%d1], %f1; red.add.u32 [%d2], %r1; ret; }
+    """
+    function = lift_cubin(from_ptx(body, arch), "k.cubin").functions["k"]
+    found = {instruction.opcode.partition(".")[0]: instruction.site is not None for instruction in function.instructions}
+    assert found["ATOM"] and not found[{"sm_90": "REDG"}.get(arch, "RED")]

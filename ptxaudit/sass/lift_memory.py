@@ -272,6 +272,6 @@ LOWERINGS = {
     "STS": _store("shared", False), "STL": _store("local", False), "STG": _store("global", True), "ST": _store("generic", True),
     "LDC": load_constant, "ULDC": load_constant, "LDCU": load_constant,
     "ATOMS": _atomic("shared", False, True), "ATOM": _atomic("generic", True, True), "ATOMG": _atomic("global", True, True),
-    "RED": _atomic("generic", True, False), "REDG": _atomic("global", True, False),
+    "RED": _atomic("global", True, False), "REDG": _atomic("global", True, False),     # RED before sm_90; generic ones are ATOM with RZ
     "LDSM": load_matrix, "STSM": store_matrix, "LDGSTS": copy_async, "QSPC": query_space, "SYNCS": test_barrier,
 }

@@ -30,6 +30,7 @@ DIMENSIONS = "xyz"
 MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
+MOST_SHARED = 227 << 10      # bytes of a block, on sm_90 and sm_100: "Technical Specifications per Compute Capability" of the guide
 MAX_CLUSTER = 16          # blocks; more than 8 only where a kernel allows the non-portable size
 
 Dims = tuple[int, int, int]
@@ -157,6 +158,20 @@ class Launch:
         if not self.named:
             return self
         return replace(self, named={str(names.index(key)) if key in names else key: value for key, value in self.named.items()})
+
+    def refused_by(self, function: ir.Function) -> tuple[str, ...]:
+        """Why CUDA would not launch this kernel so, a sentence each: its launch bounds, its shared memory."""
+        why = []
+        if self.block is not None:
+            threads, shape = prod(self.block), "x".join(map(str, self.block))
+            if function.block is not None and function.block != self.block:
+                why.append(f"the kernel is compiled for blocks of {'x'.join(map(str, function.block))} threads, not of {shape}")
+            elif function.max_threads is not None and threads > function.max_threads:
+                why.append(f"the kernel is compiled for at most {function.max_threads} threads a block (__launch_bounds__), and this has {threads}")
+        shared = function.shared_static + (self.dynamic_shared or 0)
+        if shared > MOST_SHARED:
+            why.append(f"no block has {shared:,} bytes of shared memory: {MOST_SHARED:,} is the most of any GPU")
+        return tuple(f"CUDA would refuse this launch: {sentence}" for sentence in why)
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
         """The kernel's parameter buffer, and for each of its bytes 1 where it is told, else 0.

@@ -125,7 +125,7 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
                         result = _evaluate(function, flow, machine, launch, aligned, options)
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
-                            lines=loaded.lines, notes=loaded.notes,
+                            lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
                             registers=loaded.registers.get(kernel.name), local=local,
                         )
                         yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)

@@ -343,3 +343,16 @@ def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
         file.write_text(f'extern "C" __global__ void k() {{\n__shared__ volatile int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n')
         texts += [site.source.text for site in audit(file).sites]
     assert texts == ["s[threadIdx.x * 32] = 1; }", "s[threadIdx.x * 33] = 1; }"]
+
+
+@pytest.mark.parametrize("launch, why", [
+    ({"block": 128}, "at most 64 threads a block (__launch_bounds__), and this has 128"),
+    ({"block": 64, "dynamic_shared": 300_000}, "no block has 300,256 bytes of shared memory"),
+    ({"block": 64}, None),
+])
+def test_a_launch_that_cuda_would_refuse_is_noted(launch, why):
+    source = """__global__ void __launch_bounds__(64) k(float* o) {
+        __shared__ float s[64]; s[threadIdx.x] = 1; __syncthreads(); o[threadIdx.x] = s[threadIdx.x ^ 1]; }
+    """
+    (entry,) = clean(source, launches=[Launch("*", grid=1, **launch)]).kernels
+    assert (why is None and not entry.notes) or why in entry.notes[0]

@@ -7,9 +7,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from bench.compiled_figures import cubin, library
+from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
 
 SAMPLES = CHECKOUT / "samples"
@@ -17,21 +18,6 @@ ARCH = "sm_90"
 
 # Samples that are one translation unit of a megabyte of PTX together.
 MEGABYTE_OF = ("gemm", "sgemm", "hgemm", "flash_attention", "cooperative_groups", "cluster", "fft", "convolution")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One measured figure and what it may be at most, in the same unit."""
-
-    name: str
-    measured: float
-    goal: float
-    unit: str
-    note: str = ""
-
-    @property
-    def ratio(self) -> float:
-        return self.measured / self.goal
 
 
 # --- one small kernel ------------------------------------------------------------------------
@@ -141,6 +127,8 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "megabyte": megabyte,
     "gemm": gemm,
     "scoring": scoring,
+    "cubin": cubin,
+    "library": library,
 }
 
 

@@ -1,0 +1,100 @@
+"""The figures of compiled files: one cubin, a library of 1,000 kernels, 1,000 cubins, and a rerun.
+
+The kernels are those of samples/, each assembled for several architectures: real code of all sizes. Assembling
+them takes some minutes; the measured part is the audit.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.figure import Figure
+from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+
+SAMPLES = CHECKOUT / "samples"
+ARCHITECTURES = ("sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121", "sm_89", "sm_88")       # what takes the PTX of sm_90, or nearly all
+CUBINS = ("scan", "transpose", "flash_attention", "hgemm", "gemm")
+MANY = 1000
+CORES = 2                # ptxas runs on
+_ENTRY = re.compile(r"\.entry\s+(\w+)")
+
+_ALL_PTX = """\
+import sys
+from pathlib import Path
+from ptxaudit.errors import InputError
+from ptxaudit.nvrtc import compile_source
+for source in sys.argv[2:]:
+    try:
+        Path(sys.argv[1], Path(source).stem + ".ptx").write_text(compile_source(source, arch="sm_90").ptx)
+    except InputError:
+        pass          # needs sm_90a
+"""
+
+
+def samples_ptx(folder: Path) -> list[Path]:
+    """The PTX of all samples, compiled in one process of its own."""
+    made = folder / "ptx"
+    if not made.is_dir():
+        made.mkdir()
+        cost([sys.executable, "-c", _ALL_PTX, str(made), *map(str, sorted(SAMPLES.glob("*/*.cu")))], folder)
+    return sorted(made.glob("*.ptx"))
+
+
+def assembled(folder: Path) -> tuple[Path, Path]:
+    """(a folder of one-kernel cubins, a fat binary of the same kernels), at least MANY of them."""
+    from ptxaudit import toolchains
+
+    one, all_of, library = folder / "one", folder / "all", folder / "library.fatbin"
+    if library.exists():
+        return one, library
+    one.mkdir()
+    all_of.mkdir()
+    ptxas = toolchains.get("ptxas").path
+    tasks: list[list[str]] = []
+    for arch in ARCHITECTURES:
+        for source in samples_ptx(folder):
+            text = re.sub(r"^\.target sm_\w+", f".target {arch}", source.read_text(), flags=re.MULTILINE)
+            ptx = all_of / f"{arch}-{source.name}"
+            ptx.write_text(text)
+            tasks.append([ptxas, f"-arch={arch}", str(ptx), "-o", str(ptx.with_suffix(".cubin"))])
+            tasks += [[ptxas, f"-arch={arch}", "-e", name, str(ptx), "-o", str(one / f"{arch}-{source.stem}-{at}.cubin")]
+                      for at, name in enumerate(_ENTRY.findall(text))]
+    with ThreadPoolExecutor(CORES) as pool:
+        list(pool.map(lambda task: subprocess.run(task, capture_output=True, check=False), tasks))
+    packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
+    images = [f"--image3=kind=elf,sm={cubin.name[3:].partition('-')[0]},file={cubin}" for cubin in sorted(all_of.glob("*.cubin"))]
+    subprocess.run([str(packer), f"--create={library}", "-64", "--compress-all", *images], check=True, capture_output=True)
+    assert len(list(one.glob("*.cubin"))) >= MANY
+    return one, library
+
+
+def cubin(folder: Path) -> Iterator[Figure]:
+    """The audit of one cubin, nothing told, over the disassembler alone."""
+    from ptxaudit import toolchains
+
+    nvdisasm = toolchains.get("nvdisasm").path
+    ptx = {path.stem: path for path in samples_ptx(folder)}
+    for name in CUBINS:
+        target = folder / f"{name}.cubin"
+        subprocess.run([toolchains.get("ptxas").path, "-arch=sm_90", str(ptx[name]), "-o", str(target)], check=True, capture_output=True)
+        alone, audited = best([nvdisasm, target.name], folder, 3), best(audit(target.name), folder, 3)
+        size = target.stat().st_size / 1000
+        note = f"{audited.seconds:.2f} s against {alone.seconds:.2f} s, {size:.0f} kB"
+        yield Figure(f"{name}.cubin audited, over the disassembler alone", audited.seconds / alone.seconds, 2, "", note)
+
+
+def library(folder: Path) -> Iterator[Figure]:
+    """A library and a folder of a thousand kernels, nothing told, and the folder again with nothing changed."""
+    one, fat = assembled(folder)
+    for what, given in (("one library", fat), (f"{MANY:,} cubins", one)):
+        found = cost(audit(given.name, "--format", "json", "-o", "report.json"), folder)
+        note = f"process time, as if on one core; {(folder / 'report.json').stat().st_size / MEGABYTE:.0f} MB of JSON"
+        yield Figure(f"{what}, of {MANY:,} kernels", found.seconds, 90, "s", note)
+        yield Figure("its peak memory", found.megabytes, 500, "MB")
+    again = ["env", f"XDG_CACHE_HOME={folder / 'cache'}", sys.executable, "-m", "ptxaudit", "audit", one.name]
+    yield Figure(f"the {MANY:,} cubins again, nothing changed", best(again, folder, 2).seconds, 2, "s")

@@ -38,6 +38,10 @@ def opaque_load(op: Op) -> bool:
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
 
 
+# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
+RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
+
+
 @dataclass(frozen=True)
 class Slice:
     """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
@@ -67,7 +71,8 @@ class Graph:
     def loose_call(self) -> Instruction | None:
         """A call that is not followed: its target is not known, or it cannot be told where it returns."""
         return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "call"
-                     and not i.control.targets and self.block_of[i.index] in self.reachable), None)
+                     and not i.control.targets and i.control.callee not in RUNTIME
+                     and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
     def hidden(self) -> frozenset[int]:

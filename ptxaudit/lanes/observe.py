@@ -12,6 +12,7 @@ it from above.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -250,11 +251,11 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
     figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
     usual = {n % period: figure[n] for n in generic}
-    if u.name not in found.reasons:
-        found.reasons.append(u.name)
+    if _to_tell(u) not in found.reasons:
+        found.reasons.append(_to_tell(u))
     prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
-    for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} in")):
+    for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} exactly in")):
         folded: dict[tuple, list[int]] = {}
         for n, key in sorted(table.items()):
             folded.setdefault(key, []).append(n)
@@ -262,6 +263,17 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
             case = Case(f"{prefix}{words} {ranges(where)}", *key)
             if case not in found.cases:
                 found.cases.append(case)
+
+
+_NUMBERED = re.compile(r".*_param_(\d+)")
+
+
+def _to_tell(u: Uniform) -> str:
+    """An unknown, and the option that tells it."""
+    if u.kind == "parameter":
+        numbered = _NUMBERED.fullmatch(u.name)
+        return f"{u.name}, which is not told (--param {numbered[1] if numbered else u.name})"
+    return f"{u.name}, which is not told (--block)" if u.kind == "block shape" else u.name
 
 
 def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, inexact: bool) -> tuple[list[int], list[int]]:
@@ -342,7 +354,7 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
         per = None if status == Status.UNKNOWN else (low, high)
         return SiteResult(index, status, worst.lost.reason, per_request=per, **base)
     if found.cases:
-        return SiteResult(index, Status.CONDITIONAL, "depends on " + ", ".join(found.reasons), per_request=_hull(low, high, found),
+        return SiteResult(index, Status.CONDITIONAL, _dependence(found.reasons), per_request=_hull(low, high, found),
                           conditions=tuple(found.cases), **base)
     if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
@@ -360,6 +372,13 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
                           per_request=(low, high), conditions=cases, **base)
     reason = "; ".join(found.reasons) or access_reason(machine, access) or "requests of this site differ"
     return SiteResult(index, Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown), **base)
+
+
+def _dependence(reasons: list[str]) -> str:
+    """"depends on a, b"; what is a sentence of its own follows."""
+    sentences = [r for r in reasons if r.endswith("is not known")]
+    names = [r for r in reasons if r not in sentences]
+    return "; ".join([*(["depends on " + ", and ".join(names)] if names else []), *sentences])
 
 
 def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:

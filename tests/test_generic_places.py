@@ -1,0 +1,37 @@
+"""Generic addresses: shared memory of the own block, of another one, and other memory."""
+
+from pathlib import Path
+
+import pytest
+
+import ptxaudit
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+SOURCE = """
+extern "C" __global__ void either(float* out, int own)
+{
+    __shared__ float t[256];
+    t[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    float* from = own ? t : out + 256;
+    out[threadIdx.x] = from[threadIdx.x * 2 % 256];
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize(("own", "status", "wavefronts"), [(1, "exact", 16), (0, "unreached", 0)])
+def test_a_pointer_that_may_be_shared(isa, own, status, wavefronts, tmp_path):
+    source = tmp_path / "either.cu"
+    source.write_text(SOURCE)
+    launch = ptxaudit.Launch("either", grid=(1,), block=(256,), params=[0x700000000000, own])
+    (load,) = [s for s in ptxaudit.audit(source, arch="sm_90", isa=isa, launches=[launch]).sites if s.access == "load"]
+    assert (str(load.status), load.wavefronts) == (status, wavefronts), load.reason
+
+
+def test_another_blocks_memory_is_not_scored_as_the_own():
+    report = ptxaudit.audit(SAMPLES / "cluster" / "cluster.cu", arch="sm_90", isa="sass",
+                            launches=[ptxaudit.Launch("cluster_sum", grid=(8,), block=(128,), cluster=(4,), params=[None, None])])
+    (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
+    assert remote.wavefronts is None and (remote.per_request is None or remote.per_request[0] == 0), remote.reason

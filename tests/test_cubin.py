@@ -126,6 +126,19 @@ def test_truncated(part):
         read_cubin(data[:int(len(data) * part)], "k.cubin")
 
 
+def test_every_empty_section_is_survived_and_a_kernel_without_code_is_told():
+    data = from_ptx(KERNEL % "")
+    table, = struct.unpack_from("<Q", data, 40)
+    count, = struct.unpack_from("<H", data, 60)
+    told = []
+    for at in range(count):
+        try:
+            assert read_cubin(damaged(data, table + 64 * at + 32, bytes(8)), "k.cubin").functions
+        except InputError as error:
+            told.append(error.what)
+    assert "damaged cubin: k is a kernel without code" in told
+
+
 def test_host_object_is_no_cubin():
     with pytest.raises(InputError, match="not a cubin"):
         read_cubin(damaged(from_ptx(KERNEL % ""), 18, struct.pack("<H", 62)), "k.o")

@@ -135,9 +135,13 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
     functions = []
     for name, section in sections:
-        if not name.startswith(".text.") or not section["sh_size"]:
+        own = name.removeprefix(".text.")
+        if own == name:
             continue
-        own = name[len(".text."):]
+        if not section["sh_size"]:
+            if own in entries:
+                raise InputError(f"damaged cubin: {own} is a kernel without code", "build or copy it again", file)
+            continue
         info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
         inside = sorted((s for s in symbols if s.function and s.section == name), key=lambda s: (s.offset, s.name != own))
         relocations = _relocations(by_name, name, symbols)

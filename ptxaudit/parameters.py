@@ -18,7 +18,6 @@ from typing import Any
 from ptxaudit import ir
 from ptxaudit.buffers import Buffer
 from ptxaudit.demangle import split_name
-from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
 
 

@@ -469,11 +469,11 @@ def _lop3_predicates(table: int, sources) -> Value:
     if poison is not None:
         # a lane is sure when flipping its unknown sources cannot change the result
         flips = [v.base if v.poison is None else v.base ^ v.poison for v in sources]
+        changes = np.zeros((1, 1), bool)
         for mask in range(1, 8):
             chosen = [flips[i] if mask >> i & 1 else sources[i].base for i in range(3)]
-            poison_here = lop3_table(table, *chosen) != base
-            sure = poison_here if mask == 1 else sure | poison_here
-        poison = poison & sure
+            changes = changes | (lop3_table(table, *chosen) != base)
+        poison = poison & changes
         poison = poison if poison.any() else None
     return Value(base, poison=poison, why=because(*sources))
 
@@ -651,7 +651,6 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
 def _concatenate(values, bits: int) -> Value | None:
     """Register pairs: the low part zero-extended plus the high part shifted."""
     # two halves cut from one 64-bit value come back as that value
-    halves = [v.terms for v in values]
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
         whole = _rejoin(values[0], values[1])
         if whole is not None:

@@ -17,12 +17,13 @@ from ..errors import InputError
 from ..graph import Graph
 from ..ir import Const, Function, Instruction
 from .clusters import clustered
-from .env import LANES, Environment, Facts, thread_rows
+from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
 from .observe import access_reason
 from .record import SiteRecord
 from .result import KernelResult, SiteResult, Status
+from .rows import environment, three
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
 
 BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
@@ -149,34 +150,13 @@ def _settled(result: SiteResult) -> bool:
     return result.status in (Status.EXACT, Status.UNREACHED) or result.status == Status.BOUNDED and result.requests is not None
 
 
-def environment(function: Function, launch, facts: Facts, block, concrete: dict[int, np.ndarray] | None = None,
-                repeat: int = 1) -> Environment:
-    """The rows of one block (repeated for concrete block indices)."""
-    exists, tid, warp = thread_rows(block)
-    if repeat > 1:
-        tile = lambda a: a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
-        exists, tid, warp = np.tile(exists, (repeat, 1)), tuple(tile(t) for t in tid), np.tile(warp, (repeat, 1))
-    param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
-    return Environment(
-        function, exists, tid, warp, block=block,
-        grid=None if launch is None or launch.grid is None else _three(launch.grid),
-        cluster=None if launch is None else _three(launch.cluster or function.cluster or (1, 1, 1)),
-        dynamic_shared=None if launch is None else launch.dynamic_shared,
-        param_bytes=param_bytes, param_known=param_known, facts=facts, concrete_block=concrete or {}, executions=0)
-
-
-def _three(numbers) -> tuple[int, int, int]:
-    numbers = tuple(int(n) for n in numbers)
-    return numbers + (1,) * (3 - len(numbers))
-
-
 def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
     """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
     part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored)
-    block, grid = _three(launch.block), _three(launch.grid)
+    block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False
     while True:

@@ -61,7 +61,6 @@ def _lanes(numbers: np.ndarray) -> str:
         pieces = [f"{int(numbers[1 << i]) ^ constant}*b{i}" for i in range(LANE_BITS) if int(numbers[1 << i]) != constant]
         return " ^ ".join(pieces) + (f" ^ {constant}" if constant else "") + "  (b0…b4: the lane's bits)"
     for width in (2, 4, 8, 16):
-        rest = numbers - numbers[lane % width]
         if (numbers == numbers[lane % width]).all() and width < LANES:
             inner = numbers[:width]
             step = int(inner[1] - inner[0])

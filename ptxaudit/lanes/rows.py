@@ -34,6 +34,28 @@ class Rows:
     shape_known: bool = True
 
 
+def environment(function: Function, launch, facts: Facts, block, concrete: dict[int, np.ndarray] | None = None,
+                repeat: int = 1) -> Environment:
+    """The rows of one block (repeated for concrete block indices)."""
+    exists, tid, warp = thread_rows(block)
+    if repeat > 1:
+        tile = lambda a: a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
+        exists, tid, warp = np.tile(exists, (repeat, 1)), tuple(tile(t) for t in tid), np.tile(warp, (repeat, 1))
+    param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
+    return Environment(
+        function, exists, tid, warp, block=block,
+        grid=None if launch is None or launch.grid is None else three(launch.grid),
+        cluster=None if launch is None else three(launch.cluster or function.cluster or (1, 1, 1)),
+        dynamic_shared=None if launch is None else launch.dynamic_shared,
+        param_bytes=param_bytes, param_known=param_known, facts=facts, concrete_block=concrete or {}, executions=0)
+
+
+def three(numbers) -> tuple[int, int, int]:
+    """One to three numbers of a launch as three."""
+    numbers = tuple(int(n) for n in numbers)
+    return numbers + (1,) * (3 - len(numbers))
+
+
 def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bool) -> list[Rows]:
     """The batches of rows to look at; the groups of the first batch come first.
 
@@ -41,9 +63,8 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
     two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
     a batch (rows of several widths have fewer low zero bits in common).
     """
-    from .evaluate import _three, environment
     if launch is not None:
-        block = _three(launch.block)
+        block = three(launch.block)
         return [Rows(environment(function, launch, facts, block), (("the launch", slice(None)),))]
     param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
     stated = dict(cluster=function.cluster, facts=facts, dynamic_shared=facts.dynamic_shared, grid=facts.grid,

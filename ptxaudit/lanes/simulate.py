@@ -32,7 +32,7 @@ from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Control, Guard, Instruction, Reg
 from . import affine, clusters, given
 from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
-from .env import DIMENSIONS, LANES, Environment
+from .env import LANES, Environment
 from .observe import line_of
 from .record import Elsewhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round

@@ -16,7 +16,7 @@ from . import syntax as s
 from .emitter import Emitter, folded
 from .opcodes import Lower, Opcode, Row
 from .pieces import load_piece, pieces_of, store_piece
-from .types import BYTE, Type
+from .types import BYTE
 
 SPACES = ("global", "shared", "local", "param", "const")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from .. import ir
 from .builder import Builder, NoMeaning, register
 from .syntax import Register
 

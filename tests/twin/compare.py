@@ -167,10 +167,14 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
     seen, _ = watch(syntax, function.name, launch.grid, launch.block, filled(function, launch, seed),
                     dynamic_shared=launch.dynamic_shared or 0, seed=seed, cluster=launch.cluster or function.cluster or (1, 1, 1),
                     **{k: v for k, v in options.items() if k != "cluster"})
+    unscored = {i.place for i in function.instructions if i.site is not None and i.site.unscored}      # the twin does not count them
     for site in figures(function, result):
         s = seen.get(site.place, Seen())
         verdict.sites += 1
         where = f"{function.name} seed {seed} line {site.place} {site.text}: "
+        if site.place in unscored:
+            verdict.others.append((site.status.value, site.reason))
+            continue
         if site.status == Status.UNREACHED:
             verdict.exact += 1
             if s.requests:

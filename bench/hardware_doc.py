@@ -10,8 +10,6 @@ only the words between them.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator

@@ -5,7 +5,6 @@ A failure names the seed: `python bench/fuzz.py --start SEED --seeds 1 --print` 
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from pathlib import Path
 

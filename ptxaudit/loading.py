@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -181,17 +182,30 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
 def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
     if options.isa == "ptx":
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
+    alone = not (content.is_file and Path(content.path).with_suffix(".ptx").exists())
     for portion in code.of(content):
-        yield _from_portion(portion, options)
+        yield _from_portion(portion, options, alone)
 
 
-def _from_portion(portion: Portion, options: Options) -> Loaded:
-    """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled."""
+def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
+    """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled.
+
+    alone: its PTX is not beside it; with --isa both that which comes with its line information is taken.
+    """
     module = portion.module
     if module is None:
         return Loaded((), names=portion.names)
-    return Loaded((module,), module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names,
-                  known=portion.known if options.isa == "both" else None)
+    known = portion.known if options.isa == "both" else None
+    modules: tuple[ir.Module, ...] = (module,)
+    if known and alone and known.text:
+        with suppress(InputError):                # it is there for debuggers: nothing says that it is whole
+            modules += (_of_kernels(_ptx_module(known.text, portion.path), module),)
+    return Loaded(modules, module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names, known=known)
+
+
+def _of_kernels(ptx: ir.Module, module: ir.Module) -> ir.Module:
+    """PTX with those of its kernels that are in a part of the machine code."""
+    return replace(ptx, functions={name: function for name, function in ptx.functions.items() if not function.entry or name in module.functions})
 
 
 def _known(cubin: bytes | None, options: Options) -> PtxMap | None:
@@ -220,7 +234,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
                 yield Content(image.name, kind, data)
 
     for portion in portions(contents("cubin"), partial(chosen, options)):
-        yield _or_error(lambda: _from_portion(portion, options))
+        yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
     for piece in contents("ptx"):
         yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
     if failed:

@@ -109,3 +109,13 @@ def test_a_triton_cache_pairs_its_files(tmp_path):
     (tmp_path / "k.ptx").write_text(HEAD + MERGED + TAIL)
     (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL).cubin)
     assert [(p.what, p.times) for p in pairings(ptxaudit.audit(tmp_path, isa="both"))] == [("merged", 4)]
+
+
+def test_a_cubin_with_line_information_brings_its_ptx(tmp_path):
+    from ptxaudit.ptxas import assemble
+
+    (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL, "sm_90", ["--generate-line-info"]).cubin)
+    report = ptxaudit.audit(tmp_path / "k.cubin", isa="both")
+    assert not report.problems and sorted(kernel.isa for kernel in report.kernels) == ["ptx", "sass"]
+    assert [(p.what, p.times, p.by) for p in pairings(report)] == [("merged", 4, "ptxas")]
+    assert [kernel.isa for kernel in ptxaudit.audit(tmp_path / "k.cubin").kernels] == ["sass"]

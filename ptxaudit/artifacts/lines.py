@@ -79,8 +79,8 @@ def ptx_lines(cubin: Cubin) -> LineTable:
 
 def ptx_text(cubin: Cubin) -> str:
     """The PTX that the cubin was made of, "" when the file does not carry it."""
-    section = _elf(cubin).get_section_by_name(PTX_TEXT)
-    return section.data().replace(b"\0", b"\n").decode("utf-8", "replace") if section is not None else ""
+    sections = [section for section in _elf(cubin).iter_sections() if section.name.startswith(PTX_TEXT)]      # objects number theirs
+    return sections[0].data().replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
 
 
 def _elf(cubin: Cubin) -> ELFFile:

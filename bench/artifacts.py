@@ -1,6 +1,7 @@
 """Audits the machine code in wheels with nothing told: does everything decode, and what has no meaning?
 
     python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds N]
+    python bench/artifacts.py --page        docs/machine_code.md, from bench/artifacts.json
 
 For every package and architecture up to `--kernels` kernels, spread evenly over its images, are
 audited (isa sass, no launch). A site counts as *lost to an opcode* when it is unknown, or only
@@ -28,6 +29,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.options import Options
 from ptxaudit.pipeline import run
 
+ROOT = Path(__file__).resolve().parent.parent
 OLDEST = 75                          # what the disassembler reads
 MOST_MEMBERS = 200                   # of a wheel, spread over all of them
 MOST_IMAGES = 40                     # of one architecture of a package, spread over all of them
@@ -121,15 +123,57 @@ def audit_images(row: Row, chosen: list[Image], kernels: int, budget: float) -> 
                 row.out_of_time += bool(OUT_OF_TIME.search(site.reason))
 
 
+RESULTS, PAGE = ROOT / "bench" / "artifacts.json", ROOT / "docs" / "machine_code.md"
+
+
+def page(results: dict) -> str:
+    """The results as Markdown, a line a package."""
+    lines, totals = [], Counter()
+    for package, archs in sorted(results.items()):
+        rows = {arch: row for arch, row in archs.items() if row["kernels"]}
+        total = Counter()
+        opcodes: Counter = Counter()
+        for row in rows.values():
+            total.update({key: row[key] for key in ("kernels", "sites", "lost_to_opcodes", "out_of_time")}, open=row["status"].get("unknown", 0))
+            opcodes.update(row["opcodes"])
+        totals.update(total)
+        names = ", ".join(sorted(rows, key=lambda arch: int(arch[3:])))
+        lines.append(f"| {package} | {names} | {_figures(total)} | {', '.join(f'`{name}`' for name, _ in opcodes.most_common(3))} |")
+    lines.append(f"| **all** | | {_figures(totals)} | |")
+    table = "\n".join(lines)
+    return f"""# Machine code in packages
+
+Does everything decode, and what has no meaning? Kernels out of packages as pip installs them, up to some of each architecture,
+audited with nothing told. A site is *lost to an opcode* when it is unknown, or only a range, because an instruction that decides
+it has no meaning in ptxaudit: fewer than 2 % may be. *Unknown* are all sites without an answer, also those that no rule is known
+for (tensor copies, barriers, tensor cores), and those of kernels whose seconds ran out, which are counted in a column of their own.
+
+| package | architectures | kernels | sites | lost to opcodes | unknown | out of time | opcodes |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |
+{table}
+
+`python bench/artifacts.py WHEEL… -o bench/artifacts.json` makes the results and says what it takes of each, `python bench/artifacts.py --page` this page.
+"""
+
+
+def _figures(total: Counter) -> str:
+    share = 100 * total["lost_to_opcodes"] / max(1, total["sites"])
+    return f"{total['kernels']:,} | {total['sites']:,} | {total['lost_to_opcodes']:,} ({share:.2f} %) | {total['open']:,} | {total['out_of_time']:,}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--page", action="store_true", help="write docs/machine_code.md from bench/artifacts.json")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--kernels", type=int, default=100, help="of one package and architecture")
     parser.add_argument("--budget", type=float, default=10.0, help="seconds for a kernel")
     parser.add_argument("--arch", action="append", help="only these")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for one package; the rest of it is left out")
     given = parser.parse_args()
+    if given.page:
+        PAGE.write_text(page(json.loads(RESULTS.read_text())), encoding="utf-8")
+        return
     rows: dict[str, dict[str, Row]] = defaultdict(lambda: defaultdict(Row))
     for path in given.paths:
         until = time.monotonic() + given.seconds

@@ -32,6 +32,7 @@ _OWN_SPACES = ("param", "local")                        # and constants: what is
 _OF_DATA = ("global", "generic")
 POINTER_BYTES = 8
 MOST_POINTERS = 3            # that a reason names
+MOST_STEPS = 1_000_000       # of all sites of a kernel together: some seconds
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
 
 
@@ -80,14 +81,18 @@ class _Asking:
         self.function, self.flow, self.launch = function, flow, launch
         self.known = launch.buffer(function)[1] if launch is not None else b""
         self._found: dict[object, tuple] = {}
+        self._steps = 0              # operations walked
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
         """(what, option) of each thing that is not told; () where more than that decides the address."""
         return self._once("of", index, self._of)
 
     def data_of(self, index: int) -> tuple[str, ...]:
-        """The pointers whose data the address of an access is computed from, where that is not told."""
-        return self._once("data", index, self._data_of)
+        """The pointers whose data the address of an access is computed from, where that is not told.
+
+        () once MOST_STEPS operations were walked: thousands of sites of one kernel would take minutes for a hint.
+        """
+        return self._once("data", index, self._data_of) if self._steps < MOST_STEPS else ()
 
     def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
         """Copies of one access, which read the same registers, are asked about once."""
@@ -135,6 +140,7 @@ class _Asking:
         while pending:
             for at in sorted(self.flow.reaching(*pending.pop())):
                 for op in self.function.instructions[at].ops:
+                    self._steps += 1
                     yield at, op
                     further = {(source.name, at) for source in sources_of(op)} - seen
                     seen |= further

@@ -14,6 +14,7 @@ instruction runs; only that slice is ever evaluated. Nothing here knows the inst
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,6 +37,10 @@ def sources_of(op: Op) -> list[Reg]:
 def opaque_load(op: Op) -> bool:
     """Reads memory whose content no one told: the result is unknown whatever the address."""
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
+
+
+class OutOfTime(Exception):
+    """The time given for a kernel is spent."""
 
 
 # System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
@@ -345,8 +350,11 @@ class Graph:
             regs.append(control.selector)
         return regs
 
-    def slice(self, roots, follow_loads: bool = False, whether=()) -> Slice:
-        """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run."""
+    def slice(self, roots, follow_loads: bool = False, whether=(), deadline: float | None = None) -> Slice:
+        """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
+
+        Raises OutOfTime when perf_counter passes `deadline`.
+        """
         instructions = self.function.instructions
         wanted: set[int] = set()
         branches: set[int] = set()
@@ -384,6 +392,8 @@ class Graph:
             if index in wanted:
                 continue
             wanted.add(index)
+            if deadline is not None and len(wanted) % 256 == 0 and time.perf_counter() > deadline:
+                raise OutOfTime
             instruction = instructions[index]
             for reg in self._entering(instruction, follow_loads):
                 ask(reg, index)

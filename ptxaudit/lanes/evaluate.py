@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
 from .clusters import clustered
 from .env import LANES, Facts
@@ -26,6 +26,7 @@ from .result import KernelResult, SiteResult, Status
 from .rows import environment, three
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
 
+OUT_OF_TIME = "budget: the analysis was not finished in the time given"
 BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
 
@@ -41,6 +42,14 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     if not accesses and (launch is None or not counted):
         return KernelResult(tuple(listed.values()))
     deadline = time.perf_counter() + (BUDGET if budget is None else budget)
+    try:
+        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, deadline)
+    except OutOfTime:
+        late = {i: SiteResult(i, Status.UNKNOWN, OUT_OF_TIME, evidence="by rule") for i, first in _twins(function, accesses).items() if i == first}
+        return KernelResult(tuple(site for _, site in sorted((listed | late).items())))
+
+
+def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, deadline: float) -> KernelResult:
     simulated: dict[int, SiteResult] = {}
     if launch is not None and launch.buffers:
         facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers))
@@ -57,7 +66,12 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
         listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
-    inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
+    try:
+        inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
+    except OutOfTime:
+        if not simulated:
+            raise
+        inferred = Inference({}, ())
     results = dict(listed)
     for i in accesses:
         if twins[i] != i:
@@ -155,7 +169,7 @@ def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
-    part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored)
+    part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, deadline=deadline)
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False

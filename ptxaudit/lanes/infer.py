@@ -105,7 +105,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     """
     named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
     split = None
-    part = graph.slice(accesses, follow_loads=True)
+    part = graph.slice(accesses, follow_loads=True, deadline=deadline)
     batches = rows_for(function, launch, told, facts, _two_dimensional(function, part))
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
@@ -123,7 +123,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
                 twins = {i: answers[twins[old]] for i, old in enumerate(split.origin) if old in accesses}
                 accesses = {i: accesses[split.origin[i]] for i in twins}
                 named = {i: old for old, i in answers.items()}
-                part = graph.slice(accesses, follow_loads=True)
+                part = graph.slice(accesses, follow_loads=True, deadline=deadline)
                 paths = Paths(function, graph, part)
                 interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
         try:
@@ -135,7 +135,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         for index, observations in interpreter.seen.items():
             if observations:
                 seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
-    shaped = frozenset() if batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
+    shaped = frozenset() if failure or batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     shaped = {twins[i] for i in shaped}
     sites = {}
     scored: dict = {}
@@ -212,7 +212,7 @@ class Interpreter:
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
         self.paths = paths
         self.reduced, self.order, self.loops = paths.reduced, paths.order, paths.loops
-        self.idom, self.live = paths.dominators, paths.live
+        self.idom = paths.dominators
 
     def _relevant(self, block: int) -> bool:
         return self.paths.relevant(block)
@@ -520,16 +520,15 @@ class Interpreter:
                 doubts = doubts + (reason,)
                 if doubt.poison is not None and not doubt.terms:
                     mask = state.mask & (doubt.base | doubt.poison)
-        address = view.read(site.address)
-        if site.offset:
-            address = affine.add(address, affine.constant(site.offset, address.bits))
-        if site.space == "generic" and self.rows.env.cluster != clusters.ALONE:
+        address, offset = view.read(site.address), site.offset
+        if site.space == "generic":
+            address, offset = affine.add(address, affine.constant(offset, address.bits)), 0
             place = clusters.shared_window(address, mask)
             if isinstance(place, Value) and clusters.may_be_remote(place, mask, view):
                 place = clusters.REMOTE
-            if isinstance(place, Lost):
+            if isinstance(place, Lost) and (place is clusters.REMOTE or self.rows.env.cluster not in (None, clusters.ALONE)):
                 address = opaque(address.bits, place)
-        self.seen[instruction.index].append(Observation(address, mask, exact, doubts, site.space))
+        self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
     def _leave(self, block: int, last, state: State) -> None:
         successors = self._successors(block)
@@ -627,8 +626,8 @@ class Interpreter:
 
     def _go(self, source: int, target: int, state: State) -> None:
         """The state at the end of a block is one of those that begin another, with the registers that may still be read."""
-        if target != END and target in self.live:          # else nothing lies there that matters
-            values, live = state.registers.values, self.live[target]
+        if target != END and target in self.paths.live:          # else nothing lies there that matters
+            values, live = state.registers.values, self.paths.live[target]
             registers = Registers(state.registers.rows)
             registers.values = {n: v for n, v in values.items() if n in live or isinstance(n, tuple)}
             self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))

@@ -8,6 +8,7 @@ what is in them, which registers are still read where.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import numpy as np
@@ -52,7 +53,6 @@ class Paths:
         self.loops: dict[int, frozenset[int]] = {}
         _note_loops(self.order or [], frozenset(), self.loops)
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
-        self.live = self._live_registers()
         self._always: dict[tuple[int, int], bool] = {}
         self._loops: dict[int, Loop] = {}
 
@@ -104,8 +104,9 @@ class Paths:
             return [self.graph.postdominators.get(block, END)]
         return successors
 
-    def _live_registers(self) -> dict[int, frozenset[str]]:
-        """`live`, by sets of bits."""
+    @cached_property
+    def live(self) -> dict[int, frozenset[str]]:
+        """By sets of bits."""
         names: dict[str, int] = {}
         bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
         wanted = self.part.instructions
@@ -184,7 +185,7 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
     None when a loop has several entries.
     """
     def order(nodes: frozenset, entry: int | None):
-        sub = graph.subgraph(nodes)
+        sub = graph.subgraph(nodes).copy()          # a view would ask its filter at every step
         condensed = nx.condensation(sub)
         out = []
         for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -32,13 +33,19 @@ EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tr
 
 @dataclass(frozen=True)
 class Observation:
-    """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are."""
+    """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset: its
+    address is their sum, taken when it is asked for: most observations are put back before."""
 
-    address: Value
+    base: Value
+    offset: int
     mask: np.ndarray
     exact: bool
     doubts: tuple[Lost, ...]
     space: str
+
+    @cached_property
+    def address(self) -> Value:
+        return affine.add(self.base, affine.constant(self.offset, self.base.bits)) if self.offset else self.base
 
 
 @dataclass(frozen=True)

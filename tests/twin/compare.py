@@ -29,6 +29,7 @@ class Seen:
 
     requests: int = 0
     active: int = 0
+    elsewhere: int = 0                            # issues of a generic access to other memory
     low: int = 0
     high: int = 0
     ideal: int = 0
@@ -70,6 +71,9 @@ def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **op
 
     def note(request):
         s = seen[request.line]
+        if request.elsewhere:
+            s.elsewhere += 1
+            return
         s.requests += 1
         if not request.addresses:
             return
@@ -79,11 +83,11 @@ def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **op
             s.uncounted = True
             return
         size = step.operands[2].value if step.opcode.startswith("cp.async") else None
-        key = (step.opcode, size, tuple(request.addresses.items()), tuple((request.sources or {}).items()))
+        key = (step.opcode, size, tuple(request.addresses.items()), tuple((request.sources or {}).items()), request.zeros)
         if key not in memo:
             added = step.operands[-1] if step.opcode.startswith(("atom", "red")) else None
             memo[key] = count.score(step.opcode, size, request.addresses, request.sources,
-                                    added.value if isinstance(added, Imm) else None)
+                                    added.value if isinstance(added, Imm) else None, request.zeros)
         low, high, ideal = memo[key]
         if low is None:
             s.uncounted = True
@@ -182,14 +186,15 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
             continue
         if site.status == Status.EXACT:
             verdict.exact += 1
-            mine = (s.requests, s.active, s.low, s.high, s.ideal)
+            mine = (s.requests + s.elsewhere, s.active + s.elsewhere, s.low, s.high, s.ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
             if mine != theirs and not s.uncounted:
                 verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
             continue
         verdict.others.append((site.status.value, site.reason))
-        if any(mine not in (None, theirs) for mine, theirs in ((site.requests, s.requests), (site.active_requests, s.active))):
-            verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {s.requests, s.active}")
+        issued = s.requests + s.elsewhere, s.active + s.elsewhere
+        if any(mine not in (None, theirs) for mine, theirs in zip((site.requests, site.active_requests), issued)):
+            verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {issued}")
         verdict.wrong += [where + w for w in ranges(site, s)]
     return verdict
 

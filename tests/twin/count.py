@@ -41,8 +41,9 @@ def plain(addresses: dict[int, int], width: int, is_load: bool) -> tuple[int, in
 
 
 def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dict[int, int] | None = None,
-          added: int | None = None):
-    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant."""
+          added: int | None = None, zeros=()):
+    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant; zeros: lanes
+    of a cp.async that write zeros, apart from those that copy."""
     base, *words = opcode.split(".")
     types = [w for w in words if w in WIDTH]
     if base in ("ld", "st") and types and ("shared" in words or base == "st"):
@@ -53,7 +54,8 @@ def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dic
     active = sum(1 << l for l in addresses)
     from_row = None if sources is None else [sources.get(l, 0) for l in range(LANES)]
     try:
-        s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added)
+        s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added,
+                          zero_filled=sum(1 << l for l in zeros))
     except InputError:                    # an access that has no rule
         return None, None, None
     if s.bounds is None:

@@ -23,6 +23,8 @@ class Request:
     addresses: dict[int, int]
     sources: dict[int, int] | None = None
     lanes: tuple = ()
+    zeros: tuple = ()          # lanes of a cp.async that write zeros
+    elsewhere: bool = False    # a generic access of a warp to other memory than shared
 
 
 @dataclass
@@ -240,6 +242,8 @@ class Instructions:
         if space == "shared" or shared or space == "generic" and any(
                 self._space_of(self._address(frame, where, l)) == "shared" for l in active):
             self._note(step, shared, None, acting)
+        elif space == "generic" and acting:
+            self._note(step, {}, None, acting, elsewhere=True)
         memory = lambda l: {"shared": self.shared, "local": self.local[l]}.get(spaces[l], self.machine.memory)
         if base in ("ld", "ldu"):
             first = step.operands[0]
@@ -296,8 +300,8 @@ class Instructions:
             at += size
         raise KeyError(name)
 
-    def _note(self, step: Step, addresses, sources, acting) -> None:
-        request = Request(self.where, self.number, step.line, addresses, sources, tuple(acting))
+    def _note(self, step: Step, addresses, sources, acting, zeros=(), elsewhere: bool = False) -> None:
+        request = Request(self.where, self.number, step.line, addresses, sources, tuple(acting), tuple(zeros), elsewhere)
         if self.machine.record is not None:
             self.machine.record(request)
         else:
@@ -307,7 +311,8 @@ class Instructions:
         places = [o for o in step.operands if isinstance(o, Mem)]
         addresses = {l: self._address(frame, places[0], l, 32) for l in acting}
         sources = {l: self._address(frame, places[1], l) for l in acting} if base == "cp" else None
-        self._note(step, addresses, sources, acting)
+        zeros = [l for l in acting if self.value(frame, step.operands[3], l, 32) == 0] if base == "cp" and len(step.operands) > 3 else ()
+        self._note(step, addresses, sources, acting, zeros)
         if base == "ldmatrix":
             self._junk(frame, step, acting)
         if base == "cp":

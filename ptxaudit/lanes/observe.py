@@ -128,7 +128,12 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
             found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
         here = found.ranges.setdefault(s.group, _Range())
         try:
-            record = _score(access, _take(o.address, s.rows), mask, machine, s.group, found, scored)
+            shift = o.offset % machine.invariant_shift(access)             # the rest of the offset changes nothing
+            again = access, id(o.base), shift, id(o.mask), s.group         # (observations outlive `scored`)
+            record = scored.get(again)
+            if record is None:
+                place = _take(o.address if shift else o.base, s.rows)
+                record = _score(access, place, mask, machine, s.group, found, scored, again)
         except _Given as given:
             found.given.append((s.group, given))
             few, most = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
@@ -167,8 +172,8 @@ def _take(value: Value, part: slice) -> Value:
     return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
 
 
-def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found, scored: dict) -> SiteRecord:
-    """Score all rows of a group; unknowns that multiply the lane are tabulated."""
+def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found, scored: dict, again: tuple) -> SiteRecord:
+    """Score all rows of a group; unknowns that multiply the lane are tabulated. again: what names the same question."""
     if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
         why = address.why or Lost("an address that is not known")
         raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
@@ -195,6 +200,7 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
         if key not in scored:
             scored[key] = SiteRecord(machine, access)
             scored[key].add(base, mask, weights, trip, None, zeros, line)
+        scored[again] = scored[key]
         return scored[key]
     record = SiteRecord(machine, access)
     choices = [(u, c) for u, c in varying if u.low == 0 and u.high is not None and u.high <= 3]

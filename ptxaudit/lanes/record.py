@@ -93,6 +93,7 @@ class SiteRecord:
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
     _patterns: tuple | None = None
+    _sums: Totals | None = None
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
             sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, filled: np.ndarray | None = None,
@@ -204,6 +205,8 @@ class SiteRecord:
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
         entries, self.pending = list(self.pending.values()), {}
+        if entries:
+            self._sums = self._patterns = None
         for told in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
             if part:
@@ -317,6 +320,11 @@ class SiteRecord:
     def totals(self) -> Totals:
         """Sums over everything recorded with addresses."""
         self.flush()
+        if self._sums is None:
+            self._sums = self._summed()
+        return self._sums
+
+    def _summed(self) -> Totals:
         t = Totals(evidence=self.evidence)
         for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
             if low < 0:
@@ -337,9 +345,7 @@ class SiteRecord:
 
     def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
         """The most frequent distinct requests."""
-        if self.pending:
-            self.flush()
-            self._patterns = None
+        self.flush()
         if self._patterns is None:
             self._patterns = self._most_frequent(most)
         return self._patterns

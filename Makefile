@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel hardware-check calibrate-check hardware-doc clean
+.PHONY: audit test bench wheel hardware-check calibrate-check hardware-doc coverage soak clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -30,6 +30,21 @@ calibrate-check: $(STAMP)
 # docs/hardware.md and its pictures, from the machine records and tests/data.
 hardware-doc: $(STAMP)
 	@$(BIN)/python -m bench.hardware_doc
+
+# docs/coverage.md and docs/machine_code.md, from bench/corpus.json and bench/artifacts.json; with CORPUS=FOLDER the folder's
+# PTX is audited first, with WHEELS="FILE…" the machine code in packages.
+coverage: $(STAMP)
+	$(if $(CORPUS),$(BIN)/python bench/corpus.py $(CORPUS) -o bench/corpus.json)
+	$(if $(WHEELS),$(BIN)/python bench/artifacts.py $(WHEELS) -o bench/artifacts.json)
+	@$(BIN)/python bench/coverage.py
+	@$(BIN)/python bench/artifacts.py --page
+
+# The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/twin.
+SOAK ?= 600
+soak: $(STAMP)
+	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS)
+	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --not-told
+	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --machine-code
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

@@ -112,3 +112,14 @@ def test_registers_of_128_bits(corpus, tmp_path) -> None:
     (tmp_path / "k.ptx").write_text(text)
     (kernel,) = corpus.audit_file(tmp_path / "k.ptx", "one").kernels
     assert not kernel.fault and sum(kernel.sites.values()) == 2
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    """docs/coverage.md is what `make coverage` writes."""
+    spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "bench" / "coverage.py")
+    coverage = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(coverage)
+    results = [json.loads(path.read_text("utf-8")) for path in (coverage.CORPUS, coverage.ORACLE)]
+    assert coverage.PAGE.read_text("utf-8") == coverage.page(*results)
+    corpus, oracle = results
+    assert corpus["kernels"] == len(corpus["per_kernel"]) and oracle["modules"] >= 200

@@ -35,6 +35,7 @@ from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
+LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
 MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
@@ -106,7 +107,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
     split = None
     part = graph.slice(accesses, follow_loads=True, deadline=deadline)
-    batches = rows_for(function, launch, told, facts, _two_dimensional(function, part))
+    batches = rows_for(function, launch, told, facts, len(part.instructions) <= LONG and _two_dimensional(function, part))
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
     paths = Paths(function, graph, part)

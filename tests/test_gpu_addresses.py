@@ -55,6 +55,8 @@ def of_twin(entry: dict):
                    dynamic_shared=kernel.dynamic, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1))
     twin.places |= {("shared", name): address & WINDOW for name, address in entry["symbols"].items()}
     for r in twin.run():
+        if r.elsewhere:
+            continue
         number = r.block[0] + kernel.grid[0] * (r.block[1] + kernel.grid[1] * r.block[2])
         yield number, r.warp, r.line, r.addresses
 

@@ -70,7 +70,7 @@ def runs(kernel, most_steps: int = 12_000) -> list[list]:
         machine = Machine(syntax, "k", kernel.grid, kernel.block, buffer, dynamic_shared=kernel.dynamic, seed=seed, most_steps=most_steps,
                           cluster=kernel.cluster or (1, 1, 1))
         places = machine.places = places or machine.places
-        out.append([(r.block, r.warp, r.line, tuple(r.addresses.items()), r.lanes) for r in machine.run()])
+        out.append([(r.block, r.warp, r.line, tuple(r.addresses.items()), r.lanes) for r in machine.run() if not r.elsewhere])
     return out
 
 

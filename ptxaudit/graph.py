@@ -297,31 +297,25 @@ class Graph:
 
     # --- slices ---
 
-    def reads(self, instruction: Instruction, follow_loads: bool = False) -> list[Reg]:
-        """Registers that decide an instruction's results, access and control."""
-        regs: list[Reg] = []
-        for op in instruction.ops:
-            if opaque_load(op) and not follow_loads:
-                if op.guard:
-                    regs.append(op.guard.reg)
-                continue
-            if op.name == "store" and op.space not in ("local",):
-                continue
-            regs += sources_of(op)
-        return regs + self.site_reads(instruction)
+    def reads(self, instruction: Instruction, follow_loads: bool = False, entering: bool = False) -> list[Reg]:
+        """Registers that decide an instruction's results, access and control.
 
-    def _entering(self, instruction: Instruction, follow_loads: bool) -> list[Reg]:
-        """Of what an instruction reads, the registers that its own operations have not written before."""
+        entering: without those that its own operations write first, such as temporaries.
+        """
         regs: list[Reg] = []
         written: set[str] = set()
         place: set[str] | None = None               # what is written before memory is accessed
         for op in instruction.ops:
             if place is None and op.name in ("load", "atom", "store"):
                 place = set(written)
-            skipped = opaque_load(op) and not follow_loads or op.name == "store" and op.space not in ("local",)
-            reads = sources_of(op) if not skipped else [op.guard.reg] if op.guard and op.name != "store" else []
-            regs += [r for r in reads if r.name not in written]
-            if op.guard is None:
+            if opaque_load(op) and not follow_loads:
+                read = [op.guard.reg] if op.guard else []
+            elif op.name == "store" and op.space not in ("local",):
+                read = []
+            else:
+                read = sources_of(op)
+            regs += [r for r in read if r.name not in written]
+            if entering and op.guard is None:
                 written.update(d.name for d in op.dst if d is not None)
         place = written if place is None else place
         return regs + [r for r in self.site_reads(instruction) if r.name not in place]
@@ -395,7 +389,7 @@ class Graph:
             if deadline is not None and len(wanted) % 256 == 0 and time.perf_counter() > deadline:
                 raise OutOfTime
             instruction = instructions[index]
-            for reg in self._entering(instruction, follow_loads):
+            for reg in self.reads(instruction, follow_loads, entering=True):
                 ask(reg, index)
             self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
             if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):

@@ -462,20 +462,27 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
 
 def _lop3_predicates(table: int, sources) -> Value:
     from .meaning import lop3_table
+    bases = [v.base for v in sources]
     poison = None
-    base = lop3_table(table, *(v.base for v in sources))
     for v in sources:
         poison = either(poison, v.poison)
-    if poison is not None:
-        # a lane is sure when flipping its unknown sources cannot change the result
-        flips = [v.base if v.poison is None else v.base ^ v.poison for v in sources]
-        changes = np.zeros((1, 1), bool)
-        for mask in range(1, 8):
-            chosen = [flips[i] if mask >> i & 1 else sources[i].base for i in range(3)]
-            changes = changes | (lop3_table(table, *chosen) != base)
-        poison = poison & changes
-        poison = poison if poison.any() else None
-    return Value(base, poison=poison, why=because(*sources))
+    if poison is None:
+        return Value(lop3_table(table, *bases), why=because(*sources))
+    unknown_bits = [np.zeros((1, 1), bool) if v.poison is None else v.poison for v in sources]
+    base, shaken = _shaken(lambda *operands: lop3_table(table, *operands), bases, unknown_bits)
+    poison = poison & shaken
+    return Value(base, poison=poison if poison.any() else None, why=because(*sources))
+
+
+def _shaken(run, bases, unknown_bits) -> tuple[np.ndarray, np.ndarray]:
+    """A bitwise operation on operands of which some bits are not known: its result, and the bits of it that flipping
+    those of the operands, some or all, changes."""
+    out = run(*bases)
+    flipped = [b ^ u for b, u in zip(bases, unknown_bits)]
+    shaken = out ^ out
+    for which in range(1, 1 << len(bases)):
+        shaken = shaken | (out ^ run(*(flipped[i] if which >> i & 1 else b for i, b in enumerate(bases))))
+    return out, shaken
 
 
 _TWO_INPUT = {          # 4-entry truth table (index 2a + b) -> how to write it
@@ -974,16 +981,11 @@ _BITS_APART = ("and", "or", "xor", "lop3")
 def _bit_by_bit(row, op: Op, values) -> Value | None:
     """A bitwise operation on values of which some bits are known: those of the result that flipping the others
     does not change."""
-    known = [sure_bits(v) for v in values]
-    out = row.run(op.bits, op.attrs, *(v.base for v in values))
-    flips = [v.base ^ ~k for v, k in zip(values, known)]
-    sure = ~out.dtype.type(0)
-    for which in range(1, 1 << len(values)):
-        other = row.run(op.bits, op.attrs, *(flips[i] if which >> i & 1 else v.base for i, v in enumerate(values)))
-        sure = sure & ~(out ^ other)
-    if not np.any(sure):
+    out, shaken = _shaken(lambda *operands: row.run(op.bits, op.attrs, *operands), [v.base for v in values], [~sure_bits(v) for v in values])
+    sure = ~shaken
+    if not sure.any():
         return None
-    poison = sure != ~out.dtype.type(0)
+    poison = shaken != 0
     return Value(out, poison=poison, why=because(*values), sure=sure) if poison.any() else Value(out)
 
 

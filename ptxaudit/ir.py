@@ -170,6 +170,16 @@ ControlKind = Literal[
 
 
 @record
+class Meeting:
+    """A barrier of the block: its number (None = not known), how many threads meet there (0 = all of the block,
+    None = not known), and whether those that come wait for the others."""
+
+    number: int | None
+    threads: int | None = 0
+    waits: bool = True
+
+
+@record
 class Control:
     """A transfer of control. targets are instruction indices of the same function."""
 
@@ -180,6 +190,7 @@ class Control:
     selector: Operand | None = None
     callee: str | None = None
     uniform: bool = False          # stated by the code: all active lanes agree (`bra.uni`)
+    meeting: Meeting | None = None     # of "barrier": who meets there; None = not known, or not the threads of a block
 
 
 @record

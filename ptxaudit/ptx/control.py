@@ -87,10 +87,17 @@ def barrier(o: Opcode) -> Lower | None:
         return warp
 
     def lower(e: Emitter, operands) -> None:
-        e.control = ir.Control("barrier", (), e.guard)
+        meeting = None if "cluster" in o.plain else _meeting(e, operands[1:-1] if "red" in o.plain else operands, "arrive" not in o.plain)
+        e.control = ir.Control("barrier", (), e.guard, meeting=meeting)
         if "red" in o.plain:
             e.emit("bar.red", e.targets(operands[0]), tuple(v for x in operands[1:] for v in e.everything(x)))
     return lower
+
+
+def _meeting(e: Emitter, operands, waits: bool) -> ir.Meeting:
+    """The barrier's number and how many threads meet there, of `a{, b}`."""
+    number, threads = ([v.value if isinstance(v := e.value(x, 32), ir.Const) else None for x in operands] + [0])[:2] if operands else (None, None)
+    return ir.Meeting(number, threads, waits)
 
 
 # --- across the lanes of a warp --------------------------------------------------------------------

@@ -174,7 +174,14 @@ def warp_sync(b: Builder) -> None:
 
 
 def block_barrier(b: Builder) -> None:
-    b.control = ir.Control("barrier", guard=b.guard)
+    """BAR.SYNC number{, threads}, .ARV, .RED; the barriers of a cluster."""
+    number, threads = ([_integer(o) for o in b.operands if not (isinstance(o, Register) and o.is_predicate)] + [0])[:2] if b.operands else (None, None)
+    meeting = ir.Meeting(number if b.has("SYNC", "ARV", "RED") else None, threads, not b.has("ARV")) if b.root == "BAR" else None
+    b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
+
+
+def _integer(operand) -> int | None:
+    return operand.value if isinstance(operand, Number) and operand.is_integer else None
 
 
 def barrier_result(b: Builder) -> None:

@@ -18,6 +18,7 @@ from ptxaudit.ptx.parse import parse_module
 TOLD = 160          # kernels with everything told, in groups of 20
 NOT_TOLD = 60       # with parameters, or the launch, not told
 GROUP = 20
+ONCE_WRONG = (80010,)     # lanes that may have ended meet others that have not
 
 
 @pytest.mark.parametrize("start", range(0, TOLD, GROUP))
@@ -95,3 +96,9 @@ $OUT: ret; }
 """))[0]["k"]
     assert meeting(code)[0] == 3
     assert meeting(code)[4] == 7
+
+
+@pytest.mark.parametrize("seed", ONCE_WRONG)
+def test_seeds_that_were_wrong_once(seed):
+    verdict = compare.not_told(seed, generate.kernel(seed), compare.Verdict())
+    assert not verdict.wrong, "\n".join(verdict.wrong)

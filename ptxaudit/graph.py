@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
@@ -37,6 +37,19 @@ def sources_of(op: Op) -> list[Reg]:
 def opaque_load(op: Op) -> bool:
     """Reads memory whose content no one told: the result is unknown whatever the address."""
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
+
+
+SHARED_SPACES = ("shared", "shared::cluster", "generic")      # of operations that may touch shared memory
+
+
+@dataclass(frozen=True)
+class SharedWrites:
+    """What is followed of shared memory (lanes/tables.py). writers: instructions that may write it; valued: those of them
+    whose values may be known; barriers: instructions that order accesses."""
+
+    writers: frozenset[int] = frozenset()
+    valued: frozenset[int] = frozenset()
+    barriers: frozenset[int] = frozenset()
 
 
 class OutOfTime(Exception):
@@ -66,7 +79,34 @@ class Graph:
     ends: list[int]                     # one past the last
     block_of: list[int]                 # instruction -> block
     cfg: nx.DiGraph
+    within: nx.DiGraph                  # the same, but a routine that is called from several places comes back to none of them
+    calls: dict[int, int]               # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
+
+    @cached_property
+    def apart(self) -> Graph:
+        """The graph in which such a routine is run beside its callers, once for all of them: no way through it leads
+        from one caller to another. What it writes is not known to who called it (`overwritten`)."""
+        return replace(self, cfg=self.within) if self.calls else self
+
+    @cached_property
+    def overwritten(self) -> dict[int, frozenset[str]]:
+        """routine's first block -> the registers that are written in it, or in what it calls."""
+        out = {}
+        for start in set(self.calls.values()):
+            blocks = nx.descendants(self.within, start) | {start}
+            out[start] = frozenset(d.name for b in blocks if b != END for i in self.function.instructions[self.starts[b]:self.ends[b]]
+                                   for op in i.ops for d in op.dst if d is not None)
+        return out
+
+    @cached_property
+    def _coming_back(self) -> nx.DiGraph:
+        """`within` without the ways into such routines: every call is one step."""
+        if not self.calls:
+            return self.cfg
+        out = self.within.copy()
+        out.remove_edges_from(self.calls.items())
+        return out
 
     @cached_property
     def reachable(self) -> frozenset[int]:
@@ -99,7 +139,7 @@ class Graph:
     @cached_property
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
-        reverse = self.cfg.reverse(copy=True)
+        reverse = self._coming_back.reverse(copy=True)
         ipdom = nx.immediate_dominators(reverse, END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
@@ -111,12 +151,12 @@ class Graph:
         return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
         always stays, that with the most behind it: what follows a loop is not an early return.
         """
-        kept = self.cfg.copy()
+        kept = self._coming_back.copy()
         exits = {b for b in self.cfg.nodes if b != END and self._only_exits(b)}
         idom = self.dominators
         ways = []
         for u in self.cfg.nodes:
-            successors = list(self.cfg.successors(u))
+            successors = list(self._coming_back.successors(u))
             if u == END or len(successors) < 2 or u not in idom:
                 continue
             behind = {v: frozenset() if v == END or v in exits else self._tail(v, u, exits) for v in successors}
@@ -133,33 +173,33 @@ class Graph:
     def _only_exits(self, block: int) -> bool:
         """A block that does nothing but end."""
         return all(i.site is None and not i.ops for i in self.function.instructions[self.starts[block]:self.ends[block]]) \
-            and list(self.cfg.successors(block)) == [END]
+            and list(self.within.successors(block)) == [END]
 
     def _tail(self, block: int, source: int, exits: set[int]) -> frozenset[int] | None:
         """The blocks from `block` to the end, where all of them are reached through it alone; else None."""
-        if any(p != source for p in self.cfg.predecessors(block)):
+        if any(p != source for p in self.within.predecessors(block)):
             return None
         seen, stack = {block}, [block]
         while stack:
-            for s in self.cfg.successors(stack.pop()):
+            for s in self.within.successors(stack.pop()):
                 if s == END or s in exits or s in seen:
                     continue
                 seen.add(s)
                 stack.append(s)
-        alone = all(p in seen for b in seen - {block} for p in self.cfg.predecessors(b)) and source not in seen
+        alone = all(p in seen for b in seen - {block} for p in self.within.predecessors(b)) and source not in seen
         return frozenset(seen) if alone else None
 
     @cached_property
     def dominators(self) -> dict[int, int]:
-        return {b: d for b, d in nx.immediate_dominators(self.cfg, 0).items() if d is not None}
+        return {b: d for b, d in nx.immediate_dominators(self.within, 0).items() if d is not None}
 
     @cached_property
     def controllers(self) -> dict[int, set[int]]:
         """block -> the blocks whose last instruction decides whether it runs."""
         out: dict[int, set[int]] = defaultdict(set)
         ipdom = self.postdominators
-        for a in self.cfg.nodes:
-            successors = list(self.cfg.successors(a))
+        for a in self.within.nodes:
+            successors = list(self.within.successors(a))
             if a == END or len(successors) < 2:
                 continue
             stop = ipdom.get(a, END)
@@ -177,13 +217,13 @@ class Graph:
         """Blocks on the paths from a branch block to its post-dominator, both exclusive."""
         stop = self.postdominators.get(block, END)
         seen: set[int] = set()
-        stack = [s for s in self.cfg.successors(block) if s != stop and s != END]
+        stack = [s for s in self.within.successors(block) if s != stop and s != END]
         while stack:
             b = stack.pop()
             if b in seen:
                 continue
             seen.add(b)
-            stack.extend(s for s in self.cfg.successors(b) if s != stop and s != END and s not in seen)
+            stack.extend(s for s in self.within.successors(b) if s != stop and s != END and s not in seen)
         return seen
 
     @cached_property
@@ -197,7 +237,7 @@ class Graph:
             return frozenset(self.block_of[i.index] for i in self.function.instructions
                              if i.control is not None and i.control.kind == "yield")
         out: set[int] = set()
-        for source, head in self.cfg.edges:
+        for source, head in self.within.edges:
             if head != END and head in self._dominating(source):
                 loop = self._loop(source, head)
                 if self._waits(loop):
@@ -215,7 +255,7 @@ class Graph:
         """The natural loop of a back edge."""
         loop, stack = {head, source}, [source] if source != head else []
         while stack:
-            for p in self.cfg.predecessors(stack.pop()):
+            for p in self.within.predecessors(stack.pop()):
                 if p not in loop:
                     loop.add(p)
                     stack.append(p)
@@ -225,7 +265,7 @@ class Graph:
         """Whether a loop is left is decided by what its own atomic operations return."""
         inside = [self.function.instructions[k] for b in loop if b != END for k in range(self.starts[b], self.ends[b])]
         wanted = {i.control.guard.reg.name for i in inside if i.control is not None and i.control.guard is not None
-                  and any(s not in loop for s in self.cfg.successors(self.block_of[i.index]))}
+                  and any(s not in loop for s in self.within.successors(self.block_of[i.index]))}
         grown = True
         while grown:
             before = len(wanted)
@@ -297,10 +337,12 @@ class Graph:
 
     # --- slices ---
 
-    def reads(self, instruction: Instruction, follow_loads: bool = False, entering: bool = False) -> list[Reg]:
+    def reads(self, instruction: Instruction, follow_loads: bool = False, entering: bool = False,
+              shared: SharedWrites | None = None) -> list[Reg]:
         """Registers that decide an instruction's results, access and control.
 
-        entering: without those that its own operations write first, such as temporaries.
+        entering: without those that its own operations write first, such as temporaries. shared: what it reads of
+        shared memory, or writes there, counts among its results.
         """
         regs: list[Reg] = []
         written: set[str] = set()
@@ -308,7 +350,10 @@ class Graph:
         for op in instruction.ops:
             if place is None and op.name in ("load", "atom", "store"):
                 place = set(written)
-            if opaque_load(op) and not follow_loads:
+            if shared is not None and op.name in ("load", "store", "atom") and op.space in SHARED_SPACES:
+                all_of_it = op.name == "store" and instruction.index in shared.valued
+                read = [s for s in (op.src if all_of_it else op.src[:1]) if isinstance(s, Reg)] + ([op.guard.reg] if op.guard else [])
+            elif opaque_load(op) and not follow_loads:
                 read = [op.guard.reg] if op.guard else []
             elif op.name == "store" and op.space not in ("local",):
                 read = []
@@ -344,9 +389,11 @@ class Graph:
             regs.append(control.selector)
         return regs
 
-    def slice(self, roots, follow_loads: bool = False, whether=(), deadline: float | None = None) -> Slice:
+    def slice(self, roots, follow_loads: bool = False, whether=(), deadline: float | None = None,
+              shared: SharedWrites | None = None) -> Slice:
         """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
 
+        shared: values that are read from shared memory are followed to where they were written.
         Raises OutOfTime when perf_counter passes `deadline`.
         """
         instructions = self.function.instructions
@@ -389,27 +436,28 @@ class Graph:
             if deadline is not None and len(wanted) % 256 == 0 and time.perf_counter() > deadline:
                 raise OutOfTime
             instruction = instructions[index]
-            for reg in self.reads(instruction, follow_loads, entering=True):
+            for reg in self.reads(instruction, follow_loads, True, shared):
                 ask(reg, index)
             self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
             if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):
                 local_done = True
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
-        needed = self._needed(wanted, branches, whether)
+        needed = self._needed(wanted, branches, whether, shared)
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
-    def _needed(self, wanted: set[int], branches: set[int], whether) -> dict[int, tuple[Op, ...]]:
+    def _needed(self, wanted: set[int], branches: set[int], whether, shared: SharedWrites | None) -> dict[int, tuple[Op, ...]]:
         """instruction -> its operations without those whose results nothing in the slice reads."""
         instructions = self.function.instructions
         read = {r.name for b in branches for r in self.control_reads(instructions[b])}
         read.update(r.name for k in whether for r in self.guard_reads(instructions[k]))
         for k in wanted:
-            read.update(r.name for r in self.reads(instructions[k], True))
+            read.update(r.name for r in self.reads(instructions[k], True, shared=shared))
         keeps = lambda op: op.name == "call" or op.name == "store" and op.space in ("local", "generic") \
             or any(d is not None and d.name in read for d in op.dst)
-        return {k: tuple(op for op in instructions[k].ops if keeps(op)) for k in wanted}
+        writes = lambda k, op: shared is not None and k in shared.writers and op.space in SHARED_SPACES
+        return {k: tuple(op for op in instructions[k].ops if keeps(op) or writes(k, op)) for k in wanted}
 
     def _controlled(self, block, done, branches, pending):
         if block in done:
@@ -427,7 +475,7 @@ class Graph:
 
 
 def build(function: Function) -> Graph:
-    """Basic blocks and the control-flow graph, with every block joined to END in the end."""
+    """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
     instructions = function.instructions
     count = len(instructions)
     leaders = {0}
@@ -447,31 +495,40 @@ def build(function: Function) -> Graph:
     for b, (s, e) in enumerate(zip(starts, ends)):
         for k in range(s, e):
             block_of[k] = b
-    cfg = nx.DiGraph()
-    cfg.add_nodes_from(range(len(starts)))
-    cfg.add_node(END)
-    returns = _returns(instructions)
+    routines = _routines(instructions)
     problems: list[str] = []
-    for b, e in enumerate(ends):
-        last = instructions[e - 1]
-        for t in _successors(last, count, returns.get(last.index, []), problems):
-            cfg.add_edge(b, END if t == END else block_of[t])
-    if not count:
-        cfg.add_edge(0, END)
-    _join_to_end(cfg)
-    return Graph(function, starts, ends, block_of, cfg, problems)
+    cfg = _flow(instructions, starts, ends, block_of, routines, problems)
+    shared = {r.start for r in routines if len(r.calls) > 1 and r.returns}
+    within, calls = cfg, {}
+    if shared:
+        within = _flow(instructions, starts, ends, block_of, [r for r in routines if r.start not in shared], [])
+        for r in routines:
+            for call in r.calls if r.start in shared else ():
+                calls[block_of[call]] = block_of[r.start]
+                if call + 1 < count:
+                    within.add_edge(block_of[call], block_of[call + 1])
+    return Graph(function, starts, ends, block_of, cfg, within, calls, problems)
 
 
-def _returns(instructions) -> dict[int, list[int]]:
-    """ret -> where it may return to: behind the calls of the routine that it ends."""
+@dataclass(frozen=True)
+class _Routine:
+    """start: its first instruction. calls: the instructions that call it. returns: those that end it."""
+
+    start: int
+    calls: tuple[int, ...]
+    returns: tuple[int, ...]
+
+
+def _routines(instructions) -> list[_Routine]:
+    """What is called, where it is known."""
     count = len(instructions)
     calls: dict[int, list[int]] = defaultdict(list)
     for i in instructions:
         if i.control is not None and i.control.kind == "call" and i.control.targets:
-            calls[i.control.targets[0]].append(i.index + 1)
-    out: dict[int, list[int]] = defaultdict(list)
-    for start, behind in calls.items():
-        seen, stack = set(), [start]
+            calls[i.control.targets[0]].append(i.index)
+    out = []
+    for start, callers in calls.items():
+        returns, seen, stack = [], set(), [start]
         while stack:
             k = stack.pop()
             if k in seen or k >= count:
@@ -481,12 +538,33 @@ def _returns(instructions) -> dict[int, list[int]]:
             if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "part", "yield"):
                 stack.append(k + 1)
             elif c.kind == "ret":
-                out[k] = sorted({*out[k], *(b for b in behind if b < count)})
+                returns.append(k)
                 if c.guard:
                     stack.append(k + 1)
             else:
                 stack += [*c.targets, *((k + 1,) if c.guard else ())]
+        out.append(_Routine(start, tuple(callers), tuple(returns)))
     return out
+
+
+def _flow(instructions, starts, ends, block_of, routines: list[_Routine], problems: list[str]) -> nx.DiGraph:
+    """Blocks and what follows them; these routines come back behind all of their calls."""
+    count = len(instructions)
+    behind: dict[int, set[int]] = defaultdict(set)             # ret -> where it comes back to
+    for r in routines:
+        for k in r.returns:
+            behind[k].update(call + 1 for call in r.calls if call + 1 < count)
+    cfg = nx.DiGraph()
+    cfg.add_nodes_from(range(len(starts)))
+    cfg.add_node(END)
+    for b, e in enumerate(ends):
+        last = instructions[e - 1]
+        for t in _successors(last, count, sorted(behind.get(last.index, ())), problems):
+            cfg.add_edge(b, END if t == END else block_of[t])
+    if not count:
+        cfg.add_edge(0, END)
+    _join_to_end(cfg)
+    return cfg
 
 
 def _successors(last: Instruction, count: int, call_returns: list[int], problems: list[str]) -> list[int]:

@@ -25,7 +25,7 @@ from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Function, Reg, Special
 from ..reducible import reducible
 from . import affine, clusters
-from .effects import Registers, View, execute, guard_mask
+from .effects import Registers, View, execute, forget_local, guard_mask
 from .loops import Loop, Paths
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
@@ -104,6 +104,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     twins: access -> the first copy of the same instruction, which answers for all.
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
+    graph = graph.apart
     named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
     split = None
     part = graph.slice(accesses, follow_loads=True, deadline=deadline)
@@ -116,7 +117,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         if interpreter.order is None and split is None:
             split = reducible(function, graph)
             if split is not None:
-                function, graph = split.function, split.graph
+                function, graph = split.function, split.graph.apart
                 answers: dict[int, int] = {}
                 for i, old in enumerate(split.origin):
                     if old in accesses:
@@ -532,6 +533,9 @@ class Interpreter:
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
     def _leave(self, block: int, last, state: State) -> None:
+        if block in self.graph.calls:
+            self._call(block, last.control, state)
+            return
         successors = self._successors(block)
         control = last.control if last is not None else None
         following = last.index + 1
@@ -560,6 +564,28 @@ class Interpreter:
             self._go(block, fall if ends else successors[0], state)
             return
         self._branch(block, control, state, guard, target, fall)
+
+    def _call(self, block: int, control, state: State) -> None:
+        """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
+        start = self.graph.calls[block]
+        if self._relevant(block):
+            part = state.copy()
+            if control.guard is not None:
+                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+                part.mask, doubt = guard_mask(view, control.guard)
+                if doubt is not None:
+                    part.mask, part.exact = state.mask, False
+                    part.doubts = _either_doubts(state.doubts, (_doubt(doubt, self.graph.ends[block] - 1),))
+            if part.mask.any():
+                self._go(block, start, part)
+        values, overwritten = state.registers.values, self.graph.overwritten[start]
+        why = Lost(f"changed by {control.callee or 'a routine'}, which is called from several places", self.graph.ends[block] - 1)
+        forget_local(state.registers)
+        for name in values.keys() & overwritten:
+            values[name] = opaque(values[name].bits, why)
+        for s in self.graph.cfg.successors(block):
+            if s != start:
+                self._go(block, s, state)
 
     def _branch(self, block, control, state: State, guard: Value, target: int, fall: int) -> None:
         mask = state.mask
@@ -643,11 +669,20 @@ class Interpreter:
         return out
 
     def _join(self, block: int, arriving) -> State:
+        if block in self.graph.overwritten:
+            return self._join_calls(block, arriving)
         apart = len(arriving) > 1 and self._apart(block)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
             self._merge(out, state, apart, (block, n))
         return self._restore(block, out)
+
+    def _join_calls(self, block: int, arriving) -> State:
+        """What a routine is called with: one of these at a time."""
+        out = arriving[0][1].copy()
+        for n, (_, state) in enumerate(arriving[1:]):
+            self._merge(out, state, False, (block, n), together=False)
+        return out
 
     def _join_back(self, loop: Loop, arriving) -> State:
         """What several back edges bring to the head."""
@@ -701,10 +736,9 @@ class Interpreter:
                 stack.extend(self.reduced.predecessors(b))
         return False
 
-    def _merge(self, out: State, other: State, apart: bool | None, key) -> None:
-        """Fold another state into `out`."""
-        overlap = out.mask & other.mask
-        exclusive = not overlap.any()
+    def _merge(self, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
+        """Fold another state into `out`. together: lanes of both then go on at the same time."""
+        exclusive = together and not (out.mask & other.mask).any()
         values, others = out.registers.values, other.registers.values
         for name in list({**values, **others}):
             a, b = values.get(name), others.get(name)

@@ -36,6 +36,10 @@ class NotAffine(Exception):
     """The round does something with k that has no closed form."""
 
 
+class Unsafe(Exception):
+    """What was taken as known of shared memory (`shadow`) may be otherwise. The text says why."""
+
+
 @dataclass
 class Round:
     """A round that is being run with k as an unknown."""
@@ -159,6 +163,7 @@ class Repeats:
         sim.registers.values = dict(start)
         sim.alive = sim.alive.copy()
         sim.barriers = {k: v.copy() for k, v in sim.barriers.items()}
+        order = None if sim.shadow is None else sim.shadow.mark()
         self.round = Round(block, symbol, period, most)
         lap = self.round
         try:
@@ -167,12 +172,16 @@ class Repeats:
                 and (returned.mask == cohort.mask).all() and returned.state == cohort.state
             ok = ok and (sim.alive == saved[1]).all() and lap.limit >= WORTH
             ok = ok and self._inductive(start, steps, sim.registers.values)
-        except NotAffine:
+        except (NotAffine, Unsafe):
             ok = None
         finally:
             self.round = None
-            sim.heap, sim.waiting = [], []
+            sim.heap, sim.waiting, sim.held = [], [], []
+        if ok and sim.shadow is not None and lap.limit >= AT_ONCE[0] and all(step is _STILL for step in steps.values()):
+            raise Unsafe("a loop waits for what another warp writes")
         if not ok:
+            if order is not None:
+                sim.shadow.restore(order)
             sim.registers.values, sim.alive, sim.barriers, sim.visits = saved
             return ok if ok is None else False
         rounds = min(lap.limit, most)
@@ -186,13 +195,13 @@ class Repeats:
     def _drive(self, cohort):
         """Run one round; the cohort at its end, None when warps did not stay together."""
         sim = self.simulation
-        sim.heap, sim.waiting = [], []
+        sim.heap, sim.waiting, sim.held = [], [], []
         current = type(cohort)(cohort.pc, cohort.rows, cohort.mask, cohort.calls, *cohort.state)
         sim.push(current)
         try:
             sim.drain()
         except Returned as end:
-            return end.cohort if not sim.heap and not sim.waiting else None
+            return end.cohort if not (sim.heap or sim.waiting or sim.held) else None
         return None
 
     def _inductive(self, start: dict, steps: dict, after: dict) -> bool:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
@@ -32,15 +32,15 @@ import numpy as np
 from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
-from ..ir import Control, Guard, Instruction, Reg
+from ..ir import Const, Control, Guard, Instruction, Op, Reg
 from . import affine, clusters, given
-from .effects import Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
+from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
 from .env import LANES, Environment
 from .observe import line_of
 from .record import Elsewhere, SiteRecord
-from .repeat import NotAffine, Repeats, Round
-from .shadow import BlocksNeeded, Shadow, Unsafe
-from .tables import Plan
+from .repeat import NotAffine, Repeats, Round, Unsafe
+from .shadow import BlocksNeeded, Shadow
+from .tables import COPIES, MATRICES, Plan, written
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
@@ -586,6 +586,107 @@ class Simulation:
             filled |= size.base == 0
         return filled & active
 
+    # --- shared memory that is followed ---
+
+    def _shared(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
+        """Note what the operation does to shared memory; True when its results are written too."""
+        index, lap = instruction.index, self.repeats.round
+        guard, doubt = guard_mask(view, op.guard)
+        if op.name == "load" and doubt is not None:
+            return False
+        active = cohort.mask if guard is None else guard
+        address = view.read(op.src[0])
+        if op.offset:
+            address = affine.add(address, constant(op.offset, address.bits))
+        if op.space == "generic":
+            address = clusters.shared_window(address, active)
+            if address is None:
+                return False
+            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
+                address = clusters.REMOTE
+        touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
+        if op.name == "load":
+            return self._load(op, touch, address, view, index, guard)
+        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
+            if isinstance(address, Lost) and self.env.cluster != clusters.ALONE:
+                raise Unsafe("a store may go to another block of the cluster")
+            values, size, lanes = written(op, instruction, view)
+            if lanes < LANES:
+                touch = replace(touch, active=active & (np.arange(LANES) < lanes))
+            self.shadow.store(address, touch, None if doubt is not None else values, size, index, view, lap,
+                              instruction.opcode.startswith(COPIES))
+        return False
+
+    def _load(self, op: Op, touch, address: Value | Lost, view: View, index: int, guard) -> bool:
+        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
+        otherwise = results_of(op, view, index, guard)
+        extended = lambda value, k: widen(value, op.dst[k].bits if op.dst[k] else bits, is_signed)
+        for reg, value in zip(op.dst, self.shadow.load(address, touch, bits, otherwise, index, view, self.repeats.round, extended)):
+            if reg is not None:
+                view.write(reg, value, guard)
+        return True
+
+    def _together(self, cohort: Cohort) -> np.ndarray:
+        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
+        compiler may move accesses of one thread past those of another."""
+        if self.explicit and not cohort.parted and not self.loose[cohort.rows].any():
+            return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
+        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
+
+    def _orders_or_writes(self, block: int) -> bool:
+        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared memory."""
+        if self.plan is None:
+            return False
+        matters = self.plan.writes.writers | self.plan.barriers.keys()
+        return any(k in matters for b in self.graph.region(block) for k in range(self.graph.starts[b], self.graph.ends[b]))
+
+    def _lose(self, cohort: Cohort) -> None:
+        """What these warps do is not followed: they may write anything."""
+        if self.shadow is not None:
+            self.shadow.lose(self.shadow.touch(cohort.rows, self._together(cohort), cohort.mask), cohort.mask, self.repeats.round)
+
+    def _met(self, cohort: Cohort, named: int) -> None:
+        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
+        if self.shadow is not None and named and len(cohort.rows):
+            alive = self.alive[cohort.rows]
+            everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
+            self.shadow.met(cohort.rows[everybody])
+
+    def _hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
+        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
+        cohort.pc = following
+        free = self.shadow.lost[self.shadow.kind[cohort.rows]]
+        if free.all():
+            return cohort
+        self.held.append((_some(cohort, ~free), number))
+        return _some(cohort, free) if free.any() else None
+
+    def _pass_barriers(self) -> bool:
+        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
+        shadow = self.shadow
+        come = np.zeros((self.registers.rows, LANES), bool)
+        for cohort, _ in self.held:
+            come[cohort.rows] |= cohort.mask
+        if any(come[cohort.rows].any() for cohort, _ in self.waiting):
+            raise Unsafe("lanes wait for others of their warp that wait at a barrier")
+        late = (self.alive & ~come).any(axis=1)
+        ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
+        number: dict[int, int] = {}
+        held, self.held = self.held, []
+        for cohort, at in held:
+            kind = shadow.kind[cohort.rows]
+            if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
+                raise Unsafe("warps of a block wait at different barriers")
+            go = (ready | shadow.lost)[kind]
+            if go.any():
+                self.push(_some(cohort, go))
+            if not go.all():
+                self.held.append((_some(cohort, ~go), at))
+        shadow.epoch[list(number)] += 1
+        if not self.heap and not self.waiting:
+            raise Unsafe("some warps do not come to a barrier")
+        return bool(self.heap)
+
     # --- control ---
 
     def _transfer(self, instruction: Instruction, cohort: Cohort, relevant: bool) -> Cohort | None:
@@ -725,7 +826,7 @@ class Simulation:
         alive = self.alive[cohort.rows]
         if c.selector is None:
             self._tighten(cohort)
-            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None)
+            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None, FULL_MASK)
         value = self._view(cohort).read(c.selector)
         if not value.known:
             return cohort
@@ -736,7 +837,7 @@ class Simulation:
             expected = unpack(named) & alive | cohort.mask
             if not (alive & ~expected).any():
                 self._tighten(cohort)
-            return self._gather(cohort, expected, ("warpsync", pc, bool((~words & np.where(alive, pack(alive), 0))[cohort.mask].any())), None)
+            return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
         for word in different:
             mask = cohort.mask & (words == word)
             some = mask.any(axis=1)
@@ -759,9 +860,11 @@ class Simulation:
         self.loose[cohort.rows] = False
         cohort.parted, cohort.parted_data = "", False
 
-    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
+    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
+        """named: lanes that each of these lanes waits for, which orders memory."""
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
+            self._met(cohort, named)
             if not self.loose[cohort.rows].any():
                 cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
             if words is not None:
@@ -789,6 +892,7 @@ class Simulation:
             of_kind = kind == k
             ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
+            self._met(ready, named)
             if self.loose[ready.rows].any() and not ready.parted:
                 ready.parted = "lanes that wait for others may go on without them at YIELD"
             if len(late.rows):
@@ -824,6 +928,7 @@ class Simulation:
             if instruction.index in self._undecided_exits and cohort.doubt:
                 return self._give_up(cohort, instruction.index, cohort.doubt, cohort.doubt_data)
             self._undecided_exits.add(instruction.index)
+            self._lose(cohort)
             cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
             cohort.doubt_data = why.data
             cohort.pc = instruction.index + 1
@@ -906,6 +1011,8 @@ class Simulation:
             if self.repeats.round is not None:
                 raise NotAffine
             why = _cause(doubt, instruction.index)
+            if self._orders_or_writes(self.graph.block_of[instruction.index]):
+                self._lose(cohort)
             for k in sites:
                 record = self.records[k]
                 record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
@@ -932,6 +1039,7 @@ class Simulation:
 
     def _give_up(self, cohort: Cohort, index: int, reason: str, data: bool) -> None:
         """These warps are not followed further: no count of what lies ahead is certain."""
+        self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
         for k, record in self.records.items():
@@ -952,6 +1060,11 @@ def _cause(doubt: Value, index: int) -> Lost:
     names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
                       for u, _ in doubt.terms)
     return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
+
+
+def _some(cohort: Cohort, rows: np.ndarray) -> Cohort:
+    """A part of the cohort's rows."""
+    return Cohort(cohort.pc, cohort.rows[rows], cohort.mask[rows], cohort.calls, *cohort.state)
 
 
 def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:

@@ -375,9 +375,10 @@ class Graph:
 
     @staticmethod
     def guard_reads(instruction: Instruction) -> list[Reg]:
-        """Predicates that decide which lanes take part in an access."""
+        """Predicates that decide which lanes take part in an access, or at a barrier."""
         site = instruction.site
-        return [g.reg for g in (site.guard, site.ignore, instruction.guard) if isinstance(g, Guard)]
+        guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
+        return [g.reg for g in guards if isinstance(g, Guard)]
 
     @staticmethod
     def control_reads(instruction: Instruction) -> list[Reg]:

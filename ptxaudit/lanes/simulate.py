@@ -613,8 +613,8 @@ class Simulation:
             values, size, lanes = written(op, instruction, view)
             if lanes < LANES:
                 touch = replace(touch, active=active & (np.arange(LANES) < lanes))
-            self.shadow.store(address, touch, None if doubt is not None else values, size, index, view, lap,
-                              instruction.opcode.startswith(COPIES))
+            certain = doubt is None and index in self.plan.writes.valued          # what decides other values is not in the slice
+            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES))
         return False
 
     def _load(self, op: Op, touch, address: Value | Lost, view: View, index: int, guard) -> bool:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from .. import banks
+from ..errors import InputError
 from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
 from . import affine, given
@@ -26,6 +27,7 @@ from .value import DTYPES, Value
 
 MOST_OPERATIONS = 20_000        # looked at for what can be known
 ROW_BYTES = 16                  # of a matrix
+WIDEST = 16                     # bytes that a lane accesses at once
 
 # Instructions that only read shared memory, by how their opcodes begin.
 _READERS = ("ldmatrix", "LDSM", "wmma.load", "wgmma", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "tcgen05.mma", "tcgen05.cp",
@@ -226,4 +228,8 @@ def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] |
     if instruction.opcode.startswith(MATRICES):
         rows = 8 * (len(op.src) - 1)
         return None, ROW_BYTES, rows if "m8n8" in instruction.opcode or "M88" in instruction.opcode else LANES
-    return None, banks.classify(instruction.site.opcode).width, LANES
+    try:
+        width = banks.classify(instruction.site.opcode).width
+    except InputError:
+        width = None
+    return None, width or WIDEST, LANES

@@ -152,7 +152,7 @@ class Graph:
         always stays, that with the most behind it: what follows a loop is not an early return.
         """
         kept = self._coming_back.copy()
-        exits = {b for b in self.cfg.nodes if b != END and self._only_exits(b)}
+        exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
         idom = self.dominators
         ways = []
         for u in self.cfg.nodes:
@@ -170,7 +170,7 @@ class Graph:
         ipdom = nx.immediate_dominators(kept.reverse(copy=True), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
-    def _only_exits(self, block: int) -> bool:
+    def only_exits(self, block: int) -> bool:
         """A block that does nothing but end."""
         return all(i.site is None and not i.ops for i in self.function.instructions[self.starts[block]:self.ends[block]]) \
             and list(self.within.successors(block)) == [END]

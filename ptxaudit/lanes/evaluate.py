@@ -33,7 +33,8 @@ OUT_OF_TIME = "budget: the analysis was not finished in the time given"
 BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
 MOST_TABLE_ROWS = 1 << 15      # the same of a run that follows shared memory
-TABLES_SHARE = 0.25            # of the time that is left, for such a run
+TABLES_SHARE = 0.25            # of the time that is left, for such runs
+MOST_RUNS = 8
 
 
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
@@ -198,13 +199,26 @@ def _with_tables(function, graph, launch, machine, facts, accesses, twins, befor
         if isinstance(plan, str):
             raise Unsafe(plan)
         now = time.perf_counter()
-        found = _run(function, graph, plan.part, launch, machine, facts, accesses, twins, now + TABLES_SHARE * (deadline - now), plan)
+        found = _trusting(lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins,
+                                            now + TABLES_SHARE * (deadline - now), plan), plan)
     except OutOfTime:
         return {}
     except Unsafe as unsafe:
         return {i: replace(before[i], reason=f"{before[i].reason}; what it reads from shared memory is not followed: {unsafe}")
                 for i in accesses if before[i].status in (Status.DATA_DEPENDENT, Status.UNKNOWN) and before[i].reason}
     return {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED) or r.requests is not None or before[i].requests is None}
+
+
+def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
+    """The first run that does not find what it took as known to be otherwise."""
+    for _ in range(MOST_RUNS):
+        try:
+            return run(plan)
+        except Unsafe as unsafe:
+            if not unsafe.loads:
+                raise
+            plan, last = replace(plan, distrusted=plan.distrusted | unsafe.loads), unsafe
+    raise last
 
 
 def _run(function, graph, part, launch, machine, facts, accesses, twins, deadline, plan=None) -> dict[int, SiteResult]:

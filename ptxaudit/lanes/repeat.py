@@ -37,7 +37,12 @@ class NotAffine(Exception):
 
 
 class Unsafe(Exception):
-    """What was taken as known of shared memory (`shadow`) may be otherwise. The text says why."""
+    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
+    where the run may be right without them."""
+
+    def __init__(self, reason: str, loads: frozenset[int] = frozenset()):
+        super().__init__(reason)
+        self.loads = loads
 
 
 @dataclass

@@ -7,7 +7,7 @@ two such meetings is an *epoch*. A byte that is read is known only if whatever t
 - it was written in this epoch by the same warp alone, before the load: by the same thread, in machine code by lanes that
   were issued together with the load's (accesses of one issue after the other are in order), or before a barrier of the whole warp;
 - and nobody overwrites it in this epoch in no order with the load. That is found at the store, whichever is run first: then
-  what has been said rests on luck, and the run is given up (`Unsafe`).
+  what has been said rests on luck, and the run is made anew with that load trusted no more (`Unsafe`).
 
 Stores of unknown values, atomic operations and matrices make their bytes unknown; what an asynchronous copy writes stays
 unknown for good; a store whose place is not known makes all that its block has unknown for good. Bytes that were never written
@@ -45,7 +45,7 @@ REASONS = {
     ORDER: "read from shared memory where threads store different values in no order",
     COPY: "read from shared memory that an asynchronous copy fills",
     PLACE: "read from shared memory after a store whose place is not known",
-    LATER: "read from shared memory that another thread has written since the last barrier",
+    LATER: "read from shared memory that another thread writes between the same barriers",
 }
 
 
@@ -59,7 +59,7 @@ class BlocksNeeded(Exception):
 _FIELDS = {
     "value": (np.uint8, 0), "known": (bool, False), "why": (np.uint8, NEVER), "frozen": (bool, False), "blocks": (np.uint8, 0),
     "written": (np.int32, -1), "writer": (np.int16, -1), "writing": (np.uint32, 0), "stored": (np.int64, -1),
-    "seen": (np.int32, -1), "reader": (np.int16, -1), "reading": (np.uint32, 0), "loaded": (np.int64, -1),
+    "seen": (np.int32, -1), "reader": (np.int16, -1), "reading": (np.uint32, 0), "loaded": (np.int64, -1), "by": (np.int32, -1),
 }
 
 
@@ -68,7 +68,7 @@ class Cells:
 
     value, known, why; frozen: never known again; blocks: dimensions (a bit each) of block indices in what was stored.
     written, writer, writing, stored: epoch, warp, lanes that were together, and time of the last store; seen, reader,
-    reading, loaded: the same of loads that were taken as known.
+    reading, loaded, by: the same of loads that were taken as known, and the instruction.
     """
 
     __slots__ = (*_FIELDS, "limit")
@@ -123,9 +123,11 @@ class _Bytes:
 class Shadow:
     """Shared memory of all blocks of one run."""
 
-    def __init__(self, env: Environment, low: np.ndarray, high: np.ndarray, valued: frozenset[int], ask_for_blocks: bool):
-        """low, high: (rows, 3) block indices of each row's class; valued: stores whose values may be known."""
-        self.env, self.valued, self.ask_for_blocks = env, valued, ask_for_blocks
+    def __init__(self, env: Environment, low: np.ndarray, high: np.ndarray, valued: frozenset[int], distrusted: frozenset[int],
+                 ask_for_blocks: bool):
+        """low, high: (rows, 3) block indices of each row's class; valued: stores whose values may be known;
+        distrusted: loads whose values are not taken as known."""
+        self.env, self.valued, self.distrusted, self.ask_for_blocks = env, valued, distrusted, ask_for_blocks
         self.kind = _classes(low, high)
         classes = int(self.kind.max()) + 1
         self.warp = env.warp[:, 0].astype(np.int16)
@@ -221,12 +223,14 @@ class Shadow:
         why = np.full((n, LANES, size), NEVER, np.uint8)
         why[astray] = PLACE
         why[self.lost[touch.kind]] = PLACE
+        if index in self.distrusted:
+            why[:] = LATER
         self.clock += 1
-        for cells, offsets, lanes in places:
+        for cells, offsets, lanes in places if index not in self.distrusted else ():
             lanes = lanes & ~self.lost[touch.kind][:, None]
             at = self._bytes(cells, offsets, lanes, touch, size)
             put = lambda array, what: array.__setitem__((at.lane // LANES, at.lane % LANES, at.byte), what)
-            for array, what in zip((value, sure, why), self._read(cells, at)):
+            for array, what in zip((value, sure, why), self._read(cells, at, index)):
                 put(array, what)
         out = []
         for k, default in enumerate(defaults):
@@ -251,8 +255,10 @@ class Shadow:
                     continue
                 group = np.bitwise_and.reduce(touch.group[mine][lanes[mine]])
                 behind = (cells.reader[kind] == touch.warp[mine[0]]) & ((cells.reading[kind] & group) | (cells.loaded[kind] < touch.synced[mine[0]])).astype(bool)
-                if len(mine) > 1 or (seen & ~behind).any():
-                    raise Unsafe("a store whose place is not known may change what is read between the same barriers")
+                touched = seen if len(mine) > 1 else seen & ~behind
+                if touched.any():
+                    raise Unsafe("a store whose place is not known may change it between the same barriers",
+                                 frozenset(np.unique(cells.by[kind][touched]).tolist()))
             self.lost[kind] = True
 
     # --- places ---
@@ -355,8 +361,9 @@ class Shadow:
         epoch = self.epoch[at.kind]
         same = sure & get("known") & (get("value") == value) & (not lasting)
         ordered_read = (get("reader") == at.warp) & (((get("reading") & at.group) != 0) | (get("loaded") < at.synced))
-        if ((get("seen") >= epoch) & ~ordered_read & ~same).any():
-            raise Unsafe("threads read and write the same bytes between the same barriers")
+        torn = (get("seen") >= epoch) & ~ordered_read & ~same
+        if torn.any():
+            raise Unsafe("threads read and write it between the same barriers", frozenset(np.unique(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
         ordered = (get("written") < epoch) | mine & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
         sure = sure & ~get("frozen") & (not lasting)
@@ -371,7 +378,7 @@ class Shadow:
         flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
         flat["written"][at.cell], flat["stored"][at.cell] = epoch, self.clock
 
-    def _read(self, cells: Cells, at: _Bytes):
+    def _read(self, cells: Cells, at: _Bytes, index: int):
         """(value, whether it is known, why not) of each byte; notes what was taken as known."""
         flat = {name: getattr(cells, name).reshape(-1) for name in _FIELDS}
         get = lambda name: flat[name][at.cell]
@@ -384,10 +391,10 @@ class Shadow:
         why = np.where(get("known"), LATER, get("why"))
         value = get("value")
         if sure.any():
-            self._note(flat, at, np.flatnonzero(sure))
+            self._note(flat, at, np.flatnonzero(sure), index)
         return value, sure, why
 
-    def _note(self, flat: dict[str, np.ndarray], at: _Bytes, some: np.ndarray) -> None:
+    def _note(self, flat: dict[str, np.ndarray], at: _Bytes, some: np.ndarray, index: int) -> None:
         order = some[np.argsort(at.cell[some], kind="stable")]
         cell = at.cell[order]
         first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
@@ -401,7 +408,7 @@ class Shadow:
         fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (flat["loaded"][cell] < at.synced[keep])
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
         flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
-        flat["seen"][cell], flat["loaded"][cell] = epoch, self.clock
+        flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, self.clock, index
 
 
 def _classes(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -98,7 +98,7 @@ class Simulation:
         self.waiting: list[tuple[Cohort, object]] = []
         self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
         self.plan = plan
-        self.shadow = None if plan is None else Shadow(env, low, high, plan.writes.valued, allow_blocks)
+        self.shadow = None if plan is None else Shadow(env, low, high, plan.writes.valued, plan.distrusted, allow_blocks)
         self.serial = 0
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
@@ -667,8 +667,11 @@ class Simulation:
         come = np.zeros((self.registers.rows, LANES), bool)
         for cohort, _ in self.held:
             come[cohort.rows] |= cohort.mask
-        if any(come[cohort.rows].any() for cohort, _ in self.waiting):
-            raise Unsafe("lanes wait for others of their warp that wait at a barrier")
+        for cohort, _ in self.waiting:
+            if self.graph.only_exits(self.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
+                come[cohort.rows] |= cohort.mask
+            elif come[cohort.rows].any():
+                raise Unsafe("lanes wait for others of their warp that wait at a barrier")
         late = (self.alive & ~come).any(axis=1)
         ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
         number: dict[int, int] = {}

@@ -41,11 +41,13 @@ _ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux", "cvta", "iss
 @dataclass(frozen=True)
 class Plan:
     """part: what has to be run; writers: instructions that may write shared memory, and those of them whose values may be
-    known; barriers: instruction -> number, where every thread of the block waits for all others."""
+    known; barriers: instruction -> number, where every thread of the block waits for all others; distrusted: loads whose
+    values are not taken as known."""
 
     part: Slice
     writes: SharedWrites
     barriers: dict[int, int]
+    distrusted: frozenset[int] = frozenset()
 
 
 def plan(graph: Graph, env: Environment, roots, whether, deadline: float | None) -> Plan | str | None:

@@ -275,15 +275,12 @@ class SiteIds:
         self._function = function
         self._ids: dict[int, str] = {}
         count: Counter[str] = Counter()
-        before: ir.Instruction | None = None
         for instruction in function.instructions:
             if instruction.site is None:
                 continue
-            if before is not None and (before.index, before.place, before.text) == (instruction.index - 1, instruction.place, instruction.text):
-                self._ids[instruction.index] = self._ids[before.index]        # one more access of a wmma fragment
-                before = instruction
+            if instruction.site.again:
+                self._ids[instruction.index] = self._ids[instruction.index - 1]
                 continue
-            before = instruction
             stem = self._stem(instruction, access_of(instruction.site.opcode)[0])
             count[stem] += 1
             self._ids[instruction.index] = stem if count[stem] == 1 else f"{stem}.{count[stem]}"

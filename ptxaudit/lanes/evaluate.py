@@ -71,7 +71,8 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
         issued = _simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, deadline)
         listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
     twins = _twins(function, accesses)
-    open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
+    open_sites = {i: a for i, a in accesses.items()
+                  if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
     try:
         inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
     except OutOfTime:

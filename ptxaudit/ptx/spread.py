@@ -9,6 +9,7 @@ all of them: as the machine code of the access has them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from .. import ir
@@ -16,7 +17,6 @@ from .fragments import Requests, Steps, requests
 from .types import BYTE
 
 WORD = 32
-_ZERO, _ONE = ir.Const(0), ir.Const(1)
 _DATA = ir.Unknown("an element of a wmma fragment")
 
 
@@ -34,38 +34,65 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
         starts.append(at)
         at += len(found[i.index].starts) if i.index in found else 1
     starts.append(at)
+    lanes, constants = _Lanes(), _constants(function, found.keys())
     out: list[ir.Instruction] = []
     for i in function.instructions:
         control = i.control
         if control is not None and control.targets:
             control = replace(control, targets=tuple(starts[target] for target in control.targets))
         if i.index in found:
-            out += _accesses(i, found[i.index], len(out))
+            out += _accesses(i, found[i.index], len(out), lanes, constants)
         else:
             out.append(replace(i, index=len(out), control=control) if control is not i.control or i.index != len(out) else i)
+    out[0] = replace(out[0], ops=(*lanes.ops, *out[0].ops))
     return replace(function, instructions=tuple(out))
 
 
-def _accesses(instruction: ir.Instruction, made: Requests, index: int) -> list[ir.Instruction]:
+def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, ir.Const]:
+    """Of the registers that hold strides those that are written once, with a number."""
+    wanted = {source for k in accesses for op in function.instructions[k].ops for source in op.src[1:] if type(source) is ir.Reg}
+    written: dict[ir.Reg, list[ir.Op]] = {register: [] for register in wanted}
+    for i in function.instructions:
+        for op in i.ops:
+            for d in op.dst:
+                if d in written:
+                    written[d].append(op)
+    return {register: ops[0].src[0] for register, ops in written.items()
+            if len(ops) == 1 and ops[0].name == "mov" and ops[0].guard is None and isinstance(ops[0].src[0], ir.Const)}
+
+
+def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _Lanes,
+              constants: dict[ir.Reg, ir.Const]) -> list[ir.Instruction]:
     """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
     old = next(op for op in instruction.ops if op.name == instruction.opcode)
-    e = _Writer(index, instruction.guard, [op for op in instruction.ops if op is not old])
-    bits = old.src[0].bits
-    pitch = e.pitch(old.src[1] if len(old.src) > 1 else ir.Const(made.ldm), made.element, bits)
-    base = e.add(e.add(old.src[0], e.lanes(made.byte), bits), e.times(e.lanes(made.line), pitch, bits), bits)
+    e = _Writer(f"%wmma{index}", instruction.guard, [op for op in instruction.ops if op is not old])
+    where, *stride = old.src
+    bits = where.bits
+    ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
+    known = isinstance(ldm, ir.Const)
+    pitch = ldm.value * made.element // BYTE if known else 0              # bytes from a row to the next
+    if known:
+        base = e.add(where, lanes.of(tuple(pitch * line + byte for line, byte in zip(made.line, made.byte)), bits), bits)
+    else:
+        size = max(1, made.element // BYTE)
+        if made.element < BYTE:
+            ldm = e.compute("shr.u", (ldm, ir.Const((BYTE // made.element).bit_length() - 1)), WORD)
+        if bits > WORD:
+            ldm = e.compute("sext", (ldm,), bits)                          # strides are positive
+        rows = e.compute("mul", (lanes.of(tuple(size * line for line in made.line), bits), ldm), bits)
+        base = e.add(e.add(where, rows, bits), lanes.of(made.byte, bits), bits)
     out = []
     for number, (line, byte) in enumerate(made.starts):
-        offset = old.offset + byte
-        place = base
-        if isinstance(pitch, ir.Const):
-            offset += line * pitch.value
+        offset = old.offset + byte + line * pitch
         if made.store:
-            place = base if isinstance(pitch, ir.Const) else e.add(base, e.times(ir.Const(line), pitch, bits), bits)
+            place = base
+            if line and not known:
+                place = e.add(base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
             e.emit("store", (), (place, *[_DATA] * max(1, _width(made.opcode) // made.element)), made.element, (made.element,), old.space, offset)
         elif number == len(made.starts) - 1:
             e.emit(old.name, old.dst, (base,), WORD, (), old.space, old.offset)
         # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not known
-        site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard)
+        site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard, again=number > 0)
         out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=site))
         e.ops = []
     return out
@@ -77,62 +104,48 @@ def _width(opcode: str) -> int:
 
 
 class _Writer:
-    """The operations of one access; folds what is constant."""
+    """Operations into registers of their own."""
 
-    def __init__(self, index: int, guard: ir.Guard | None, ops: list[ir.Op]):
-        self.index, self.guard, self.ops, self.made = index, guard, ops, 0
+    def __init__(self, name: str, guard: ir.Guard | None, ops: list[ir.Op]):
+        self.name, self.guard, self.ops, self.made = name, guard, ops, 0
 
     def emit(self, name: str, dst: tuple, src: tuple, bits: int, attrs: tuple = (), space: str = "", offset: int = 0) -> None:
         self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
 
     def compute(self, name: str, src: tuple, bits: int) -> ir.Reg:
         self.made += 1
-        register = ir.Reg(f"%wmma{self.index}.{self.made}@", bits)
+        register = ir.Reg(f"{self.name}.{self.made}@", bits)
         self.emit(name, (register,), src, bits)
         return register
 
-    def pitch(self, ldm: ir.Operand, element: int, bits: int) -> ir.Operand:
-        """Bytes from one row to the next."""
-        if isinstance(ldm, ir.Const):
-            return ir.Const(ldm.value * element // BYTE)
-        if element < BYTE:
-            ldm = self.compute("shr.u", (ldm, ir.Const((BYTE // element).bit_length() - 1)), WORD)
-        return self.times(ir.Const(max(1, element // BYTE)), ldm, bits)
+    def add(self, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:
+        return a if b is None else self.compute("add", (a, b), bits)
 
-    def lanes(self, steps: Steps) -> ir.Operand:
-        """The sum of the steps of the lane's bits, each run of doubling ones at once."""
-        total: ir.Operand = ir.Const(0)
+
+class _Lanes(_Writer):
+    """What lanes add to an address: computed once, at the kernel's first instruction."""
+
+    def __init__(self):
+        super().__init__("%wmma", None, [])
+        self.known: dict[tuple[Steps, int], ir.Reg | None] = {}
+
+    def of(self, steps: Steps, bits: int) -> ir.Reg | None:
+        """The sum of the steps of the lane's bits, each run of doubling ones at once; None of none."""
+        if (steps, bits) not in self.known:
+            self.known[steps, bits] = self._sum(steps, bits)
+        return self.known[steps, bits]
+
+    def _sum(self, steps: Steps, bits: int) -> ir.Reg | None:
+        total: ir.Reg | None = None
         bit = 0
         while bit < len(steps):
             end = bit + 1
             while end < len(steps) and steps[end] == 2 * steps[end - 1]:
                 end += 1
             if steps[bit]:
-                part: ir.Operand = ir.Special("laneid")
-                if bit:
-                    part = self.compute("shr.u", (part, ir.Const(bit)), WORD)
-                if end < len(steps):
-                    part = self.compute("and", (part, ir.Const((1 << end - bit) - 1)), WORD)
-                total = self.add(total, self.times(part, ir.Const(steps[bit]), WORD), WORD)
+                part = self.compute("shr.u", (ir.Special("laneid"), ir.Const(bit)), WORD)
+                part = self.compute("and", (part, ir.Const((1 << end - bit) - 1)), WORD)
+                part = self.compute("mul", (part, ir.Const(steps[bit])), WORD)
+                total = part if total is None else self.compute("add", (total, part), WORD)
             bit = end
-        return total
-
-    def add(self, a: ir.Operand, b: ir.Operand, bits: int) -> ir.Operand:
-        if _ZERO in (a, b):
-            return b if a == _ZERO else a
-        return self.compute("add", (self.wide(a, bits), self.wide(b, bits)), bits)
-
-    def times(self, a: ir.Operand, b: ir.Operand, bits: int) -> ir.Operand:
-        if isinstance(a, ir.Const) and isinstance(b, ir.Const):
-            return ir.Const(a.value * b.value)
-        if _ZERO in (a, b):
-            return _ZERO
-        if _ONE in (a, b):
-            return self.wide(b if a == _ONE else a, bits)
-        return self.compute("mul", (self.wide(a, bits), self.wide(b, bits)), bits)
-
-    def wide(self, operand: ir.Operand, bits: int) -> ir.Operand:
-        """A number of 32 bits at the width of the address: strides are positive."""
-        if operand.bits >= bits:
-            return operand
-        return ir.Const(operand.value, bits) if isinstance(operand, ir.Const) else self.compute("sext", (operand,), bits)
+        return total if total is None or bits == WORD else self.compute("zext", (total,), bits)

@@ -135,6 +135,7 @@ class Shadow:
         self.epoch = np.zeros(classes, np.int32)
         self.lost = np.zeros(classes, bool)
         self.clock = 0
+        self.trusted: set[int] = set()           # loads that have been taken as known since someone cleared it
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
 
@@ -187,7 +188,7 @@ class Shadow:
         touch = self._followed(touch)
         if touch is None:
             return
-        if lap is not None and (index in self.valued or isinstance(address, Lost) or lap.mentions(address)):
+        if lap is not None and (isinstance(address, Lost) or any(lap.mentions(v) for v in (address, *(values or ())))):
             raise NotAffine
         places, astray = self._places(address, touch.active, size, view)
         if astray.any():
@@ -201,8 +202,10 @@ class Shadow:
             at = self._bytes(cells, offsets, lanes & ~self.lost[touch.kind][:, None], touch, size)
             pick = lambda a: a[at.lane // LANES, at.lane % LANES, at.byte]
             new, sure = pick(value), pick(is_known)
-            if lap is not None and (sure.any() or cells.known.reshape(-1)[at.cell].any()):
-                raise NotAffine
+            if lap is not None:
+                there, before = cells.known.reshape(-1)[at.cell], cells.value.reshape(-1)[at.cell]
+                if (there & ~(sure & (new == before))).any() or index in self.valued and not (sure & there).all():
+                    raise NotAffine              # the rounds do not leave the bytes as they were
             self._write(cells, at, new, sure, pick(blocks), lasting)
 
     def load(self, address: Value | Lost, touch: Touch, bits: int, defaults: tuple[Value, ...], index: int, view: View, lap,
@@ -388,10 +391,11 @@ class Shadow:
         asked = np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0)
         if asked and self.ask_for_blocks:
             raise BlocksNeeded({d for d in range(3) if int(asked) >> d & 1})
-        why = np.where(get("known"), LATER, get("why"))
+        why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
         value = get("value")
         if sure.any():
             self._note(flat, at, np.flatnonzero(sure), index)
+            self.trusted.add(index)
         return value, sure, why
 
     def _note(self, flat: dict[str, np.ndarray], at: _Bytes, some: np.ndarray, index: int) -> None:

@@ -37,7 +37,7 @@ from . import affine, clusters, given
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
 from .env import LANES, Environment
 from .observe import line_of
-from .record import Elsewhere, SiteRecord
+from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round, Unsafe
 from .shadow import BlocksNeeded, Shadow
 from .tables import COPIES, MATRICES, Plan, written
@@ -196,6 +196,8 @@ class Simulation:
             if block in self.repeats.heads and pc == self.graph.starts[block] and not (self.heap or self.waiting or self.held):
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort)
+            elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
+                self.repeats.turn(block, cohort)
             view = self._view(cohort)
             while pc < end:
                 instruction = self.instructions[pc]
@@ -483,10 +485,9 @@ class Simulation:
                 return
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
-            if self.repeats.round is not None:
+            if self.repeats.round is not None and not known.data:
                 raise NotAffine
-            record.add_lost(active, weights, known.reason, known.index, known.data)
-            return
+            return self._note(Nowhere(record), (active, weights, known.reason, known.index, known.data))
         sources = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
@@ -497,7 +498,7 @@ class Simulation:
             raise NotAffine
         self._note(record, arguments)
 
-    def _note(self, record: SiteRecord | Elsewhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)

@@ -189,6 +189,15 @@ def test_a_long_loop_that_only_reads_is_closed():
     assert sites[2].requests == 2_000_000
 
 
+def test_variables_of_one_name_are_apart():
+    """A function's table is not the kernel's."""
+    text = HEAD.replace(".visible", ".func f() { .reg .b32 %r<9>; .shared .align 4 .b8 table[1024]; mov.u32 %r1, table; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r2, 4, %r1;\n"
+                        "st.shared.u32 [%r1], 0; ret; }\n.visible", 1)
+    text += "st.shared.u32 [%r5], %r7;\ncall f;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];" + USE.replace("4, %r3", "32, %r3").replace("16384", "65536")
+    verdict = compare.full(text, "k", (1, 1, 1), (64, 1, 1), [9, None])
+    assert not verdict.wrong and verdict.exact == verdict.sites
+
+
 def test_without_a_launch_it_stays_open():
     _, function, flow = compare.lifted(HEAD + KNOWN["a permutation"] + USE, "k")
     assert lanes.evaluate(function, flow, machine=compare.MACHINE).sites[-1].status is Status.DATA_DEPENDENT

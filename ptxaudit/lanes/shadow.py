@@ -195,6 +195,8 @@ class Shadow:
             raise NotAffine
         places, astray = self._places(address, touch.active, size, view)
         if astray.any():
+            if self.env.cluster != ALONE:
+                raise Unsafe("a store may go to another block of the cluster")
             reach = within()
             cells = None if reach is None or reach.low < 0 or not reach.name and self.env.function.isa == "ptx" else self._cells(reach.name)
             if cells is None or reach.high + size > cells.limit:

@@ -14,13 +14,14 @@ from ptxaudit.machine_model import Doubt
 ROWS = 4
 
 
-def both(machine, opcode, rows, active, sources, **more):
-    """(figures by plain Python, figures by arrays)."""
-    access = banks.classify(opcode)
+def both(machine, opcode, rows, active, sources=None, **more):
+    """(figures by plain Python, figures by arrays); opcode: or an access."""
+    access = banks.classify(opcode) if isinstance(opcode, str) else opcode
     with pytest.MonkeyPatch.context() as patch:
         found = []
-        for most in (ROWS, -1):
-            patch.setattr(few, "MOST", most)
+        for most in (ROWS * rows.shape[1], -1):
+            patch.setattr(few, "MOST", dict.fromkeys(few.MOST, most))
+            patch.setattr(few, "MOST_OF_COPIES", most)
             scores = banks.score(machine, access, rows, active, sources, **more)
             found.append([a.tolist() for a in (scores.low, scores.high, scores.ideal, scores.ways)])
     return found
@@ -49,7 +50,27 @@ def test_steps(seed, count, threads, span):
     machine = machines.get(f"banks={count},word=4,threads={threads},broadcast=one")
     rows = rng.integers(0, span, (ROWS, threads)) * 4 * rng.choice([1, count])
     active = rng.random((ROWS, threads)) < rng.choice([0.2, 1.0], (ROWS, 1))
-    one, other = both(machine, "ld.shared.f32", rows, active, None)
+    one, other = both(machine, "ld.shared.f32", rows, active)
+    assert one == other
+
+
+RULES = [(name, rule) for name in ("sm_100", "tesla", "fermi", "kepler-4byte", "kepler-8byte", "banks=12,word=8,threads=40,broadcast=any")
+         for rule in machines.get(name).rules if rule.count.what in few.MOST and rule.doubt is not Doubt.SOURCES]
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 1 << 30), which=st.sampled_from(RULES), span=st.sampled_from([1, 3, 20, 90, 5000]), pairs=st.sampled_from([0, 0, 1, 2]))
+def test_every_other_rule(seed, which, span, pairs):
+    rng = np.random.default_rng(seed)
+    name, rule = which
+    machine = machines.get(name)
+    width = rng.choice(rule.widths)
+    rows = rng.integers(0, span, (ROWS, machine.lanes)) * width
+    if pairs:
+        rows = rows[:, np.arange(machine.lanes) & ~pairs]
+    active = rng.random((ROWS, machine.lanes)) < rng.choice([0.2, 0.8, 1.0], (ROWS, 1))
+    access = banks.Access("by hand", "ptx", "by hand", rule.operation, int(width))
+    one, other = both(machine, access, rows, active)
     assert one == other
 
 

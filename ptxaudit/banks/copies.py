@@ -42,7 +42,7 @@ Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]      # low, high
 
 @lru_cache
 def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
-    """All ways to cut so many lines into passes, each as masks of lines: (0b11,), (0b01, 0b10) for two."""
+    """All ways to cut so many lines into passes, each as masks of lines: (0b01, 0b10), (0b11,) for two. The last is all in one."""
     found: list[tuple[int, ...]] = [()]
     for i in range(lines):
         found = [p for old in found for p in ((*old, 1 << i), *((*old[:at], old[at] | 1 << i, *old[at + 1:]) for at in range(len(old))))]

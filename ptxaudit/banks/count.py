@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptxaudit.banks import few
+from ptxaudit.banks import copies, few
 from ptxaudit.banks.access import Access
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Count, Counted, Doubt, Machine, Rule
@@ -193,9 +193,9 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
         lanes = active.sum(1)
         some = (lanes > 0).astype(np.int64)
         return _Part(lanes * count.factor, lanes * count.factor, lanes, some)
+    if addresses.size <= few.MOST.get(count.what, -1):
+        return _Part(*few.count(count, addresses, active))
     if count.what is Counted.STEPS:
-        if len(addresses) <= few.MOST:
-            return _Part(*few.steps(count, addresses, active))
         from ptxaudit.banks.broadcast import steps
 
         return _Part(*steps(count, addresses, active))
@@ -281,10 +281,8 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray,
 
 def _copies(count: Count, addresses, active, sources, in_l1: bool | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told."""
-    if len(addresses) <= few.MOST:
+    if addresses.size <= few.MOST_OF_COPIES:
         return few.copies(count, addresses, active, sources, in_l1)
-    from ptxaudit.banks import copies
-
     if in_l1 is None:
         return copies.between(count, addresses, active, sources)
     return copies.alone(count, addresses, active, sources, in_l1)
@@ -300,6 +298,8 @@ def _rank_in_run(ordered: np.ndarray) -> np.ndarray:
 
 def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,): the most active lanes that are on the same unit."""
+    if addresses.size <= few.MOST[Counted.LANES]:
+        return few.most_on_one_unit(count, addresses, active)
     ordered = np.where(active, addresses // count.unit, _NOTHING)
     ordered.sort(1)
     return np.where(ordered != _NOTHING, _rank_in_run(ordered) + 1, 0).max(1)

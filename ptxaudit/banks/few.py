@@ -1,18 +1,20 @@
-"""Counts a few requests in plain Python where arrays would take longer: cp.async.ca by its sources, steps with one broadcast word.
+"""Counts a few requests in plain Python where arrays would take longer.
 
-    copies(count, addresses, active, sources, None)    -> low, high, ideal, ways of each request, as `banks.copies` gives them
-    steps(count, addresses, active)                    -> fewest, most, groups, ways, as `banks.broadcast` gives them
+    count(count, addresses, active)                    -> low, high, groups, ways of each request: words, lanes, steps
+    copies(count, addresses, active, sources, None)    -> low, high, groups, ways of each request: cp.async.ca by its sources
 
-The theory is in those two modules. Arrays cost the same for one request and for a hundred, half a millisecond in the
-worst case; here one request takes some ten microseconds. tests/test_score_few.py holds both ways together.
+The theory is in `banks`, `broadcast` and `copies`. Arrays cost the same for one request and for a hundred, half a millisecond
+in the worst case; here one request takes some ten microseconds. tests/test_score_few.py holds both ways together.
 
-Rounds are counted in unary: as many ones as rounds. The greater of two is then a | b, and one more a << 1 | 1. Many such
-numbers lie side by side in one integer, a *field* for each set of lanes (see `copies`), and are all served in one go.
+Rounds of a copy are counted in unary: as many ones as rounds. The greater of two is then a | b, and one more a << 1 | 1. Many
+such numbers lie side by side in one integer, a *field* for each set of lanes (see `copies`), and are all served in one go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import compress
 from operator import mul, or_
@@ -20,40 +22,137 @@ from operator import mul, or_
 import numpy as np
 
 from ptxaudit.banks.copies import CLASS_BITS, FEW_LINES, KNOWN_BITS, classes, partitions, slots
-from ptxaudit.machine_model import SOURCE_LINE, Count
+from ptxaudit.machine_model import SOURCE_LINE, Count, Counted
 
-MOST = 16          # requests: from there on arrays are faster
-Group = tuple[list[int], list[int], list[int]]       # of each lane the destination slot, source slot, source line
+MOST = {Counted.WORDS: 96, Counted.LANES: 64, Counted.STEPS: 512}      # lanes of all requests: above that arrays are faster
+MOST_OF_COPIES = 512
+Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Group = tuple[list[int], list[int], list[int]]       # of a copy: each lane's destination slot, source slot, source line
 _BYTE = 8
 _ONES = bytes(byte.bit_count() for byte in range(1 << _BYTE))
 _HALF_BITS = KNOWN_BITS // 2
 _HALF_MASK = (1 << _HALF_BITS) - 1
 _CLASS_OF_LOW = classes(np.arange(1 << _HALF_BITS)).tobytes()                    # a line's class is that of its low half, xor that of its high half
 _CLASS_OF_HIGH = classes(np.arange(1 << _HALF_BITS) << _HALF_BITS).tobytes()
-_CUTS = partitions(FEW_LINES)
-_TOGETHER = _CUTS.index(((1 << FEW_LINES) - 1,))
 
 
-def copies(
-    count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, in_l1: bool | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, ideal, ways) of cp.async.ca, (n,) each; ways hold where low == high. Arguments as of `banks.score`."""
+def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[int], ...]]:
+    """The groups with an active lane, and only the active lanes of each."""
+    starts = range(0, len(on), size)
+    groups = zip(*[[column[start:start + size] for start in starts] for column in columns])
+    if all(on):
+        return list(groups)
+    chosen = [on[start:start + size] for start in starts]
+    return [tuple([list(compress(column, lanes)) for column in group]) for group, lanes in zip(groups, chosen) if any(lanes)]
+
+
+def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
+    """The same array twice where all figures are exact."""
+    columns = np.array(figures, np.int64).reshape(-1, 4)
+    low = columns[:, 0]
+    exact = all([least == most for least, most, _, _ in figures])
+    return low, low if exact else columns[:, 1], columns[:, 2], columns[:, 3]
+
+
+def _fullest(column: list[int], slots: int) -> int:
+    """How often the most frequent slot comes."""
+    found = [0] * slots
+    for slot in column:
+        found[slot] += 1
+    return max(found)
+
+
+# --- words, lanes, steps ------------------------------------------------------------------------
+
+def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
+    """(low, high, groups with an active lane, ways where low == high), (n,) each, of a count of a kind in `MOST`."""
+    of_group, figures = _OF_GROUP[count.what], []
+    for row, on in zip(addresses.tolist(), active.tolist()):
+        size = count.paired if count.paired and _pairs_agree(row, on) else count.lanes
+        low = high = groups = ways = 0
+        for lanes, in _groups(size, on, row):
+            least, most = of_group(count, lanes)
+            low, high, groups, ways = low + least, high + most, groups + 1, most if most > ways else ways
+        figures.append((low * count.factor, high * count.factor, groups, ways))
+    return _columns(figures)
+
+
+def _pairs_agree(row: list[int], on: list[bool]) -> bool:
+    """Every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    return any(all(row[i] == row[i ^ distance] or not (on[i] and on[i ^ distance]) for i in range(len(row))) for distance in (1, 2))
+
+
+def _words(count: Count, lanes: list[int]) -> tuple[int, int]:
+    unit, slots, row = count.unit, count.slots, count.row
+    if row == unit * slots:
+        words = {address // unit for address in lanes}
+    else:
+        words = {address // row * slots + address // unit % slots for address in lanes}
+    most = _fullest([word % slots for word in words], slots)
+    return most, most
+
+
+def _lanes(count: Count, lanes: list[int]) -> tuple[int, int]:
+    unit, slots = count.unit, count.slots
+    most = _fullest([address // unit % slots for address in lanes], slots)
+    return most, most
+
+
+def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): the most active lanes that are on the same unit."""
+    rows = [Counter([address // count.unit for address in compress(row, on)]) for row, on in zip(addresses.tolist(), active.tolist())]
+    return np.array([max(lanes.values(), default=0) for lanes in rows], np.int64)
+
+
+def _steps(count: Count, lanes: list[int]) -> tuple[int, int]:
+    """(fewest, most) steps of a group."""
+    on_word: dict[int, int] = {}
+    for word in [address // count.unit for address in lanes]:
+        on_word[word] = on_word.get(word, 0) + 1
+    of_bank: dict[int, list[int]] = {}
+    for word, several in on_word.items():
+        of_bank.setdefault(word % count.slots, []).append(several)
+    banks = [sorted(words, reverse=True) for words in of_bank.values()]      # of each bank the lanes on each word, most first
+    sizes = [(sum(words), len(words)) for words in banks]
+    most = 0
+    for total, words in sorted(sizes):
+        most = min(total, words + most)
+    low, high = max([words for _, words in sizes]), most
+    while low < high:
+        middle = (low + high) // 2
+        if _enough(banks, middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low, most
+
+
+def _enough(banks: list[list[int]], steps: int) -> bool:
+    """Whether so many steps suffice: the broadcasts that the banks need are at most as many."""
+    left = steps
+    for words in banks:
+        over = sum(words) - steps
+        for lanes in words:
+            if over <= 0:
+                break
+            over -= lanes - 1
+            left -= 1
+        if over > 0 or left < 0:
+            return False
+    return True
+
+
+_OF_GROUP = {Counted.WORDS: _words, Counted.LANES: _lanes, Counted.STEPS: _steps}
+
+
+# --- copies by their sources --------------------------------------------------------------------
+
+def copies(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, in_l1: bool | None) -> Figures:
+    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of `banks.score`."""
     size = count.lanes                  # and as many slots
     to, source = slots(count, addresses, sources)
-    columns = zip(to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist(), active.tolist())
-    figures = [_copy(list(_groups(size, *row)), size, in_l1) for row in columns]
-    return tuple(np.array(figures, np.int64).reshape(-1, 4).T)
-
-
-def _groups(size: int, to: list[int], source: list[int], lines: list[int], on: list[bool]) -> Iterator[Group]:
-    """The groups with an active lane, and only the active lanes of each."""
-    whole = all(on)
-    for start in range(0, len(on), size):
-        part = slice(start, start + size)
-        if whole:
-            yield to[part], source[part], lines[part]
-        elif any(chosen := on[part]):
-            yield tuple([list(compress(column[part], chosen)) for column in (to, source, lines)])
+    columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
+    return _columns([_copy(_groups(size, *row), size, in_l1) for row in columns])
 
 
 def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:
@@ -78,13 +177,14 @@ def rounds_in_l1(to: list[int], source: list[int], size: int) -> list[int]:
 
 def _served(group: Group, fields: Mapping[int, int], units: int, slots: int) -> list[int]:
     """Of each lane its round in unary, in all fields of its line. units: the lowest bit of every field."""
-    last_to, last_source = [0] * slots, [0] * slots
+    next_to, next_source = [units] * slots, [units] * slots      # the round of the next lane on each slot
     found = []
     for to, source, line in zip(*group):
-        before_to, before_source = last_to[to], last_source[source]
-        now = ((before_to | before_source) << 1 | units) & fields[line]
-        last_to[to], last_source[source] = before_to | now, before_source | now
+        after_to, after_source = next_to[to], next_source[source]
+        now = (after_to | after_source) & fields[line]
         found.append(now)
+        now <<= 1
+        next_to[to], next_source[source] = after_to | now, after_source | now
     return found
 
 
@@ -115,10 +215,8 @@ def _between(group: Group, size: int) -> tuple[int, int, int]:
     """(fewest, most) over all ways to cut the group's source lines into passes, and what one pass takes."""
     lines = dict.fromkeys(group[-1])
     if 1 < len(lines) <= FEW_LINES:
-        fields, units, costs = _sets_of_lines(size)
-        rounds = reduce(or_, _served(group, dict(zip(lines, fields)), units, size)).to_bytes((size << FEW_LINES) // _BYTE, "little")
-        cost = sum(map(mul, rounds.translate(_ONES), costs)).to_bytes(len(_CUTS), "little")
-        return min(cost), max(cost), cost[_TOGETHER]
+        sets = _sets_of_lines(size, len(lines))
+        return _over_partitions(sets, reduce(or_, _served(group, dict(zip(lines, sets.fields)), sets.units, size)))
     together = reduce(or_, _served(group, dict.fromkeys(lines, (1 << size) - 1), 1, size)).bit_count()
     if len(lines) == 1:
         return together, together, together
@@ -127,74 +225,32 @@ def _between(group: Group, size: int) -> tuple[int, int, int]:
     return max(_fullest(to, size), _fullest(source, size)), most, together
 
 
-def _fullest(column: list[int], slots: int) -> int:
-    """The most lanes on one slot."""
-    found = [0] * slots
-    for slot in column:
-        found[slot] += 1
-    return max(found)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sets:
+    """A field for each set of some lines.
+
+    fields: of each line those of the sets that it is in. units: the lowest bit of all. costs: what a round in each byte of the fields
+    adds to the ways to cut the lines into passes, of which there are `cuts` and each has a byte: 1 where the set is one of the passes.
+    """
+
+    fields: tuple[int, ...]
+    units: int
+    costs: tuple[int, ...]
+    cuts: int
 
 
 @lru_cache
-def _sets_of_lines(size: int) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """A field for each set of lines: (those that a line is in, the lowest bits of all, what each byte of all costs).
-
-    The costs are the sums of all ways to cut the lines into passes, a byte each: a set costs its rounds in every cut it is a pass of.
-    """
-    sets = range(1 << FEW_LINES)
-    fields = tuple(sum(((1 << size) - 1) << size * lines for lines in sets if lines >> line & 1) for line in range(FEW_LINES))
-    units = sum(1 << size * lines for lines in sets)
-    costs = [sum(1 << _BYTE * cut for cut, passes in enumerate(_CUTS) if lines in passes) for lines in sets]
-    return fields, units, tuple(cost for cost in costs for _ in range(size // _BYTE))
+def _sets_of_lines(size: int, lines: int) -> _Sets:
+    sets, cuts = range(1 << lines), partitions(lines)
+    fields = tuple(sum(((1 << size) - 1) << size * one for one in sets if one >> line & 1) for line in range(lines))
+    units = sum(1 << size * one for one in sets)
+    costs = tuple(sum(1 << _BYTE * cut for cut, passes in enumerate(cuts) if one in passes) for one in sets for _ in range(size // _BYTE))
+    return _Sets(fields, units, costs, len(cuts))
 
 
-# --- one broadcast word a step ------------------------------------------------------------------
-
-def steps(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, groups with an active lane, ways where low == high), (n,) each."""
-    figures = []
-    for row, on in zip(addresses.tolist(), active.tolist(), strict=True):
-        fewest = most = groups = ways = 0
-        for start in range(0, len(row), count.lanes):
-            banks: dict[int, dict[int, int]] = {}
-            for address, lane_on in zip(row[start:start + count.lanes], on[start:start + count.lanes], strict=True):
-                if lane_on:
-                    word = address // count.unit
-                    bank = banks.setdefault(word % count.slots, {})
-                    bank[word] = bank.get(word, 0) + 1
-            if banks:
-                low, high = _steps([sorted(bank.values(), reverse=True) for bank in banks.values()])
-                fewest, most, groups, ways = fewest + low, most + high, groups + 1, max(ways, high)
-        figures.append((fewest, most, groups, ways))
-    return tuple(np.array(figures, np.int64).reshape(len(figures), 4).T)
-
-
-def _steps(banks: list[list[int]]) -> tuple[int, int]:
-    """(fewest, most) steps of a group. banks: of each bank the lanes on each word, most first."""
-    sizes = [(sum(words), len(words)) for words in banks]
-    most = 0
-    for total, words in sorted(sizes):
-        most = min(total, words + most)
-    low, high = max(words for _, words in sizes), most
-    while low < high:
-        middle = (low + high) // 2
-        if _enough(banks, middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low, most
-
-
-def _enough(banks: list[list[int]], steps: int) -> bool:
-    """Whether so many steps suffice: the broadcasts that the banks need are at most as many."""
-    left = steps
-    for words in banks:
-        over = sum(words) - steps
-        for lanes in words:
-            if over <= 0:
-                break
-            over -= lanes - 1
-            left -= 1
-        if over > 0 or left < 0:
-            return False
-    return True
+@lru_cache(maxsize=4096)
+def _over_partitions(sets: _Sets, rounds: int) -> tuple[int, int, int]:
+    """rounds: of each set, in its field. Groups that differ often come to the same."""
+    each = rounds.to_bytes(len(sets.costs), "little").translate(_ONES)
+    costs = sum(map(mul, each, sets.costs)).to_bytes(sets.cuts, "little")
+    return min(costs), max(costs), costs[-1]

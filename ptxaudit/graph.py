@@ -282,15 +282,18 @@ class Graph:
         return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
 
     @cached_property
-    def definitions(self) -> dict[str, dict[int, list[tuple[int, bool]]]]:
-        """register -> block -> [(instruction, kills)] in order."""
-        out: dict[str, dict[int, list[tuple[int, bool]]]] = defaultdict(lambda: defaultdict(list))
+    def definitions(self) -> dict[str, list[tuple[int, bool]]]:
+        """register -> [(instruction, kills)] in order."""
+        out: dict[str, list[tuple[int, bool]]] = {}
         for i in self.function.instructions:
-            block = self.block_of[i.index]
             for op in i.ops:
                 for d in op.dst:
                     if d is not None:
-                        out[d.name][block].append((i.index, op.guard is None))
+                        write = i.index, op.guard is None
+                        if d.name in out:
+                            out[d.name].append(write)
+                        else:
+                            out[d.name] = [write]
         return out
 
     @cached_property
@@ -304,34 +307,42 @@ class Graph:
 
     def reaching(self, register: str, index: int) -> frozenset[int]:
         """Instructions whose definition of `register` may be the one read at `index`."""
+        writes = self.definitions.get(register, ())
+        if len(writes) < 2:              # compilers write most registers in one place: what reads one reads that
+            return frozenset(at for at, _ in writes)
         block = self.block_of[index]
         found: set[int] = set()
-        for at, kills in reversed(self.definitions[register].get(block, ())):
+        for at, kills in reversed(writes):
             if at < index:
+                if self.block_of[at] != block:
+                    break
                 found.add(at)
                 if kills:
                     return frozenset(found)
-        return frozenset(found | self._at_entry(register, block))
+        return self._at_entry(register, block) | found
 
     def _at_entry(self, register: str, block: int) -> frozenset[int]:
         key = (register, block)
         if key not in self._entry_memo:
-            per_block = self.definitions[register]
-            leaving = {b: _last(writes) for b, writes in per_block.items()}
-            if len(leaving) == 1:        # compilers write most registers in one place: what reads one reads that
-                (found,) = leaving.values()
-            else:
-                found, seen, stack = set(), set(), list(self.before.get(block, ()))
-                while stack:
-                    b = stack.pop()
-                    if b in seen:
+            leaving: dict[int, list[int]] = {}          # block -> writes that hold at its end
+            ended: set[int] = set()                     # blocks with one that holds for certain
+            for at, kills in reversed(self.definitions[register]):
+                b = self.block_of[at]
+                if b not in ended:
+                    leaving.setdefault(b, []).append(at)
+                    if kills:
+                        ended.add(b)
+            found, seen, stack = set(), set(), list(self.before.get(block, ()))
+            while stack:
+                b = stack.pop()
+                if b in seen:
+                    continue
+                seen.add(b)
+                if b in leaving:
+                    found.update(leaving[b])
+                    if b in ended:
                         continue
-                    seen.add(b)
-                    if b in leaving:
-                        found.update(leaving[b])
-                        if any(kills for _, kills in per_block[b]):
-                            continue
-                    stack.extend(self.before[b])
+                stack.extend(self.before[b])
             self._entry_memo[key] = frozenset(found)
         return self._entry_memo[key]
 
@@ -675,13 +686,3 @@ def to_dot(nodes: nx.DiGraph) -> str:
         style = ', style="dashed"' if e.get("control") else ""
         lines.append(f"  {quote(a)} -> {quote(b)} [label={quote(e.get('register', ''))}{style}];")
     return "\n".join(lines + ["}"])
-
-
-def _last(writes: list[tuple[int, bool]]) -> list[int]:
-    """Of the writes of a block in order, (instruction, kills), those that hold at its end."""
-    out = []
-    for at, kills in reversed(writes):
-        out.append(at)
-        if kills:
-            break
-    return out

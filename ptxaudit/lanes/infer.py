@@ -224,7 +224,7 @@ class Interpreter:
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
-        start = State(registers, self.rows.env.exists.copy())
+        start = State(registers, self.rows.env.exists)
         if self.order is None:
             self.failure = "control flow that is not reducible to loops"
             return
@@ -475,7 +475,7 @@ class Interpreter:
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
         state = state.copy()
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
+        view = self._view(state)
         wanted = self.part.instructions
         last = None
         for k in range(self.graph.starts[block], self.graph.ends[block]):
@@ -494,9 +494,14 @@ class Interpreter:
                     self._part(last, view, state)
                 else:
                     state = self._restore(block, state, firm=True)
-                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
+                view = self._view(state)
         self.after[block] = state
         self._leave(block, last, state)
+
+    def _view(self, state: State) -> View:
+        env = self.rows.env
+        return View(state.registers, env, None, state.mask, state.mask is env.exists or bool((state.mask >= env.exists).all()), state.exact,
+                    any(d.data for d in state.doubts))
 
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
@@ -552,7 +557,7 @@ class Interpreter:
             if control.kind == "ret":
                 self.branches.put(block, "uniform")
             return
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        view = self._view(state)
         guard = view.read(control.guard.reg)
         if control.guard.negated:
             guard = affine.invert(guard)
@@ -571,7 +576,7 @@ class Interpreter:
         if self._relevant(block):
             part = state.copy()
             if control.guard is not None:
-                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+                view = self._view(state)
                 part.mask, doubt = guard_mask(view, control.guard)
                 if doubt is not None:
                     part.mask, part.exact = state.mask, False
@@ -629,7 +634,7 @@ class Interpreter:
         state.registers.values[guard.reg.name] = Value(np.full((1, 1), value ^ guard.negated))
 
     def _switch(self, block, control, state: State, successors) -> None:
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        view = self._view(state)
         value = view.read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)

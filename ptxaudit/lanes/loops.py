@@ -53,7 +53,6 @@ class Paths:
         self.loops: dict[int, frozenset[int]] = {}
         _note_loops(self.order or [], frozenset(), self.loops)
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
-        self._always: dict[tuple[int, int], bool] = {}
         self._loops: dict[int, Loop] = {}
 
     def loop(self, head: int, body: list) -> Loop:
@@ -139,17 +138,31 @@ class Paths:
         return {b: frozenset(every[set_bits(bits)]) for b, bits in live.items()}
 
     def always(self, dominator: int, block: int) -> bool:
-        """Every way from `dominator` to the end leads through `block`."""
-        key = dominator, block
-        if key not in self._always:
-            found, b = False, dominator
-            for _ in range(len(self.graph.starts)):
-                b = self.graph.postdominators.get(b, END)
-                if b in (block, END):
-                    found = b == block
-                    break
-            self._always[key] = found
-        return self._always[key]
+        """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
+        first, last = self._spans.get(block, (1, 0))
+        return first < self._spans.get(dominator, (0, 0))[0] <= last
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """block -> its number in the tree of post-dominators from the end, and the highest of those below it."""
+        below: dict[int, list[int]] = {}
+        for b, d in self.graph.postdominators.items():
+            if b != d:
+                below.setdefault(d, []).append(b)
+        spans: dict[int, tuple[int, int]] = {}
+        number, stack = 0, [(END, iter(below.get(END, ())))]
+        first = {END: 0}
+        while stack:
+            b, rest = stack[-1]
+            child = next(rest, None)
+            if child is None:
+                spans[b] = first[b], number
+                stack.pop()
+            else:
+                number += 1
+                first[child] = number
+                stack.append((child, iter(below.get(child, ()))))
+        return spans
 
 
 def set_bits(number: int) -> np.ndarray:

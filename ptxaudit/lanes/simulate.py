@@ -15,9 +15,6 @@ every block index known (`NeedBlocks`).
 
 Branches on values that are not known are stepped over: what they may have changed becomes opaque,
 the accesses inside are marked, and the answer for those is left to `infer`.
-
-With a plan of `tables`, numbers that are written to shared memory and read back are followed (`shadow`); the
-warps of a block then wait for each other at its barriers.
 """
 
 from __future__ import annotations
@@ -31,16 +28,14 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
-from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
+from ..graph import END, Graph, Slice, opaque_load
 from ..ir import Control, Guard, Instruction, Reg
 from . import affine, clusters, given
-from .effects import Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
+from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .observe import line_of
 from .record import Elsewhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
-from .shadow import BlocksNeeded, Shadow, Unsafe
-from .tables import Plan
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
@@ -82,9 +77,9 @@ class Simulation:
     """One run. After `run()`, `records` holds the requests of every site."""
 
     def __init__(self, graph: Graph, part: Slice, env: Environment, records: dict[int, SiteRecord],
-                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool, plan: Plan | None = None):
+                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool):
         """low, high: (rows, 3) first and last block index of each row's class; deadline: perf_counter
-        time; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
+        time; allow_blocks: NeedBlocks may be raised."""
         self.graph, self.part, self.env, self.records = graph, part, env, records
         self.instructions = graph.function.instructions
         self.registers = Registers(env.rows)
@@ -96,9 +91,6 @@ class Simulation:
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
         self.waiting: list[tuple[Cohort, object]] = []
-        self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
-        self.plan = plan
-        self.shadow = None if plan is None else Shadow(env, low, high, plan.writes.valued, allow_blocks)
         self.serial = 0
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
@@ -121,17 +113,13 @@ class Simulation:
     def run(self) -> None:
         rows = np.arange(self.env.rows)
         self.push(Cohort(0, rows, self.env.exists.copy()))
-        try:
-            self.drain()
-        except BlocksNeeded as need:
-            raise NeedBlocks(need.dimensions) from None
+        self.drain()
 
     def drain(self) -> None:
         """Run until no cohort is left."""
-        while self.heap or self.waiting or self.held:
+        while self.heap or self.waiting:
             if not self.heap:
-                if not self.held or not self._pass_barriers():
-                    self._release_all()
+                self._release_all()
                 continue
             _, _, cohort = heapq.heappop(self.heap)
             cohort = self._join(cohort)
@@ -143,14 +131,13 @@ class Simulation:
         while self.heap and self.heap[0][0] == cohort.pc:
             item = heapq.heappop(self.heap)
             other = item[2]
-            if other.calls != cohort.calls:
+            if other.calls != cohort.calls or other.state != cohort.state:
                 kept.append(item)
-                continue
-            together = np.intersect1d(other.rows, cohort.rows).size > 0
-            if self.explicit if together else other.state != cohort.state:
-                kept.append(item)
-            elif together:
-                cohort = self._merged(cohort, other)
+            elif np.intersect1d(other.rows, cohort.rows).size:
+                if self.explicit:
+                    kept.append(item)
+                else:
+                    cohort = self._merged(cohort, other)
             else:
                 rows = np.concatenate([cohort.rows, other.rows])
                 order = np.argsort(rows, kind="stable")
@@ -167,7 +154,7 @@ class Simulation:
         mask = np.zeros((len(rows), LANES), bool)
         mask[np.searchsorted(rows, a.rows)] |= a.mask
         mask[np.searchsorted(rows, b.rows)] |= b.mask
-        return Cohort(a.pc, rows, mask, a.calls, *_either_state(a.state, b.state))
+        return Cohort(a.pc, rows, mask, a.calls, *a.state)
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
@@ -193,7 +180,7 @@ class Simulation:
                 if met is None:
                     return
                 cohort = met
-            if block in self.repeats.heads and pc == self.graph.starts[block] and not (self.heap or self.waiting or self.held):
+            if block in self.repeats.heads and pc == self.graph.starts[block] and not self.heap and not self.waiting:
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort)
             view = self._view(cohort)
@@ -225,8 +212,6 @@ class Simulation:
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
-            if self.shadow is not None and op.space in SHARED_SPACES and self._shared(op, instruction, cohort, view):
-                continue
             if lap is not None and self._moves(op, lap):
                 self._run_in_round(op, lap, view, instruction.index)
             elif self.symbolic_blocks and self._depends_on_block(op):
@@ -398,8 +383,6 @@ class Simulation:
         """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
         if self.repeats.round is not None:
             raise NotAffine
-        if self.shadow is not None:
-            cuts = self.shadow.whole_blocks(cuts)
         self.repeats.forget()
         index, low, high = [], [], []
         for row in range(self.registers.rows):
@@ -437,9 +420,6 @@ class Simulation:
             return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state)
         self.heap = [(p, s, renumber(c)) for p, s, c in self.heap]
         self.waiting = [(renumber(c), b) for c, b in self.waiting]
-        self.held = [(renumber(c), b) for c, b in self.held]
-        if self.shadow is not None:
-            self.shadow.expand(index, self.low, self.high)
         return renumber(cohort)
 
     # --- accesses ---
@@ -613,11 +593,8 @@ class Simulation:
                 return self._warpsync(c, cohort, following)
             case "yield":
                 self._yield(instruction, cohort)
-            case "barrier":
-                if not self.explicit and c.guard is None:
-                    self._tighten(cohort)      # ptxas puts a WARPSYNC before it where lanes may have parted
-                if self.plan is not None and instruction.index in self.plan.barriers:
-                    return self._hold(cohort, following, self.plan.barriers[instruction.index])
+            case "barrier" if not self.explicit and c.guard is None:
+                self._tighten(cohort)          # ptxas puts a WARPSYNC before it where lanes may have parted
         cohort.pc = following
         return cohort
 
@@ -736,7 +713,7 @@ class Simulation:
             expected = unpack(named) & alive | cohort.mask
             if not (alive & ~expected).any():
                 self._tighten(cohort)
-            return self._gather(cohort, expected, ("warpsync", pc, bool((~words & np.where(alive, pack(alive), 0))[cohort.mask].any())), None)
+            return self._gather(cohort, expected, ("warpsync", pc), None)
         for word in different:
             mask = cohort.mask & (words == word)
             some = mask.any(axis=1)
@@ -770,7 +747,6 @@ class Simulation:
         # others of the same warp may be waiting here already
         mask = cohort.mask.copy()
         still = []
-        kind, states = np.zeros(len(cohort.rows), int), [cohort.state]      # of each warp: what its lanes bring along
         for other, other_key in self.waiting:
             if other_key != key or other.calls != cohort.calls:
                 still.append((other, other_key))
@@ -778,24 +754,21 @@ class Simulation:
             shared = np.isin(other.rows, cohort.rows)
             position = np.searchsorted(cohort.rows, other.rows[shared])
             mask[position] |= other.mask[shared]
-            for k in np.unique(kind[position]) if other.state != cohort.state else ():
-                kind[position[kind[position] == k]] = len(states)
-                states.append(_either_state(states[k], other.state))
             if (~shared).any():
                 still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, *other.state), other_key))
         self.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
-        for k in np.unique(kind):
-            of_kind = kind == k
-            ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
-            late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
-            if self.loose[ready.rows].any() and not ready.parted:
-                ready.parted = "lanes that wait for others may go on without them at YIELD"
-            if len(late.rows):
-                self.waiting.append((late, key))
-            if words is not None and len(ready.rows):
-                words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
-            self.push(ready)
+        ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, *cohort.state)
+        if self.loose[ready.rows].any() and not ready.parted:
+            ready.parted = "lanes that wait for others may go on without them at YIELD"
+        if (~complete).any():
+            late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, *cohort.state)
+            self.waiting.append((late, key))
+        if not len(ready.rows):
+            return None
+        if words is not None:
+            words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
+        self.push(ready)
         return None
 
     def _release_all(self) -> None:
@@ -937,12 +910,6 @@ class Simulation:
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt, record.doubt_data = record.doubt or reason, record.doubt_data or data
-
-
-def _either_state(a: tuple, b: tuple) -> tuple:
-    """What lanes bring along that come together: the doubts of both."""
-    doubt, doubt_data, parted, parted_data = a
-    return doubt or b[0], doubt_data or b[1], parted or b[2], parted_data or b[3]
 
 
 def _cause(doubt: Value, index: int) -> Lost:

@@ -139,8 +139,7 @@ class Graph:
     @cached_property
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
-        reverse = self._coming_back.reverse(copy=True)
-        ipdom = nx.immediate_dominators(reverse, END)
+        ipdom = nx.immediate_dominators(_reversed(self._coming_back), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
@@ -167,7 +166,7 @@ class Graph:
             kept.remove_edge(u, v)
             if not nx.has_path(kept, u, END):
                 kept.add_edge(u, v)
-        ipdom = nx.immediate_dominators(kept.reverse(copy=True), END)
+        ipdom = nx.immediate_dominators(_reversed(kept), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     def _only_exits(self, block: int) -> bool:
@@ -237,6 +236,8 @@ class Graph:
             return frozenset(self.block_of[i.index] for i in self.function.instructions
                              if i.control is not None and i.control.kind == "yield")
         out: set[int] = set()
+        if not any(op.name == "atom" for i in self.function.instructions for op in i.ops):
+            return frozenset()
         for source, head in self.within.edges:
             if head != END and head in self._dominating(source):
                 loop = self._loop(source, head)
@@ -600,6 +601,14 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
             out = list(c.targets) or [following]
             return out + [following] if c.guard and c.targets else out
     return [following]
+
+
+def _reversed(cfg: nx.DiGraph) -> nx.DiGraph:
+    """All edges the other way round. (DiGraph.reverse copies what is attached to each of them deeply.)"""
+    out = nx.DiGraph()
+    out.add_nodes_from(cfg.nodes)
+    out.add_edges_from((v, u) for u, v in cfg.edges)
+    return out
 
 
 def _join_to_end(cfg: nx.DiGraph) -> None:

@@ -659,9 +659,11 @@ class Interpreter:
     def _go(self, source: int, target: int, state: State) -> None:
         """The state at the end of a block is one of those that begin another, with the registers that may still be read."""
         if target != END and target in self.paths.live:          # else nothing lies there that matters
-            values, live = state.registers.values, self.paths.live[target]
+            values = state.registers.values
             registers = Registers(state.registers.rows)
-            registers.values = {n: v for n, v in values.items() if n in live or isinstance(n, tuple)}
+            registers.values = {n: values[n] for n in self.paths.live[target] if n in values}
+            if self.paths.local:
+                registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}
             self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))
 
     # --- meeting ---

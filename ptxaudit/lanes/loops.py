@@ -104,7 +104,7 @@ class Paths:
         return successors
 
     @cached_property
-    def live(self) -> dict[int, frozenset[str]]:
+    def live(self) -> dict[int, tuple[str, ...]]:
         """By sets of bits."""
         names: dict[str, int] = {}
         bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
@@ -135,7 +135,12 @@ class Paths:
                 live[b] = entering
                 work.extend(self.reduced.predecessors(b))
         every = np.array(list(names), dtype=object)
-        return {b: frozenset(every[set_bits(bits)]) for b, bits in live.items()}
+        return {b: tuple(every[set_bits(bits)].tolist()) for b, bits in live.items()}
+
+    @cached_property
+    def local(self) -> bool:
+        """Something of the slice is in local memory, whose places are registers with other names."""
+        return any(op.space in ("local", "generic") and op.name == "store" for ops in self.part.ops.values() for op in ops)
 
     def always(self, dominator: int, block: int) -> bool:
         """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
@@ -198,8 +203,12 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
     None when a loop has several entries.
     """
     def order(nodes: frozenset, entry: int | None):
-        sub = graph.subgraph(nodes).copy()          # a view would ask its filter at every step
+        sub = nx.DiGraph()                          # (a view of a part asks its filter at every step)
+        sub.add_nodes_from(nodes)
+        sub.add_edges_from((n, s) for n in nodes for s in graph.successors(n) if s in nodes)
         condensed = nx.condensation(sub)
+        if len(condensed) == len(nodes) and not any(sub.has_edge(n, n) for n in nodes):
+            return list(nx.lexicographical_topological_sort(sub))
         out = []
         for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
             members = condensed.nodes[c]["members"]

@@ -22,6 +22,7 @@ from functools import cached_property
 import networkx as nx
 
 from .ir import Address, Const, Function, Guard, Instruction, Op, Reg, Special
+from .quiet import no_collection
 
 END = -1        # the virtual block after every exit
 
@@ -486,6 +487,7 @@ class Graph:
         return [i.index for i in self.function.instructions if i.site is not None]
 
 
+@no_collection()
 def build(function: Function) -> Graph:
     """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
     instructions = function.instructions

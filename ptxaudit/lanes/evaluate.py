@@ -16,6 +16,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
+from ..quiet import no_collection
 from .clusters import clustered
 from .env import LANES, Facts
 from .given import given
@@ -31,6 +32,7 @@ BUDGET = 30.0                  # seconds a kernel and launch may take when nothi
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
 
 
+@no_collection()
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
              budget: float | None = None) -> KernelResult:
     """All sites of a kernel.

@@ -303,6 +303,10 @@ class Graph:
         return {}
 
     @cached_property
+    def _leaving_memo(self) -> dict[str, tuple[dict[int, list[int]], set[int]]]:
+        return {}
+
+    @cached_property
     def before(self) -> dict[int, tuple[int, ...]]:
         """block -> the blocks that may come just before it."""
         return {b: tuple(self.cfg.predecessors(b)) for b in self.cfg}
@@ -326,14 +330,7 @@ class Graph:
     def _at_entry(self, register: str, block: int) -> frozenset[int]:
         key = (register, block)
         if key not in self._entry_memo:
-            leaving: dict[int, list[int]] = {}          # block -> writes that hold at its end
-            ended: set[int] = set()                     # blocks with one that holds for certain
-            for at, kills in reversed(self.definitions[register]):
-                b = self.block_of[at]
-                if b not in ended:
-                    leaving.setdefault(b, []).append(at)
-                    if kills:
-                        ended.add(b)
+            leaving, ended = self._leaving(register)
             found, seen, stack = set(), set(), list(self.before.get(block, ()))
             while stack:
                 b = stack.pop()
@@ -347,6 +344,20 @@ class Graph:
                 stack.extend(self.before[b])
             self._entry_memo[key] = frozenset(found)
         return self._entry_memo[key]
+
+    def _leaving(self, register: str) -> tuple[dict[int, list[int]], set[int]]:
+        """(block -> writes of a register that may hold at its end, blocks with one that holds for certain)."""
+        if register not in self._leaving_memo:
+            leaving: dict[int, list[int]] = {}
+            ended: set[int] = set()
+            for at, kills in reversed(self.definitions[register]):
+                b = self.block_of[at]
+                if b not in ended:
+                    leaving.setdefault(b, []).append(at)
+                    if kills:
+                        ended.add(b)
+            self._leaving_memo[register] = leaving, ended
+        return self._leaving_memo[register]
 
     # --- slices ---
 

@@ -36,6 +36,7 @@ UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is ge
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
 LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
+MOST_DEAD = 2              # a state is rid of registers that are read no more when they are so many times the others
 MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
@@ -298,7 +299,7 @@ class Interpreter:
                 back = self._pass(loop, state)
                 if not back:
                     return True
-                state = self._join_exclusive(back)
+                state = self._join_exclusive(loop.head, back)
                 if time.perf_counter() > limit:
                     return False
             return False
@@ -471,10 +472,10 @@ class Interpreter:
     # --- one block ---
 
     def _run_block(self, block: int, state: State) -> None:
+        """Run it from a state that is its own to change."""
         self.steps += 1
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
-        state = state.copy()
         view = self._view(state)
         wanted = self.part.instructions
         last = None
@@ -657,22 +658,25 @@ class Interpreter:
             self._go(block, s, part)
 
     def _go(self, source: int, target: int, state: State) -> None:
-        """The state at the end of a block is one of those that begin another, with the registers that may still be read."""
+        """The state at the end of a block is one of those that begin another, without most registers that are read no more."""
         if target != END and target in self.paths.live:          # else nothing lies there that matters
-            values = state.registers.values
+            values, live = state.registers.values, self.paths.live[target]
             registers = Registers(state.registers.rows)
-            registers.values = {n: values[n] for n in self.paths.live[target] if n in values}
-            if self.paths.local:
-                registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}
+            if len(values) > MOST_DEAD * len(live) + MOST_DEAD:
+                registers.values = {n: values[n] for n in live if n in values}
+                if self.paths.local:
+                    registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}
+            else:
+                registers.values = dict(values)
             self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))
 
     # --- meeting ---
 
-    def _join_exclusive(self, arriving) -> State:
+    def _join_exclusive(self, head: int, arriving) -> State:
         """States of lanes that are known to be different ones."""
         out = arriving[0][1].copy()
         for _, state in arriving[1:]:
-            self._merge(out, state, None, ("trip",))
+            self._merge(head, out, state, None, ("trip",))
         return out
 
     def _join(self, block: int, arriving) -> State:
@@ -681,14 +685,14 @@ class Interpreter:
         apart = len(arriving) > 1 and self._apart(block)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, apart, (block, n))
+            self._merge(block, out, state, apart, (block, n))
         return self._restore(block, out)
 
     def _join_calls(self, block: int, arriving) -> State:
         """What a routine is called with: one of these at a time."""
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, False, (block, n), together=False)
+            self._merge(block, out, state, False, (block, n), together=False)
         return out
 
     def _join_back(self, loop: Loop, arriving) -> State:
@@ -696,7 +700,7 @@ class Interpreter:
         apart = any(self.branches.any(b, "varying") for b in loop.forks)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, apart, (loop.head, "back", n))
+            self._merge(loop.head, out, state, apart, (loop.head, "back", n))
         return out
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:
@@ -743,13 +747,14 @@ class Interpreter:
                 stack.extend(self.reduced.predecessors(b))
         return False
 
-    def _merge(self, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
-        """Fold another state into `out`. together: lanes of both then go on at the same time."""
+    def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
+        """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
         exclusive = together and not (out.mask & other.mask).any()
-        values, others = out.registers.values, other.registers.values
-        for name in list({**values, **others}):
+        values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
+        for name in [n for n in {**values, **others} if values.get(n) is not others.get(n)]:
             a, b = values.get(name), others.get(name)
-            if a is b:
+            if name not in live and not isinstance(name, tuple):
+                values.pop(name, None)               # read no more
                 continue
             if a is None or b is None:
                 if isinstance(name, tuple):

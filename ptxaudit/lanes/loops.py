@@ -104,8 +104,8 @@ class Paths:
         return successors
 
     @cached_property
-    def live(self) -> dict[int, tuple[str, ...]]:
-        """By sets of bits."""
+    def live(self) -> dict[int, dict[str, None]]:
+        """By sets of bits; the names in an order that is always the same."""
         names: dict[str, int] = {}
         bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
         wanted = self.part.instructions
@@ -124,18 +124,22 @@ class Paths:
                             kills |= bit(reg)
             used[b], killed[b] = reads, kills
         live = dict(used)
-        work = list(self.reduced.nodes)
-        while work:
-            b = work.pop()
-            after = 0
-            for s in self.reduced.successors(b):
-                after |= live[s]
-            entering = used[b] | after & ~killed[b]
-            if entering != live[b]:
-                live[b] = entering
-                work.extend(self.reduced.predecessors(b))
+        order = list(nx.dfs_postorder_nodes(self.reduced, 0))          # what follows comes first
+        before = {b: [p for p in self.reduced.predecessors(b)] for b in order}
+        after = {b: [s for s in self.reduced.successors(b)] for b in order}
+        changed = set(order)
+        while changed:
+            for b in order:
+                if b in changed:
+                    changed.discard(b)
+                    entering = used[b]
+                    for s in after[b]:
+                        entering |= live[s] & ~killed[b]
+                    if entering != live[b]:
+                        live[b] = entering
+                        changed.update(before[b])
         every = np.array(list(names), dtype=object)
-        return {b: tuple(every[set_bits(bits)].tolist()) for b, bits in live.items()}
+        return {b: dict.fromkeys(every[set_bits(bits)].tolist()) for b, bits in live.items()}
 
     @cached_property
     def local(self) -> bool:

@@ -30,7 +30,7 @@ from .loops import Loop, Paths
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
+from .value import Lost, Uniform, Value, because, constant, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
@@ -632,7 +632,7 @@ class Interpreter:
     @staticmethod
     def _assume(state: State, guard, value: bool) -> None:
         """On a way that a predicate opened, the predicate is known."""
-        state.registers.values[guard.reg.name] = Value(np.full((1, 1), value ^ guard.negated))
+        state.registers.values[guard.reg.name] = constant(value ^ guard.negated, 1)
 
     def _switch(self, block, control, state: State, successors) -> None:
         view = self._view(state)
@@ -705,17 +705,16 @@ class Interpreter:
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:
         """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
-        d = self.idom.get(block)
-        while d is not None and d in self.after and d != block:
-            if self.loops[d] <= self.loops[block] and self.paths.always(d, block):
-                before = self.after[d]
-                if not firm and self._loosened(d, block):
-                    return state
-                if not (state.mask & ~before.mask).any():
-                    state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
-                if before.exact or not firm:
-                    return state
-            d = self.idom.get(d) if self.idom.get(d) != d else None
+        d = self.paths.gathered(block)
+        while d in self.after:
+            before = self.after[d]
+            if not firm and self._loosened(d, block):
+                break
+            if not (state.mask & ~before.mask).any():
+                state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
+            if before.exact or not firm:
+                break
+            d = self.paths.gathered(d)
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:

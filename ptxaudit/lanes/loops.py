@@ -54,6 +54,7 @@ class Paths:
         _note_loops(self.order or [], frozenset(), self.loops)
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
+        self._gathered: dict[int, int | None] = {}
 
     def loop(self, head: int, body: list) -> Loop:
         """The loop at a head of the order."""
@@ -150,6 +151,18 @@ class Paths:
         """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
         first, last = self._spans.get(block, (1, 0))
         return first < self._spans.get(dominator, (0, 0))[0] <= last
+
+    def gathered(self, block: int) -> int | None:
+        """The nearest dominator of a block all of whose lanes arrive there, in no more trips than they left.
+
+        (The one before that is the same of this one.)
+        """
+        if block not in self._gathered:
+            d = self.dominators.get(block)
+            while d is not None and not (self.loops[d] <= self.loops[block] and self.always(d, block)):
+                d = self.dominators.get(d) if self.dominators.get(d) != d else None
+            self._gathered[block] = d if d != block else None
+        return self._gathered[block]
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:

@@ -41,13 +41,14 @@ from functools import partial
 from pathlib import Path
 
 from ptxaudit import graph, lanes, ptxas
+from ptxaudit.cli import GARBAGE_THRESHOLD
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import SiteResult, Status
 from ptxaudit.link import link
 from ptxaudit.machines import get as machine_of
 from ptxaudit.ptx.lift import lift_module
 from ptxaudit.ptx.parse import parse_module
-from ptxaudit.cli import GARBAGE_THRESHOLD
+from ptxaudit.ptx.spread import spread
 from ptxaudit.version import __version__
 
 BUDGET = 10.0               # seconds a kernel: the goal is that none needs them
@@ -153,11 +154,12 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
     fault, sites = "", ()
     try:
         with at_most(budget):
-            function = link(module, kernel)
+            machine = machine_of(kernel.arch)
+            function = spread(link(module, kernel), machine.fragments)
             flow = graph.build(function)
             if not flow.sites():
                 return None
-            sites = lanes.evaluate(function, flow, machine=machine_of(function.arch), budget=PATIENCE * budget).sites
+            sites = lanes.evaluate(function, flow, machine=machine, budget=PATIENCE * budget).sites
     except TimeOut:
         fault = "time-out"
     except InputError as error:

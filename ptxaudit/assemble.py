@@ -99,7 +99,7 @@ def kernel_entry(
         assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
-        sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
+        sites=tuple(site_entry(function, site, ids, machine, lines) for site in ids.told_apart(result.sites)),
         registers=registers,
         instructions=sum(instruction.opcode not in PADDING for instruction in function.instructions),
         local=tuple(local_entry(function, access, lines) for access in local),
@@ -278,12 +278,22 @@ class SiteIds:
         for instruction in function.instructions:
             if instruction.site is None:
                 continue
+            if instruction.site.again:
+                self._ids[instruction.index] = self._ids[instruction.index - 1]
+                continue
             stem = self._stem(instruction, access_of(instruction.site.opcode)[0])
             count[stem] += 1
             self._ids[instruction.index] = stem if count[stem] == 1 else f"{stem}.{count[stem]}"
 
     def of(self, instruction: ir.Instruction, access: str) -> str:
         return self._ids.get(instruction.index) or self._stem(instruction, access)
+
+    def told_apart(self, sites: Iterable[SiteResult]) -> Iterable[SiteResult]:
+        """One result of each id: the accesses of a wmma fragment that is never reached are listed one by one."""
+        first: dict[str | int, SiteResult] = {}
+        for site in sites:
+            first.setdefault(self._ids.get(site.index, site.index), site)
+        return first.values()
 
     def _stem(self, instruction: ir.Instruction, access: str) -> str:
         where = "".join(f"@{_name(file)}:{line}" for file, line in _positions(instruction.source))

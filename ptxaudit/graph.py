@@ -152,7 +152,7 @@ class Graph:
         always stays, that with the most behind it: what follows a loop is not an early return.
         """
         kept = self._coming_back.copy()
-        exits = {b for b in self.cfg.nodes if b != END and self._only_exits(b)}
+        exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
         idom = self.dominators
         ways = []
         for u in self.cfg.nodes:
@@ -170,7 +170,7 @@ class Graph:
         ipdom = nx.immediate_dominators(_reversed(kept), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
-    def _only_exits(self, block: int) -> bool:
+    def only_exits(self, block: int) -> bool:
         """A block that does nothing but end."""
         return all(i.site is None and not i.ops for i in self.function.instructions[self.starts[block]:self.ends[block]]) \
             and list(self.within.successors(block)) == [END]
@@ -399,9 +399,10 @@ class Graph:
 
     @staticmethod
     def guard_reads(instruction: Instruction) -> list[Reg]:
-        """Predicates that decide which lanes take part in an access."""
+        """Predicates that decide which lanes take part in an access, or at a barrier."""
         site = instruction.site
-        return [g.reg for g in (site.guard, site.ignore, instruction.guard) if isinstance(g, Guard)]
+        guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
+        return [g.reg for g in guards if isinstance(g, Guard)]
 
     @staticmethod
     def control_reads(instruction: Instruction) -> list[Reg]:

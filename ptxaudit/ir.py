@@ -213,6 +213,7 @@ class Site:
     source_offset: int = 0
     ignore: Guard | None = None
     source_size: Operand | None = None
+    again: bool = False    # as the site of the instruction before it, up to a shift that changes no count (fragments of wmma)
     unscored: str = ""     # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""      # of a matrix product: where its first factor comes from
 

@@ -109,7 +109,8 @@ class Machine:
     machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
     were measured}, of loops the PTX opcode; every other opcode is *by rule*. line_cycles: of cp.async.cg that read the same
     sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
-    copy_cycles: of cp.async.ca, a wavefront and once a request.
+    copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says what wmma.load
+    and wmma.store become, "" where there are none.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Machine:
     line_cycles: tuple[tuple[int, int, float, float], ...] = ()
     fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
     copy_cycles: tuple[float, float] | None = None
+    fragments: str = ""
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""

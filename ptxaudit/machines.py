@@ -158,25 +158,25 @@ _AMPERE = _TURING + _CP_ASYNC
 _HOPPER = _AMPERE + _STMATRIX
 _BLACKWELL = _HOPPER + _OTHER_MATRIX
 
-# generation, architecture numbers with their suffixes, table, why its machine code cannot be scored
+# generation, architecture numbers with their suffixes, table, how wmma is translated, why its machine code cannot be scored
 GENERATIONS = (
-    ("Maxwell", "50 52 53", _VOLTA, _PTX_ONLY),
-    ("Pascal", "60 61 62", _VOLTA, _PTX_ONLY),
-    ("Volta", "70 72", _VOLTA, _PTX_ONLY),
-    ("Turing", "75", _TURING, ""),
-    ("Ampere", "80 86 87 88", _AMPERE, ""),
-    ("Ada", "89", _AMPERE, ""),
-    ("Hopper", "90 90a", _HOPPER, ""),
-    ("Blackwell", "100 100a 100f 101 101a 101f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a 121f", _BLACKWELL, ""),
+    ("Maxwell", "50 52 53", _VOLTA, "", _PTX_ONLY),
+    ("Pascal", "60 61 62", _VOLTA, "", _PTX_ONLY),
+    ("Volta", "70 72", _VOLTA, "volta", _PTX_ONLY),
+    ("Turing", "75", _TURING, "turing", ""),
+    ("Ampere", "80 86 87 88", _AMPERE, "ampere", ""),
+    ("Ada", "89", _AMPERE, "ampere", ""),
+    ("Hopper", "90 90a", _HOPPER, "ampere", ""),
+    ("Blackwell", "100 100a 100f 101 101a 101f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a 121f", _BLACKWELL, "ampere", ""),
 )
 
 
-def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], machine_code: str) -> Machine:
+def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], fragments: str, machine_code: str) -> Machine:
     name = f"sm_{number}"
     measured = name in MEASURED_ARCHS
     return Machine(
         name=name, title=f"{generation}, {name}", banks=BANKS, word=WORD, lanes=WARP, archs=(name,), rules=rules,
-        sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code,
+        sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code, fragments=fragments,
         measured=MEASURED if measured else {}, notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
         fresh_cycles=FRESH_CYCLES if measured else (), copy_cycles=COPY_CYCLES if measured else None)
 
@@ -252,8 +252,8 @@ KEPLER_8 = _kepler(
     "whole warp: the most distinct 64-bit words in one bank")
 
 NAMED = {machine.name: machine for machine in (TESLA, FERMI, KEPLER_4, KEPLER_8)} | {
-    f"sm_{number}": _modern_machine(generation, number, rules, machine_code)
-    for generation, numbers, rules, machine_code in GENERATIONS for number in numbers.split()}
+    f"sm_{number}": _modern_machine(generation, number, rules, fragments, machine_code)
+    for generation, numbers, rules, fragments, machine_code in GENERATIONS for number in numbers.split()}
 _BY_ARCH = {arch: machine for machine in NAMED.values() for arch in machine.archs}
 _KEPLER_ARCHS = ("sm_30", "sm_32", "sm_35", "sm_37")
 

@@ -260,7 +260,7 @@ def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
     told, became = sum(a.width or 0 for a in ptx), sum(a.width or 0 for a in sass)
     ids = tuple(a.id for a in ptx), tuple(a.id for a in sass)
     kinds = {a.access for a in sass} != {a.access for a in ptx}
-    if kinds and len(sass) > 1:
+    if (kinds or ptx[0].text.startswith("wmma.")) and len(sass) > 1:
         return Pairing("expanded", len(sass), *ids, by=by)
     if len(ptx) == len(sass) == 1 and (kinds or not known or told == became):
         return Pairing("kept", 1, *ids, by=by)

@@ -26,6 +26,7 @@ from ptxaudit.loading import chosen
 from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.pairing import PtxMap, Side, paired, side
+from ptxaudit.ptx.spread import spread
 from ptxaudit.questions import with_questions
 from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
@@ -111,8 +112,8 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
     for content, loaded in read_all(inputs, options, part, progress):
         for module, kernel in _chosen(loaded.modules, options):
             with part.collecting(content.path, kernel.name):
-                function = link(module, kernel)
-                machine = machine_for(function, options)
+                machine = machine_for(kernel, options)
+                function = spread(link(module, kernel), machine.fragments)
                 flow = graph.build(function)
                 local = lane_indexed(function, flow)
                 positions = loaded.parameter_positions(function)

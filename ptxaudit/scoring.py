@@ -14,13 +14,13 @@ import numpy as np
 
 from ptxaudit import machines
 from ptxaudit.banks.access import Access, classify
-from ptxaudit.banks.count import Scores, score
+from ptxaudit.banks.count import Scores, first_with, score
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Machine
 
 DEFAULT_ARCH = "sm_90"
 ADDRESS_BITS = 32          # a shared address; the hardware's windows are smaller
-_OUT_OF_RANGE = -(1 << ADDRESS_BITS)      # bits that no address has: the sign, and all from ADDRESS_BITS on
+SOURCE_BITS = 62           # a source address; that of today's GPUs has fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,9 @@ def _integers(values, name: str) -> np.ndarray:
 
 def _check_range(rows: np.ndarray, on: np.ndarray, name: str, bits: int) -> None:
     """Every active lane's number is from 0 to 2**bits - 1."""
-    outside = rows & -(1 << bits)
-    if outside.any() and (bad := (outside != 0) & on).any():
-        row, lane = (int(i) for i in np.argwhere(bad)[0])
-        raise InputError(f"lane {lane}'s {name} is {int(rows[row, lane])}", f"addresses are from 0 to 2**{bits} - 1 bytes")
+    if (found := first_with(-(1 << bits), rows, on)) is not None:
+        lane, number = found
+        raise InputError(f"lane {lane}'s {name} is {number}", f"addresses are from 0 to 2**{bits} - 1 bytes")
 
 
 def _check_copy(access: Access, zeros: np.ndarray | None) -> None:
@@ -165,11 +164,10 @@ def _sources(access: Access, sources, shape: tuple[int, int], on: np.ndarray) ->
     rows = rows[None, :] if rows.ndim == 1 else rows
     if rows.shape != shape:
         raise InputError(f"{rows.shape[-1] if rows.ndim else 0} sources for {shape[1]} lanes", "give as many sources as addresses")
-    _check_range(rows, on, "source address", 62)
-    off = (rows % access.align != 0) & on
-    if off.any():
-        row, lane = (int(i) for i in np.argwhere(off)[0])
-        raise InputError(f"{access.opcode}: lane {lane}'s source {int(rows[row, lane])} is not a multiple of {access.align}")
+    if first_with(access.align - 1 | -(1 << SOURCE_BITS), rows, on) is not None:
+        _check_range(rows, on, "source address", SOURCE_BITS)
+        lane, number = first_with(access.align - 1, rows, on)
+        raise InputError(f"{access.opcode}: lane {lane}'s source {number} is not a multiple of {access.align}")
     return rows
 
 

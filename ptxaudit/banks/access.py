@@ -119,7 +119,8 @@ UNSCORED = {
     "async store": "sent through the cluster network, also to the block's own memory: no wavefront counter sees it. Timed on an H200, 10 cycles a warp "
                    "for consecutive words, up to 48 for words 16 bytes or more apart, 123 for one word",
     "multimem": "multimem addresses memory of several GPUs, not shared memory banks",
-    "wmma": "which lane reads what is the compiler's choice (LDSM or LDS): audit the machine code",
+    "wmma": "one address of a whole fragment, of which ptxas makes LDSM, LDS or STS by shape, type, layout and generation: `audit` does so, too, "
+            "and scores these",
     "bulk store": "a bulk store of zeros is issued once: not measured",
     "other": "written by hardware other than a warp's load-store path: not measured",
 }

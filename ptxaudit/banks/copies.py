@@ -18,6 +18,9 @@ before it on its destination slot, or on its source slot, whichever is later: no
                 lines into passes where it reads at most four, otherwise from its fullest slot upwards
 
 Where each group reads one line there is one way only, and both ends meet.
+
+Both need the rounds that *sets* of a group's lanes take by themselves: the lanes of each pass, or of each choice of
+lines. `rounds` serves all sets at once, a byte for each side by side; `few` does the same in bits of an integer.
 """
 
 from __future__ import annotations
@@ -32,8 +35,9 @@ from ptxaudit.machine_model import SOURCE_LINE, Count
 CLASS_BITS = (0b10101101010111011010, 0b01011010111101101111)
 KNOWN_BITS = 20
 FEW_LINES = 4
-_NONE = -1
-_LAST = np.iinfo(np.int64).max       # sorts after every line: an inactive lane
+_BYTE = 8
+_NO_LINE = -1 << 57                  # before every line, and fits beside a lane's number: an inactive lane
+Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]      # low, high, groups with an active lane, ways where low == high: (n,) each
 
 
 @lru_cache
@@ -45,147 +49,126 @@ def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def rounds(cell: np.ndarray, to: np.ndarray, source: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, lanes) int64: the round in which each lane is served, from 1; 0 for inactive lanes.
+def slots(count: Count, addresses: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Destination slot and source slot of each lane."""
+    return addresses // count.unit & count.slots - 1, sources // count.unit & count.slots - 1
 
-    cell: what is served separately (pass and group); to, source: slots. All (n, lanes).
+
+# --- rounds of sets of lanes --------------------------------------------------------------------
+
+def _table(members: list[list[bool]]) -> np.ndarray:
+    """members[k]: which sets a lane numbered k + 1 is in; number 0 is for inactive lanes, which are in none."""
+    return np.array([[False] * len(members[0]), *members], np.uint8) * np.uint8(255)
+
+
+ONE_SET = _table([[True]])
+SETS_OF_LINES = _table([[bool(mask >> line & 1) for mask in range(1 << FEW_LINES)] for line in range(FEW_LINES)])
+
+
+@lru_cache
+def _sets_of_passes(passes: int) -> np.ndarray:
+    sets = 1 << (passes - 1).bit_length()
+    return _table([[one == this for one in range(sets)] for this in range(passes)])
+
+
+def rounds(number: np.ndarray, table: np.ndarray, to: np.ndarray, source: np.ndarray, slots: int) -> np.ndarray:
+    """(n, sets) uint8: the rounds until all lanes of each set are served.
+
+    number (n, lanes): of each lane the row of `table`, which says by 255 or 0 what sets it is in; to, source (n, lanes): its slots.
     """
-    n, lanes = cell.shape
-    slots = int(max(to.max(initial=0), source.max(initial=0))) + 1
-    size = (int(cell.max(initial=0)) + 1) * slots + 1          # and one place for inactive lanes
-    start = np.arange(n)[:, None] * size
-    at = [np.where(active, cell * slots + slot + 1, 0) + start for slot in (to, source)]
-    at_to, at_source = (np.ascontiguousarray(places.T) for places in at)
-    last_to, last_source = np.zeros(n * size, np.int16), np.zeros(n * size, np.int16)      # the last round on each slot
-    served = np.zeros((lanes, n), np.int16)
+    n, lanes = number.shape
+    sets = table.shape[1]
+    together = np.dtype((np.void, sets))                 # the bytes of all sets are moved as one
+    start = np.arange(n) * slots
+    last_to, last_source = np.zeros((2, n * slots * sets), np.uint8).view(together)      # the last round on each slot
+    before_to, before_source, now, member = np.empty((4, n, sets), np.uint8)
+    most = np.zeros((n, sets), np.uint8)
     for lane in range(lanes):
-        i, j = at_to[lane], at_source[lane]
-        served[lane] = last_to[i] = last_source[j] = np.maximum(last_to[i], last_source[j]) + 1
-    return np.where(active, served.T, 0).astype(np.int64)
+        at_to, at_source = start + to[:, lane], start + source[:, lane]
+        last_to.take(at_to, out=before_to.view(together)[:, 0], mode="clip")
+        last_source.take(at_source, out=before_source.view(together)[:, 0], mode="clip")
+        table.take(number[:, lane], 0, out=member, mode="clip")
+        np.maximum(before_to, before_source, out=now)
+        now += 1
+        now &= member
+        np.maximum(most, now, out=most)
+        last_to[at_to] = np.maximum(before_to, now, out=before_to).view(together)[:, 0]
+        last_source[at_source] = np.maximum(before_source, now, out=before_source).view(together)[:, 0]
+    return most
 
 
-def total(cell: np.ndarray, served: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): the rounds of all cells; those of one cell are 1, 2, … without a gap."""
-    n, lanes = cell.shape
-    keys = np.where(active, cell * (lanes + 1) + served, _NONE)
-    keys.sort(1)
-    first = np.ones(keys.shape, bool)
-    first[:, 1:] = keys[:, 1:] != keys[:, :-1]
-    return (first & (keys != _NONE)).sum(1)
+# --- what is in L1 is known ---------------------------------------------------------------------
+
+def alone(count: Count, addresses, active, sources, resident: bool) -> Figures:
+    """No source line is in L1, or (`resident`) all are. sources: whole addresses, of which some may be too far apart to tell classes: bounds."""
+    if resident:
+        return _alone(count, addresses, active, sources, active.view(np.uint8), ONE_SET)
+    region = sources // SOURCE_LINE >> KNOWN_BITS
+    far = ((region != np.take_along_axis(region, active.argmax(1)[:, None], 1)) & active).any(1)
+    return _each(far, between, _absent, count, addresses, active, sources)
+
+
+def _absent(count: Count, addresses, active, sources) -> Figures:
+    turn = _pass_of_lane(sources // SOURCE_LINE, active)
+    return _alone(count, addresses, active, sources, turn, _sets_of_passes(int(turn.max(initial=1))))
+
+
+def _alone(count: Count, addresses, active, sources, turn, table) -> Figures:
+    groups = addresses.shape[1] // count.lanes
+    turn, active, to, source = _by_group(count, turn, active, *slots(count, addresses, sources))
+    each = rounds(turn, table, to, source, count.slots)
+    total = _of_request(groups, np.add, each.sum(1))
+    return total, total, _of_request(groups, np.add, active.any(1)), _of_request(groups, np.maximum, each.max(1))
 
 
 def classes(lines: np.ndarray) -> np.ndarray:
     """The class of each source line (address / 128): 0 to 3."""
-    result = np.zeros_like(lines)
+    result = np.zeros(lines.shape, np.uint8)
     for bits in CLASS_BITS:
         result = result * 2 + np.bitwise_count(lines & bits) % 2
     return result
 
 
-def alone(count: Count, addresses, active, sources, resident: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, ways), (n,) each: no source line is in L1, or (`resident`) all are. sources: whole addresses."""
-    n, lanes = addresses.shape
-    group = np.broadcast_to(np.arange(lanes) // count.lanes, addresses.shape)
-    lines = sources // SOURCE_LINE
-    cell = group if resident else group + (lanes // count.lanes) * _pass_of_lane(lines, active)
-    served = rounds(cell, *_slots(count, addresses, sources), active)
-    low = total(cell, served, active)
-    high, ways = low, served.max(1, initial=0)
-    far = (np.where(active, lines >> KNOWN_BITS, -_LAST).max(1) > np.where(active, lines >> KNOWN_BITS, _LAST).min(1)) & (not resident)
-    if far.any():
-        low, high = low.copy(), high.copy()
-        low[far], high[far], ways[far] = between(count, addresses[far], active[far], sources[far])
-    return low, high, ways
-
-
 def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, lanes): how many other lines of its class come before each lane's line."""
+    """(n, lanes) uint8: where each lane's line comes among those of its class, from 1; 0 for inactive lanes."""
     n, lanes = lines.shape
-    ordered = np.where(active, lines, _LAST)
-    order = ordered.argsort(1, kind="stable")                      # lanes of one line together, in lane order
-    ordered = np.take_along_axis(ordered, order, 1)
-    begins = np.ones(ordered.shape, bool)
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    at = np.maximum.accumulate(np.where(begins, np.arange(lanes), 0), axis=1)
-    start = np.empty_like(order)                                   # the first lane of each lane's line
-    np.put_along_axis(start, order, np.take_along_axis(order, at, 1), 1)
-    first = active & (start == np.arange(lanes))
-    kind = classes(lines)
-    before = np.zeros((n, lanes), np.int64)
-    for c in range(1 << len(CLASS_BITS)):
-        mine = first & (kind == c)
-        before = np.where(kind == c, np.cumsum(mine, axis=1) - mine, before)
-    return np.take_along_axis(before, start, 1)
+    place, line = _by_line(lines, active)
+    first = _in_lane_order(place, np.diff(line, axis=1, prepend=np.uint8(0)) == 1)      # whether a lane is its line's first
+    kind = _BYTE * classes(lines)                                                        # a byte counts each class
+    turn = (np.cumsum(first.astype(np.uint32) << kind, axis=1, dtype=np.uint32) >> kind).astype(np.uint8)
+    at = _in_lane_order(place, line) + np.arange(n)[:, None] * (lanes + 1)
+    of_line = np.zeros(n * (lanes + 1), np.uint8)
+    of_line[at[first]] = turn[first]
+    return of_line[at]
 
 
-def _slots(count: Count, addresses, sources) -> tuple[np.ndarray, np.ndarray]:
-    return addresses // count.unit % count.slots, sources // count.unit % count.slots
+# --- what is in L1 is not known -----------------------------------------------------------------
+
+def between(count: Count, addresses, active, sources) -> Figures:
+    """Whatever is in L1. sources: up to a shift by whole lines."""
+    groups = addresses.shape[1] // count.lanes
+    addresses, active, sources = _by_group(count, addresses, active, sources)
+    place, line = _by_line(sources // SOURCE_LINE, active)
+    low, high, many, together = _each(
+        line[:, -1] > FEW_LINES, _from_the_fullest, _over_partitions, count, _in_lane_order(place, line), *slots(count, addresses, sources))
+    return (_of_request(groups, np.add, low), _of_request(groups, np.add, high),
+            _of_request(groups, np.add, many > 0), _of_request(groups, np.maximum, together))
 
 
-def between(count: Count, addresses, active, sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, ways where they meet), (n,) each. sources: up to a shift by whole lines."""
-    n, lanes = addresses.shape
-    size = count.lanes
-    addresses, active, sources = (a.reshape(n * lanes // size, size) for a in (addresses, active, sources))
-    to, source = _slots(count, addresses, sources)
-    lines = sources // SOURCE_LINE
-    many = _how_many(lines, active)
-    none = np.zeros_like(addresses)
-    served = rounds(none, to, source, active)
-    low = served.max(1)
-    high, ways = low.copy(), low.copy()
-    high = np.where(low == 1, np.maximum(many, 1), high)           # no slot is taken twice, in however many passes
-    high[~active.any(1)] = 0
-    for n_lines in range(2, FEW_LINES + 1):
-        some = (many == n_lines) & (low > 1)
-        if some.any():
-            low[some], high[some] = _over_partitions(count, n_lines, low[some], to[some], source[some], active[some], lines[some])
-    more = many > FEW_LINES
-    if more.any():
-        high[more] = np.minimum(active[more].sum(1), many[more] * low[more])      # no pass takes longer than all at once
-        low[more] = np.maximum(*(_fullest(slot[more], active[more], count.slots) for slot in (to, source)))
-    return low.reshape(n, -1).sum(1), high.reshape(n, -1).sum(1), ways.reshape(n, -1).max(1)
+def _over_partitions(count: Count, line, to, source) -> Figures:
+    """(fewest, most, lines, of all lines together) over all ways to cut a group's lines into passes."""
+    alone = np.ascontiguousarray(rounds(line, SETS_OF_LINES, to, source, count.slots).T)
+    costs = [sum(alone[mask] for mask in ways) for ways in partitions(FEW_LINES)]
+    return np.minimum.reduce(costs), np.maximum.reduce(costs), line.max(1), alone[-1]
 
 
-def _over_partitions(count: Count, n_lines: int, together, to, source, active, lines) -> tuple[np.ndarray, np.ndarray]:
-    """(fewest, most) over all ways to cut the lines of a group into passes: what each set of lines takes, then sums."""
-    line = _numbered(lines, active)
-    alone = {mask: np.empty_like(together) for mask in range(1, (1 << n_lines) - 1)} | {(1 << n_lines) - 1: together}
-    apart = _fullest(to, active, count.slots) == 1                 # then only the source slots decide: their lanes of these lines
-    if apart.any():
-        n = int(apart.sum())
-        bins = (np.arange(n)[:, None] * n_lines + line[apart]) * count.slots + source[apart]
-        on_slot = np.bincount(bins[active[apart]], minlength=n * n_lines * count.slots).astype(np.int8).reshape(n, n_lines, count.slots)
-        sets = {1 << i: on_slot[:, i] for i in range(n_lines)}
-        for mask in range(1, (1 << n_lines) - 1):
-            if mask not in sets:
-                sets[mask] = sets[mask & mask - 1] + sets[mask & -mask]
-            alone[mask][apart] = sets[mask].max(1)
-    if not apart.all():
-        to_, source_, on, line = to[~apart], source[~apart], active[~apart], line[~apart]
-        for mask in alone.keys() - {(1 << n_lines) - 1}:
-            alone[mask][~apart] = rounds(np.zeros_like(to_), to_, source_, on & (mask >> line & 1 == 1)).max(1)
-    costs = [sum(alone[mask] for mask in ways) for ways in partitions(n_lines)]
-    return np.minimum.reduce(costs), np.maximum.reduce(costs)
-
-
-def _how_many(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): the different lines of the active lanes."""
-    ordered = np.where(active, lines, _LAST)
-    ordered.sort(1)
-    return (ordered[:, 1:] != ordered[:, :-1]).sum(1) + 1 - (ordered[:, -1] == _LAST)
-
-
-def _numbered(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, lanes): the lines of a row by ascending address, from 0."""
-    ordered = np.where(active, lines, _LAST)
-    order = ordered.argsort(1, kind="stable")
-    ordered = np.take_along_axis(ordered, order, 1)
-    step = np.zeros(ordered.shape, np.int64)
-    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=step[:, 1:])
-    number = np.empty_like(step)
-    np.put_along_axis(number, order, step, 1)
-    return number
+def _from_the_fullest(count: Count, line, to, source) -> Figures:
+    """The same from the fullest slot, to one pass a line, none of which takes longer than all lines at once."""
+    active = line > 0
+    together = rounds(active.view(np.uint8), ONE_SET, to, source, count.slots)[:, 0]
+    many = line.max(1)
+    high = np.minimum(active.sum(1), many * together.astype(np.int64))
+    return np.maximum(_fullest(to, active, count.slots), _fullest(source, active, count.slots)), high, many, together
 
 
 def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
@@ -193,3 +176,48 @@ def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
     n = len(slot)
     found = (slot + np.arange(n)[:, None] * slots)[active]
     return np.bincount(found, minlength=n * slots).reshape(n, slots).max(1)
+
+
+# --- lanes and their lines ----------------------------------------------------------------------
+
+def _by_line(lines: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lanes of each row with those of one line together, inactive ones before all: (their flat places, the line's number from 1 or 0)."""
+    n, lanes = lines.shape
+    ordered = np.where(active, lines, _NO_LINE) * lanes + np.arange(lanes)      # line and lane in one number: lanes of a line stay in order
+    ordered.sort(1)
+    place = (ordered & lanes - 1) + np.arange(n)[:, None] * lanes
+    ordered //= lanes
+    begins = np.empty(ordered.shape, bool)
+    np.not_equal(ordered[:, 0], _NO_LINE, out=begins[:, 0])
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=begins[:, 1:])
+    return place, np.cumsum(begins, axis=1, dtype=np.uint8)
+
+
+def _in_lane_order(place: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values of the lanes as `_by_line` has them, back in the lanes' own places."""
+    result = np.empty(values.shape, values.dtype)
+    result.ravel()[place] = values
+    return result
+
+
+# --- groups and requests ------------------------------------------------------------------------
+
+def _by_group(count: Count, *arrays: np.ndarray) -> list[np.ndarray]:
+    """(n, lanes) as (n * groups, lanes of a group)."""
+    return [a.reshape(-1, count.lanes) for a in arrays]
+
+
+def _of_request(groups: int, combine: np.ufunc, of_group: np.ndarray) -> np.ndarray:
+    """(n * groups,) as (n,) int64: the sum or the most of each request's groups."""
+    return combine.reduce(of_group.reshape(-1, groups), axis=1, dtype=np.int64)
+
+
+def _each(chosen: np.ndarray, those, others, count: Count, *arrays: np.ndarray) -> Figures:
+    """The figures of `those` for the chosen rows, of `others` for the rest."""
+    if not chosen.any():
+        return others(count, *arrays)
+    results = [np.empty(len(chosen), np.int64) for _ in range(4)]
+    for rows, function in ((chosen, those), (~chosen, others)):
+        for result, part in zip(results, function(count, *(a[rows] for a in arrays)), strict=True):
+            result[rows] = part
+    return tuple(results)

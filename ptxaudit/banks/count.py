@@ -19,14 +19,14 @@ import numpy as np
 from ptxaudit.banks import few
 from ptxaudit.banks.access import Access
 from ptxaudit.errors import InputError
-from ptxaudit.machine_model import SOURCE_LINE, Count, Counted, Doubt, Machine, Rule
+from ptxaudit.machine_model import Count, Counted, Doubt, Machine, Rule
 
-CHUNK = 1 << 18                     # lanes (or bins) of one chunk: 2 MB an int64 array
+CHUNK = 1 << 16                     # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
 _NOTHING = np.iinfo(np.int64).max   # sorts after every word: an inactive lane
 UNKNOWN = -1
 
 # the ufuncs themselves: an array's methods take a microsecond longer, and requests often come one by one
-_any, _most, _sum = np.logical_or.reduce, np.maximum.reduce, np.add.reduce
+_any, _most, _sum, _bits = np.logical_or.reduce, np.maximum.reduce, np.add.reduce, np.bitwise_or.reduce
 
 
 @dataclass(slots=True, eq=False)
@@ -137,13 +137,13 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
         copying = active if zero_filled is None else active & ~zero_filled      # zeros are stored apart, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
     copying = active if zero_filled is None else active & ~zero_filled
-    if rule.doubt is Doubt.SOURCES and sources is not None and len(addresses) <= few.MOST:
-        low, high, ideal, ways = few.copies(rule.count, addresses, copying, sources, in_l1)
+    if rule.doubt is Doubt.SOURCES and sources is not None:
+        low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1)
     else:
         part = _count(rule.count, addresses, copying)
         low, high, ways, ideal = part.low, part.high, part.ways, part.groups
         if rule.doubt is not Doubt.NONE:
-            low, high, ways = _with_doubt(rule, part, addresses, copying, sources, in_l1)
+            low, high, ways = _with_doubt(rule, part, addresses, copying)
     if zero_filled is not None:
         zeros = _count(rule.count, addresses, active & zero_filled)      # written apart from the copies
         low, high, ideal, ways = low + zeros.low, high + zeros.high, ideal + zeros.groups, np.maximum(ways, zeros.ways)
@@ -167,15 +167,22 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
 
 
 def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) -> None:
-    align = access.align
-    if align == 1:
-        return
-    off = addresses & (align - 1)
-    if _any(off, None) and (off := np.where(active, off, 0)).any():
-        row, lane = (int(i) for i in np.argwhere(off)[0])
+    if (found := first_with(access.align - 1, addresses, active)) is not None:
+        lane, address = found
         raise InputError(
-            f"{access.opcode}: lane {lane}'s address {int(addresses[row, lane])} is not a multiple of {align}",
+            f"{access.opcode}: lane {lane}'s address {address} is not a multiple of {access.align}",
             f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise")
+
+
+def first_with(bits: int, numbers: np.ndarray, active: np.ndarray) -> tuple[int, int] | None:
+    """(lane, number) of the first active lane whose number has one of the bits, or None."""
+    if not int(_bits(numbers, None)) & bits:
+        return None
+    bad = (numbers & bits != 0) & active
+    if not bad.any():
+        return None
+    row, lane = (int(i) for i in np.argwhere(bad)[0])
+    return lane, int(numbers[row, lane])
 
 
 # --- the four kinds of counting -------------------------------------------------------------
@@ -258,14 +265,10 @@ def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
 
 # --- ranges ---------------------------------------------------------------------------------
 
-def _with_doubt(rule: Rule, part: _Part, addresses, active, sources, in_l1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(low, high, ways) of a rule that may give a range."""
-    if rule.doubt is Doubt.SOURCES:
-        if in_l1 is not None and sources is not None:
-            from ptxaudit.banks.copies import alone
-
-            return alone(rule.count, addresses, active, sources, in_l1)
-        return _over_sources(rule.count, part, addresses, active, sources)
+    if rule.doubt is Doubt.SOURCES:      # which are not told
+        return part.low, active.sum(1), part.ways
     if rule.doubt is Doubt.WAYS:      # the same count with something extra in each group
         ways = part.ways + rule.second.extra * (part.ways > 0)
         return np.maximum(part.low, ways), part.high + rule.second.extra * part.groups, ways
@@ -276,23 +279,15 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active, sources, in_l1) -> t
     return part.low, second.high, part.ways
 
 
-def _over_sources(count: Count, part: _Part, addresses, active, sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """cp.async.ca: (low, high, ways); `part` is exact where each group reads every slot of one source line at most once."""
-    if sources is None:
-        return part.low, active.sum(1), part.ways
-    n, lanes = addresses.shape
-    line = (sources // SOURCE_LINE).reshape(n, lanes // count.lanes, count.lanes)
-    on = active.reshape(line.shape)
-    bit = np.where(on, 1 << (sources // count.unit % count.slots).reshape(line.shape), 0)
-    other = (np.where(on, line, -_NOTHING).max(2) > np.where(on, line, _NOTHING).min(2)) | (_sum(bit, 2) != np.bitwise_or.reduce(bit, 2))
-    other = other.any(1)
-    if not other.any():
-        return part.low, part.low, part.ways
-    from ptxaudit.banks.copies import between
+def _copies(count: Count, addresses, active, sources, in_l1: bool | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told."""
+    if len(addresses) <= few.MOST:
+        return few.copies(count, addresses, active, sources, in_l1)
+    from ptxaudit.banks import copies
 
-    low, high, ways = part.low.copy(), part.low.copy(), part.ways.copy()
-    low[other], high[other], ways[other] = between(count, addresses[other], active[other], sources[other])
-    return low, high, ways
+    if in_l1 is None:
+        return copies.between(count, addresses, active, sources)
+    return copies.alone(count, addresses, active, sources, in_l1)
 
 
 def _rank_in_run(ordered: np.ndarray) -> np.ndarray:

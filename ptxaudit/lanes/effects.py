@@ -192,7 +192,7 @@ def execute(op: Op, view: View, index: int) -> None:
     if doubt is not None and op.name in ("store", "call"):
         forget_local(view.registers)
         return
-    results = _results(op, view, index, guard)
+    results = results_of(op, view, index, guard)
     if results is None:
         return
     for reg, value in zip(op.dst, results):
@@ -211,7 +211,7 @@ def _maybe(view: View, reg: Reg, value: Value, doubt: Value, index: int) -> Valu
     return affine.apply(Op("select", bits=reg.bits), (value, old, doubt), index)
 
 
-def _results(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
+def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
     row = affine.meaning_of(name)
     if row is not None:
@@ -308,7 +308,7 @@ def _memory(op: Op, view: View, index: int, guard):
         told = None
         if view.env.facts.memory is not None and op.space in ("global", "generic") and bits in DTYPES:
             told = view.env.facts.memory.load(at, bits, index)
-        out.append(_widen(told, d.bits if d else bits, is_signed) if told is not None else _widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
+        out.append(widen(told, d.bits if d else bits, is_signed) if told is not None else widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
     return tuple(out)
 
 
@@ -327,7 +327,7 @@ def _surely_elsewhere(address: Value) -> bool:
     return elsewhere and ("window", "local") not in kinds
 
 
-def _widen(value: Value, bits: int, is_signed: bool) -> Value:
+def widen(value: Value, bits: int, is_signed: bool) -> Value:
     if value.bits == bits or bits not in DTYPES:        # registers of 128 bits hold nothing that is followed
         return value
     if is_signed and value.bits < bits:
@@ -402,7 +402,7 @@ def _local(op: Op, view: View, address: Value, index: int, guard):
             cell = view.registers.values.get(("local", symbol, start + k * bits // 8, bits))
             cell = missing if cell is None else cell if view.rows is None else take(cell, view.rows)
             value = cell if lanes is None else blend(value, cell, lanes)
-        out.append(_widen(value, d.bits if d else bits, is_signed))
+        out.append(widen(value, d.bits if d else bits, is_signed))
     return tuple(out)
 
 

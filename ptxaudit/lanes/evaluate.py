@@ -17,19 +17,25 @@ from ..errors import InputError
 from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
 from ..quiet import no_collection
+from . import tables
 from .clusters import clustered
 from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
 from .observe import access_reason
 from .record import SiteRecord
+from .repeat import Unsafe
 from .result import KernelResult, SiteResult, Status
 from .rows import environment, three
+from .shadow import GRAIN, MOST_CELLS
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
 
 OUT_OF_TIME = "budget: the analysis was not finished in the time given"
 BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
+MOST_TABLE_ROWS = 1 << 15      # the same of a run that follows shared memory
+TABLES_SHARE = 0.25            # of the time that is left, for such runs
+MOST_RUNS = 8
 
 
 @no_collection()
@@ -67,7 +73,8 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
         issued = _simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, deadline)
         listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
     twins = _twins(function, accesses)
-    open_sites = {i: a for i, a in accesses.items() if i not in simulated or not _settled(simulated[i])}
+    open_sites = {i: a for i, a in accesses.items()
+                  if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
     try:
         inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
     except OutOfTime:
@@ -167,28 +174,80 @@ def _settled(result: SiteResult) -> bool:
 
 
 def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
-    """Run the launch; block indices as ranges first, as numbers where the slice needs them."""
+    """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and reads back."""
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
     part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, deadline=deadline)
+    results = _run(function, graph, part, launch, machine, facts, accesses, twins, deadline)
+    open_sites = {i: a for i, a in accesses.items() if _open(results[i], a)}
+    return results | _with_tables(function, graph, launch, machine, facts, open_sites, twins, results, deadline) if open_sites else results
+
+
+def _open(result: SiteResult, access) -> bool:
+    """Numbers out of shared memory might tell more."""
+    if access.unscored:
+        return result.requests is None
+    return result.status not in (Status.EXACT, Status.UNREACHED) and not (result.status == Status.BOUNDED and access.bypass)
+
+
+def _with_tables(function, graph, launch, machine, facts, accesses, twins, before, deadline) -> dict[int, SiteResult]:
+    """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
+    unscored = {i for i, a in accesses.items() if a.unscored}
+    env = environment(function, launch, facts, three(launch.block))
+    try:
+        plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, deadline)
+        if plan is None:
+            return {}
+        if isinstance(plan, str):
+            raise Unsafe(plan)
+        now = time.perf_counter()
+        found = _trusting(lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins,
+                                            now + TABLES_SHARE * (deadline - now), plan), plan)
+    except OutOfTime:
+        return {}
+    except Unsafe as unsafe:
+        return {i: replace(before[i], reason=f"{before[i].reason}; what it reads from shared memory is not followed: {unsafe}")
+                for i in accesses if before[i].status in (Status.DATA_DEPENDENT, Status.UNKNOWN) and before[i].reason}
+    return {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED) or r.requests is not None or before[i].requests is None}
+
+
+def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
+    """The first run that does not find what it took as known to be otherwise."""
+    for _ in range(MOST_RUNS):
+        try:
+            return run(plan)
+        except Unsafe as unsafe:
+            if not unsafe.loads:
+                raise
+            plan, last = replace(plan, distrusted=plan.distrusted | unsafe.loads), unsafe
+    raise last
+
+
+def _run(function, graph, part, launch, machine, facts, accesses, twins, deadline, plan=None) -> dict[int, SiteResult]:
+    """One run; block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     out_of_budget = False
+    warps = -(-block[0] * block[1] * block[2] // LANES)
+    at_once = min(MAX_ROWS // 4, 4096) // warps
+    if plan is not None:
+        at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
         records = {i: SiteRecord(machine, a) for i, a in accesses.items() if twins[i] == i}
         records = {i: records[twins[i]] for i in accesses}
-        warps = -(-block[0] * block[1] * block[2] // LANES)
         total = int(np.prod([grid[d] for d in dims])) * warps
-        allow = total <= MOST_BLOCK_ROWS
+        allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         try:
-            for env, low, high in _batches(function, launch, facts, block, grid, dims if allow else set()):
-                Simulation(graph, part, env, records, low, high, deadline, allow).run()
+            for env, low, high in _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once)):
+                Simulation(graph, part, env, records, low, high, deadline, allow, plan).run()
         except NeedBlocks as need:
             dims |= need.dimensions
             continue
         except OutOfBudget:
             out_of_budget = True
+            if plan is not None:
+                raise Unsafe("it takes too long") from None
         break
     results = {}
     for i, record in records.items():
@@ -198,8 +257,8 @@ def _simulate(function, graph, launch, machine, facts, accesses, twins, deadline
     return results
 
 
-def _batches(function, launch, facts, block, grid, dims):
-    """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`."""
+def _batches(function, launch, facts, block, grid, dims, at_once):
+    """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`, so many in a batch."""
     dims = sorted(d for d in dims if grid[d] > 1)
     warps = -(-block[0] * block[1] * block[2] // LANES)
     first, last = np.zeros(3, np.int64), np.array(grid, np.int64) - 1
@@ -207,7 +266,6 @@ def _batches(function, launch, facts, block, grid, dims):
         env = environment(function, launch, facts, block)
         yield env, np.tile(first, (env.rows, 1)), np.tile(last, (env.rows, 1))
         return
-    at_once = max(1, min(MAX_ROWS // 4, 4096) // warps)
     indices = itertools.product(*(range(grid[d]) for d in reversed(dims)))
     while chunk := list(itertools.islice(indices, at_once)):
         numbers = np.array(chunk, np.int64)[:, ::-1]

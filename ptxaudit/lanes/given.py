@@ -109,7 +109,7 @@ def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers) -> set
     instructions = graph.function.instructions
     reached: set[int] = set()
     asked: set[tuple[int, int]] = set()
-    work = list(_definitions(graph, op.src[0].name, index, instructions[index].ops.index(op)))
+    work = list(definitions(graph, op.src[0].name, index, instructions[index].ops.index(op)))
     while work:
         definition, position = work.pop()
         if (definition, position) in asked:
@@ -126,11 +126,11 @@ def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers) -> set
         else:
             for s in source.src:
                 if isinstance(s, Reg):
-                    work += _definitions(graph, s.name, definition, position)
+                    work += definitions(graph, s.name, definition, position)
     return reached
 
 
-def _definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
+def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
     """(instruction, operation) of what may have written a register that the operation at `position` reads."""
     instructions = graph.function.instructions
     writes = lambda op: any(d is not None and d.name == name for d in op.dst)

@@ -24,7 +24,7 @@ from .env import LANES
 from .formula import formula
 from .record import SiteRecord, ranges
 from .result import Case, SiteResult, Status
-from .value import Lost, Uniform, Value, array_zeros, low_zeros, signed
+from .value import Lost, Uniform, Value, array_zeros, low_zeros, resize, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
@@ -196,6 +196,8 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
             raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
     zeros, varying = 32, []
     for u, c in address.terms:
+        if not resize(c, 32).any():        # whole multiples of 2**32: lanes that meet in shared memory agree on them
+            continue
         if _varies(c, mask):
             varying.append((u, c))
         else:

@@ -371,3 +371,13 @@ class Elsewhere:
 
     def add(self, weights: np.ndarray, times: int = 1) -> None:
         self.record.elsewhere += int(weights.sum()) * times
+
+
+@dataclass(frozen=True)
+class Nowhere:
+    """Requests with known lanes whose addresses are not known."""
+
+    record: SiteRecord
+
+    def add(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool, times: int = 1) -> None:
+        self.record.add_lost(active, weights * times, reason, index, data)

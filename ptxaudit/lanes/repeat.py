@@ -23,6 +23,8 @@ PERIODS = (1, 2, 3, 4, 6, 8)                    # trips a round: one, or the sta
 HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)   # rounds that are tried together, largest first
 WORTH = 4                                       # fewer rounds than this are run one by one
+SPIN = 16                                       # trips after which a loop that others wait for is looked at
+SPINS = "a loop waits for what another warp writes"
 
 
 class Returned(Exception):
@@ -34,6 +36,15 @@ class Returned(Exception):
 
 class NotAffine(Exception):
     """The round does something with k that has no closed form."""
+
+
+class Unsafe(Exception):
+    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
+    where the run may be right without them."""
+
+    def __init__(self, reason: str, loads: frozenset[int] = frozenset()):
+        super().__init__(reason)
+        self.loads = loads
 
 
 @dataclass
@@ -102,6 +113,7 @@ class Repeats:
         graph = simulation.graph
         self.heads = _heads(graph)
         self.arrivals: dict[int, tuple[bytes, int, deque]] = {}
+        self.turns: dict[int, tuple[bytes, int, dict | None]] = {}
         self.round: Round | None = None
 
     def arrive(self, block: int, cohort):
@@ -123,6 +135,19 @@ class Repeats:
             if self._attempt(block, cohort, history):
                 self.arrivals.pop(block, None)
         return cohort
+
+    def turn(self, block: int, cohort) -> None:
+        """At a loop head while other cohorts wait: the loop must not wait for them, now that shared memory is followed."""
+        who = cohort.rows.tobytes() + cohort.mask.tobytes()
+        known, count, before = self.turns.get(block, (b"", 0, None))
+        count = count + 1 if known == who else 0
+        now = self.simulation.registers.values
+        if count >= SPIN and before is not None and now.keys() == before.keys() and all(v is before[n] or _alike(v, before[n]) for n, v in now.items()):
+            raise Unsafe(SPINS, frozenset(self.simulation.shadow.trusted))
+        look = count >= SPIN - 1 and (count + 1) & count == 0            # and compare at the next arrival
+        if look:
+            self.simulation.shadow.trusted.clear()
+        self.turns[block] = (who, count, dict(now) if look else None)
 
     def forget(self) -> None:
         """Rows were renumbered: what was seen no longer fits."""
@@ -159,6 +184,9 @@ class Repeats:
         sim.registers.values = dict(start)
         sim.alive = sim.alive.copy()
         sim.barriers = {k: v.copy() for k, v in sim.barriers.items()}
+        order = None if sim.shadow is None else sim.shadow.mark()
+        if order is not None:
+            sim.shadow.trusted.clear()
         self.round = Round(block, symbol, period, most)
         lap = self.round
         try:
@@ -167,12 +195,16 @@ class Repeats:
                 and (returned.mask == cohort.mask).all() and returned.state == cohort.state
             ok = ok and (sim.alive == saved[1]).all() and lap.limit >= WORTH
             ok = ok and self._inductive(start, steps, sim.registers.values)
-        except NotAffine:
+        except (NotAffine, Unsafe):
             ok = None
         finally:
             self.round = None
-            sim.heap, sim.waiting = [], []
+            sim.heap, sim.waiting, sim.held = [], [], []
+        if ok and sim.shadow is not None and lap.limit >= AT_ONCE[0] and all(step is _STILL for step in steps.values()):
+            raise Unsafe(SPINS, frozenset(sim.shadow.trusted))
         if not ok:
+            if order is not None:
+                sim.shadow.restore(order)
             sim.registers.values, sim.alive, sim.barriers, sim.visits = saved
             return ok if ok is None else False
         rounds = min(lap.limit, most)
@@ -186,13 +218,13 @@ class Repeats:
     def _drive(self, cohort):
         """Run one round; the cohort at its end, None when warps did not stay together."""
         sim = self.simulation
-        sim.heap, sim.waiting = [], []
+        sim.heap, sim.waiting, sim.held = [], [], []
         current = type(cohort)(cohort.pc, cohort.rows, cohort.mask, cohort.calls, *cohort.state)
         sim.push(current)
         try:
             sim.drain()
         except Returned as end:
-            return end.cohort if not sim.heap and not sim.waiting else None
+            return end.cohort if not (sim.heap or sim.waiting or sim.held) else None
         return None
 
     def _inductive(self, start: dict, steps: dict, after: dict) -> bool:
@@ -236,6 +268,14 @@ def _steps(now: dict, before: dict, earlier: dict) -> dict:
             if out[name] is None:
                 del out[name]
     return out
+
+
+def _alike(a: Value, b: Value) -> bool:
+    """Nothing tells the two apart, unknown lanes included."""
+    if a.poison is None or b.poison is None:
+        return same(a, b)
+    bare = [Value(v.base, v.terms, v.valid) for v in (a, b)]
+    return np.array_equal(*np.broadcast_arrays(a.poison, b.poison)) and same(*bare)
 
 
 def _at(value: Value, symbol: Uniform, number: int) -> Value:

@@ -15,27 +15,32 @@ every block index known (`NeedBlocks`).
 
 Branches on values that are not known are stepped over: what they may have changed becomes opaque,
 the accesses inside are marked, and the answer for those is left to `infer`.
+
+With a plan of `tables`, numbers that are written to shared memory and read back are followed (`shadow`); the
+warps of a block then wait for each other at its barriers.
 """
 
 from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
 
 from .. import banks
 from ..errors import InputError
-from ..graph import END, Graph, Slice, opaque_load
-from ..ir import Control, Guard, Instruction, Reg
+from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
+from ..ir import Const, Control, Guard, Instruction, Op, Reg
 from . import affine, clusters, given
-from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
+from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
 from .env import LANES, Environment
 from .observe import line_of
-from .record import Elsewhere, SiteRecord
-from .repeat import NotAffine, Repeats, Round
+from .record import Elsewhere, Nowhere, SiteRecord
+from .repeat import NotAffine, Repeats, Round, Unsafe
+from .shadow import BlocksNeeded, Shadow
+from .tables import COPIES, MATRICES, Plan, written
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
@@ -77,9 +82,9 @@ class Simulation:
     """One run. After `run()`, `records` holds the requests of every site."""
 
     def __init__(self, graph: Graph, part: Slice, env: Environment, records: dict[int, SiteRecord],
-                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool):
+                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool, plan: Plan | None = None):
         """low, high: (rows, 3) first and last block index of each row's class; deadline: perf_counter
-        time; allow_blocks: NeedBlocks may be raised."""
+        time; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
         self.graph, self.part, self.env, self.records = graph, part, env, records
         self.instructions = graph.function.instructions
         self.registers = Registers(env.rows)
@@ -91,6 +96,9 @@ class Simulation:
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
         self.waiting: list[tuple[Cohort, object]] = []
+        self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
+        self.plan = plan
+        self.shadow = None if plan is None else Shadow(env, low, high, plan.writes.valued, plan.distrusted, allow_blocks)
         self.serial = 0
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
@@ -113,13 +121,17 @@ class Simulation:
     def run(self) -> None:
         rows = np.arange(self.env.rows)
         self.push(Cohort(0, rows, self.env.exists.copy()))
-        self.drain()
+        try:
+            self.drain()
+        except BlocksNeeded as need:
+            raise NeedBlocks(need.dimensions) from None
 
     def drain(self) -> None:
         """Run until no cohort is left."""
-        while self.heap or self.waiting:
+        while self.heap or self.waiting or self.held:
             if not self.heap:
-                self._release_all()
+                if not self.held or not self._pass_barriers():
+                    self._release_all()
                 continue
             _, _, cohort = heapq.heappop(self.heap)
             cohort = self._join(cohort)
@@ -131,13 +143,14 @@ class Simulation:
         while self.heap and self.heap[0][0] == cohort.pc:
             item = heapq.heappop(self.heap)
             other = item[2]
-            if other.calls != cohort.calls or other.state != cohort.state:
+            if other.calls != cohort.calls:
                 kept.append(item)
-            elif np.intersect1d(other.rows, cohort.rows).size:
-                if self.explicit:
-                    kept.append(item)
-                else:
-                    cohort = self._merged(cohort, other)
+                continue
+            together = np.intersect1d(other.rows, cohort.rows).size > 0
+            if self.explicit if together else other.state != cohort.state:
+                kept.append(item)
+            elif together:
+                cohort = self._merged(cohort, other)
             else:
                 rows = np.concatenate([cohort.rows, other.rows])
                 order = np.argsort(rows, kind="stable")
@@ -154,7 +167,7 @@ class Simulation:
         mask = np.zeros((len(rows), LANES), bool)
         mask[np.searchsorted(rows, a.rows)] |= a.mask
         mask[np.searchsorted(rows, b.rows)] |= b.mask
-        return Cohort(a.pc, rows, mask, a.calls, *a.state)
+        return Cohort(a.pc, rows, mask, a.calls, *_either_state(a.state, b.state))
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
@@ -180,9 +193,11 @@ class Simulation:
                 if met is None:
                     return
                 cohort = met
-            if block in self.repeats.heads and pc == self.graph.starts[block] and not self.heap and not self.waiting:
+            if block in self.repeats.heads and pc == self.graph.starts[block] and not (self.heap or self.waiting or self.held):
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort)
+            elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
+                self.repeats.turn(block, cohort)
             view = self._view(cohort)
             while pc < end:
                 instruction = self.instructions[pc]
@@ -212,6 +227,8 @@ class Simulation:
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
+            if self.shadow is not None and op.space in SHARED_SPACES and self._shared(op, instruction, cohort, view):
+                continue
             if lap is not None and self._moves(op, lap):
                 self._run_in_round(op, lap, view, instruction.index)
             elif self.symbolic_blocks and self._depends_on_block(op):
@@ -383,6 +400,8 @@ class Simulation:
         """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
         if self.repeats.round is not None:
             raise NotAffine
+        if self.shadow is not None:
+            cuts = self.shadow.whole_blocks(cuts)
         self.repeats.forget()
         index, low, high = [], [], []
         for row in range(self.registers.rows):
@@ -420,6 +439,9 @@ class Simulation:
             return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state)
         self.heap = [(p, s, renumber(c)) for p, s, c in self.heap]
         self.waiting = [(renumber(c), b) for c, b in self.waiting]
+        self.held = [(renumber(c), b) for c, b in self.held]
+        if self.shadow is not None:
+            self.shadow.expand(index, self.low, self.high)
         return renumber(cohort)
 
     # --- accesses ---
@@ -463,10 +485,9 @@ class Simulation:
                 return
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
-            if self.repeats.round is not None:
+            if self.repeats.round is not None and not known.data:
                 raise NotAffine
-            record.add_lost(active, weights, known.reason, known.index, known.data)
-            return
+            return self._note(Nowhere(record), (active, weights, known.reason, known.index, known.data))
         sources = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             sources = self._sources(site, view, active)
@@ -477,7 +498,7 @@ class Simulation:
             raise NotAffine
         self._note(record, arguments)
 
-    def _note(self, record: SiteRecord | Elsewhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)
@@ -566,6 +587,110 @@ class Simulation:
             filled |= size.base == 0
         return filled & active
 
+    # --- shared memory that is followed ---
+
+    def _shared(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
+        """Note what the operation does to shared memory; True when its results are written too."""
+        index, lap = instruction.index, self.repeats.round
+        guard, doubt = guard_mask(view, op.guard)
+        if op.name == "load" and doubt is not None:
+            return False
+        active = cohort.mask if guard is None else guard
+        address = view.read(op.src[0])
+        if op.offset:
+            address = affine.add(address, constant(op.offset, address.bits))
+        if op.space == "generic":
+            address = clusters.shared_window(address, active)
+            if address is None:
+                return False
+            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
+                address = clusters.REMOTE
+        touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
+        if op.name == "load":
+            return self._load(op, touch, address, view, index, guard)
+        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
+            if isinstance(address, Lost) and self.env.cluster != clusters.ALONE:
+                raise Unsafe("a store may go to another block of the cluster")
+            values, size, lanes = written(op, instruction, view)
+            if lanes < LANES:
+                touch = replace(touch, active=active & (np.arange(LANES) < lanes))
+            certain = doubt is None and index in self.plan.writes.valued          # what decides other values is not in the slice
+            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES))
+        return False
+
+    def _load(self, op: Op, touch, address: Value | Lost, view: View, index: int, guard) -> bool:
+        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
+        otherwise = results_of(op, view, index, guard)
+        extended = lambda value, k: widen(value, op.dst[k].bits if op.dst[k] else bits, is_signed)
+        for reg, value in zip(op.dst, self.shadow.load(address, touch, bits, otherwise, index, view, self.repeats.round, extended)):
+            if reg is not None:
+                view.write(reg, value, guard)
+        return True
+
+    def _together(self, cohort: Cohort) -> np.ndarray:
+        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
+        compiler may move accesses of one thread past those of another."""
+        if self.explicit and not cohort.parted and not self.loose[cohort.rows].any():
+            return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
+        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
+
+    def _orders_or_writes(self, block: int) -> bool:
+        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared memory."""
+        if self.plan is None:
+            return False
+        matters = self.plan.writes.writers | self.plan.barriers.keys()
+        return any(k in matters for b in self.graph.region(block) for k in range(self.graph.starts[b], self.graph.ends[b]))
+
+    def _lose(self, cohort: Cohort) -> None:
+        """What these warps do is not followed: they may write anything."""
+        if self.shadow is not None:
+            self.shadow.lose(self.shadow.touch(cohort.rows, self._together(cohort), cohort.mask), cohort.mask, self.repeats.round)
+
+    def _met(self, cohort: Cohort, named: int) -> None:
+        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
+        if self.shadow is not None and named and len(cohort.rows):
+            alive = self.alive[cohort.rows]
+            everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
+            self.shadow.met(cohort.rows[everybody])
+
+    def _hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
+        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
+        cohort.pc = following
+        free = self.shadow.lost[self.shadow.kind[cohort.rows]]
+        if free.all():
+            return cohort
+        self.held.append((_some(cohort, ~free), number))
+        return _some(cohort, free) if free.any() else None
+
+    def _pass_barriers(self) -> bool:
+        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
+        shadow = self.shadow
+        come = np.zeros((self.registers.rows, LANES), bool)
+        for cohort, _ in self.held:
+            come[cohort.rows] |= cohort.mask
+        for cohort, _ in self.waiting:
+            if self.graph.only_exits(self.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
+                come[cohort.rows] |= cohort.mask
+            elif come[cohort.rows].any():
+                raise Unsafe("lanes wait for others of their warp that wait at a barrier")
+        late = (self.alive & ~come).any(axis=1)
+        ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
+        number: dict[int, int] = {}
+        held, self.held = self.held, []
+        for cohort, at in held:
+            kind = shadow.kind[cohort.rows]
+            if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
+                raise Unsafe("warps of a block wait at different barriers")
+            go = (ready | shadow.lost)[kind]
+            if go.any():
+                self.push(_some(cohort, go))
+            if not go.all():
+                self.held.append((_some(cohort, ~go), at))
+        shadow.epoch[list(number)] += 1
+        if not self.heap and not self.waiting:
+            raise Unsafe("some warps do not come to a barrier")
+        return bool(self.heap)
+
     # --- control ---
 
     def _transfer(self, instruction: Instruction, cohort: Cohort, relevant: bool) -> Cohort | None:
@@ -593,8 +718,11 @@ class Simulation:
                 return self._warpsync(c, cohort, following)
             case "yield":
                 self._yield(instruction, cohort)
-            case "barrier" if not self.explicit and c.guard is None:
-                self._tighten(cohort)          # ptxas puts a WARPSYNC before it where lanes may have parted
+            case "barrier":
+                if not self.explicit and c.guard is None:
+                    self._tighten(cohort)      # ptxas puts a WARPSYNC before it where lanes may have parted
+                if self.plan is not None and instruction.index in self.plan.barriers:
+                    return self._hold(cohort, following, self.plan.barriers[instruction.index])
         cohort.pc = following
         return cohort
 
@@ -702,7 +830,7 @@ class Simulation:
         alive = self.alive[cohort.rows]
         if c.selector is None:
             self._tighten(cohort)
-            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None)
+            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None, FULL_MASK)
         value = self._view(cohort).read(c.selector)
         if not value.known:
             return cohort
@@ -713,7 +841,7 @@ class Simulation:
             expected = unpack(named) & alive | cohort.mask
             if not (alive & ~expected).any():
                 self._tighten(cohort)
-            return self._gather(cohort, expected, ("warpsync", pc), None)
+            return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
         for word in different:
             mask = cohort.mask & (words == word)
             some = mask.any(axis=1)
@@ -736,9 +864,11 @@ class Simulation:
         self.loose[cohort.rows] = False
         cohort.parted, cohort.parted_data = "", False
 
-    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
+    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
+        """named: lanes that each of these lanes waits for, which orders memory."""
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
+            self._met(cohort, named)
             if not self.loose[cohort.rows].any():
                 cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
             if words is not None:
@@ -747,6 +877,7 @@ class Simulation:
         # others of the same warp may be waiting here already
         mask = cohort.mask.copy()
         still = []
+        kind, states = np.zeros(len(cohort.rows), int), [cohort.state]      # of each warp: what its lanes bring along
         for other, other_key in self.waiting:
             if other_key != key or other.calls != cohort.calls:
                 still.append((other, other_key))
@@ -754,21 +885,25 @@ class Simulation:
             shared = np.isin(other.rows, cohort.rows)
             position = np.searchsorted(cohort.rows, other.rows[shared])
             mask[position] |= other.mask[shared]
+            for k in np.unique(kind[position]) if other.state != cohort.state else ():
+                kind[position[kind[position] == k]] = len(states)
+                states.append(_either_state(states[k], other.state))
             if (~shared).any():
                 still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, *other.state), other_key))
         self.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
-        ready = Cohort(cohort.pc, cohort.rows[complete], mask[complete], cohort.calls, *cohort.state)
-        if self.loose[ready.rows].any() and not ready.parted:
-            ready.parted = "lanes that wait for others may go on without them at YIELD"
-        if (~complete).any():
-            late = Cohort(cohort.pc, cohort.rows[~complete], mask[~complete], cohort.calls, *cohort.state)
-            self.waiting.append((late, key))
-        if not len(ready.rows):
-            return None
-        if words is not None:
-            words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
-        self.push(ready)
+        for k in np.unique(kind):
+            of_kind = kind == k
+            ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
+            late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
+            self._met(ready, named)
+            if self.loose[ready.rows].any() and not ready.parted:
+                ready.parted = "lanes that wait for others may go on without them at YIELD"
+            if len(late.rows):
+                self.waiting.append((late, key))
+            if words is not None and len(ready.rows):
+                words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
+            self.push(ready)
         return None
 
     def _release_all(self) -> None:
@@ -797,6 +932,7 @@ class Simulation:
             if instruction.index in self._undecided_exits and cohort.doubt:
                 return self._give_up(cohort, instruction.index, cohort.doubt, cohort.doubt_data)
             self._undecided_exits.add(instruction.index)
+            self._lose(cohort)
             cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
             cohort.doubt_data = why.data
             cohort.pc = instruction.index + 1
@@ -879,6 +1015,8 @@ class Simulation:
             if self.repeats.round is not None:
                 raise NotAffine
             why = _cause(doubt, instruction.index)
+            if self._orders_or_writes(self.graph.block_of[instruction.index]):
+                self._lose(cohort)
             for k in sites:
                 record = self.records[k]
                 record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
@@ -905,11 +1043,18 @@ class Simulation:
 
     def _give_up(self, cohort: Cohort, index: int, reason: str, data: bool) -> None:
         """These warps are not followed further: no count of what lies ahead is certain."""
+        self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt, record.doubt_data = record.doubt or reason, record.doubt_data or data
+
+
+def _either_state(a: tuple, b: tuple) -> tuple:
+    """What lanes bring along that come together: the doubts of both."""
+    doubt, doubt_data, parted, parted_data = a
+    return doubt or b[0], doubt_data or b[1], parted or b[2], parted_data or b[3]
 
 
 def _cause(doubt: Value, index: int) -> Lost:
@@ -919,6 +1064,11 @@ def _cause(doubt: Value, index: int) -> Lost:
     names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
                       for u, _ in doubt.terms)
     return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
+
+
+def _some(cohort: Cohort, rows: np.ndarray) -> Cohort:
+    """A part of the cohort's rows."""
+    return Cohort(cohort.pc, cohort.rows[rows], cohort.mask[rows], cohort.calls, *cohort.state)
 
 
 def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:

@@ -25,7 +25,7 @@ ATOMICS = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 BULK = "a bulk copy: the copy engine moves whole rows, no lane addresses a bank"
 REMOTE = "an asynchronous store to another block's shared memory: its banks are served there"
 TENSOR_CORE = "the tensor core reads it through a descriptor: no lane addresses a bank"
-FRAGMENT = "which lane reads which word of a wmma fragment is not specified in PTX: audit the machine code"
+FRAGMENT = "which words the lanes touch is ptxas's choice: it is known for the wmma of sm_70 to sm_121, and this is not one of them"
 HOUSEKEEPING = "a descriptor or handle in shared memory, touched by one thread or by the hardware"
 
 
@@ -150,7 +150,7 @@ def matrix_store(o: Opcode) -> Lower:
 
 
 def fragment(o: Opcode) -> Lower | None:
-    """wmma.load and wmma.store."""
+    """wmma.load and wmma.store: one address and, where it is written, the stride; `spread` puts the lanes' accesses in their place."""
     if not o.plain & {"load", "store"}:
         return None
     space, loads = space_of(o), "load" in o.plain
@@ -159,7 +159,8 @@ def fragment(o: Opcode) -> Lower | None:
         where = operands[1 if loads else 0]
         address, offset = e.address(where, "" if space == "generic" else space)
         targets = e.targets(operands[0]) if loads else ()
-        e.emit(e.opcode, targets, (address,), 32, (), space, offset)
+        stride = tuple(e.value(operand, 32) for operand in operands[2:])
+        e.emit(e.opcode, targets, (address, *stride), 32, (), space, offset)
         if _site_space(space):
             mark(e, where, space, FRAGMENT)
     return lower

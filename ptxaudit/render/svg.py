@@ -86,16 +86,15 @@ def _rows(machine: Machine, access: Access, count: Count, addresses, active) -> 
 
 
 def _rounds(count: Count, addresses, active, sources) -> Iterator[Row]:
-    from ptxaudit.banks.copies import rounds
+    from ptxaudit.banks.copies import slots
+    from ptxaudit.banks.few import rounds_in_l1
 
-    to, source = (np.asarray(a, np.int64)[None, :] // count.unit % count.slots for a in (addresses, sources))
-    lanes = to.shape[1]
-    cell = np.arange(lanes)[None, :] // count.lanes
-    served = rounds(cell, to, source, active[None, :])[0]
-    for group in range(lanes // count.lanes):
-        members = [lane for lane in range(group * count.lanes, (group + 1) * count.lanes) if active[lane]]
-        for turn in range(1, max((int(served[lane]) for lane in members), default=0) + 1):
-            cells = tuple(Cell(int(to[0, lane]), (lane,), turn > 1) for lane in members if served[lane] == turn)
+    to, source = (row.tolist() for row in slots(count, np.asarray(addresses, np.int64), np.asarray(sources, np.int64)))
+    for group, start in enumerate(range(0, len(to), count.lanes)):
+        members = [lane for lane in range(start, start + count.lanes) if active[lane]]
+        served = rounds_in_l1([to[lane] for lane in members], [source[lane] for lane in members], count.lanes)
+        for turn in range(1, max(served, default=0) + 1):
+            cells = tuple(Cell(to[lane], (lane,), turn > 1) for lane, its in zip(members, served, strict=True) if its == turn)
             yield Row(lane_text(tuple(members)) if turn == 1 else "", group, cells)
 
 

@@ -4,7 +4,7 @@ Every lane has a place of its own; the lanes of a warp that stand at the lowest 
 that part at a branch are to meet again at its meeting place (`meeting`): who comes there waits for the living ones
 of the others. With policy="stack" it is the textbook's stack of (place, meeting place, lanes) instead: kernels on
 which the two differ are those whose number of requests PTX does not decide. Warps of a block take turns at barriers.
-Blocks run one after another.
+Blocks run one after another. With `turns`, warps take turns after every step, in an order of that seed: what races shows.
 
 Memory that nobody wrote holds a hash of its address; registers that nobody wrote hold junk, too: what the
 engine calls exact may depend on neither.
@@ -12,6 +12,7 @@ engine calls exact may depend on neither.
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 
 from ptxaudit.ptx.parse import parse_module
@@ -32,7 +33,8 @@ class Machine:
     """One kernel under one launch. parameters: the raw parameter buffer. seed: places of variables."""
 
     def __init__(self, text, kernel: str, grid, block, parameters: bytes, dynamic_shared: int = 0, seed: int = 0,
-                 most_steps: int = 3_000_000, cluster=(1, 1, 1), record=None, needed_only: bool = False, policy: str = "lanes"):
+                 most_steps: int = 3_000_000, cluster=(1, 1, 1), record=None, needed_only: bool = False, policy: str = "lanes",
+                 turns: int | None = None):
         module = parse_module(text) if isinstance(text, str) else text
         self.codes, self.globals = flatten(module)
         self.kernel = self.codes[kernel]
@@ -40,6 +42,7 @@ class Machine:
         self.parameters, self.dynamic = parameters, dynamic_shared
         self.steps, self.most = 0, most_steps
         self.policy = policy
+        self.turns = None if turns is None else random.Random(turns)
         self.meetings = {name: meeting(c) for name, c in self.codes.items()}
         self.requests: list[Request] = []
         self.record = record
@@ -82,11 +85,15 @@ class Machine:
             if not ready:                      # what is left waits for lanes that have ended
                 number = min(n for n, ws in waiting.items() if ws)
                 ready, waiting[number], arrived[number] = waiting[number], [], 0
-            warp = ready.pop(0)
+            warp = ready.pop(0 if self.turns is None else self.turns.randrange(len(ready)))
             try:
-                number, count, waits = next(warp.running)
+                arrival = next(warp.running)
             except StopIteration:
                 continue
+            if arrival is None:
+                ready.append(warp)
+                continue
+            number, count, waits = arrival
             arrived[number] += LANES
             if waits:
                 waiting[number].append(warp)
@@ -114,7 +121,8 @@ class Warp(Instructions, Across):
         self.ended = True
 
     def function(self, frame: Frame, lanes: list[int]):
-        """Runs an activation to its end. A generator: yields (barrier, threads or None, whether it waits)."""
+        """Runs an activation to its end. A generator: yields (barrier, threads or None, whether it waits), or None where
+        another warp may take its turn."""
         return self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
 
     def _by_lanes(self, frame: Frame, lanes: list[int]):
@@ -146,6 +154,8 @@ class Warp(Instructions, Across):
             machine.steps += 1
             if machine.steps > machine.most:
                 raise TooLong
+            if machine.turns is not None:
+                yield None
             acting = active if step.guard is None else [
                 l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
             for l in active:

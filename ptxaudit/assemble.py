@@ -99,9 +99,9 @@ def kernel_entry(
         assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
-        sites=tuple(site_entry(function, site, ids, machine, lines) for site in ids.told_apart(result.sites)),
+        sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
         registers=registers,
-        instructions=sum(instruction.opcode not in PADDING for instruction in function.instructions),
+        instructions=sum(instruction.opcode not in PADDING and not (instruction.site and instruction.site.again) for instruction in function.instructions),
         local=tuple(local_entry(function, access, lines) for access in local),
     )
 
@@ -287,13 +287,6 @@ class SiteIds:
 
     def of(self, instruction: ir.Instruction, access: str) -> str:
         return self._ids.get(instruction.index) or self._stem(instruction, access)
-
-    def told_apart(self, sites: Iterable[SiteResult]) -> Iterable[SiteResult]:
-        """One result of each id: the accesses of a wmma fragment that is never reached are listed one by one."""
-        first: dict[str | int, SiteResult] = {}
-        for site in sites:
-            first.setdefault(self._ids.get(site.index, site.index), site)
-        return first.values()
 
     def _stem(self, instruction: ir.Instruction, access: str) -> str:
         where = "".join(f"@{_name(file)}:{line}" for file, line in _positions(instruction.source))

@@ -72,6 +72,13 @@ KNOWN = {
     "threads that have ended": "setp.gt.u32 %p3, %r1, 47;\n@%p3 exit;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\nxor.b32 %r30, %r1, 15; mad.lo.u32 %r31, %r30, 4, %r2;\nld.shared.u32 %r20, [%r31];",
 }
 
+KNOWN |= {
+    "an unknown place in another array": "st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1020; add.u32 %r31, %r30, %r3;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\n"
+        "ld.shared.u32 %r20, [%r12];",
+    "an unknown place in part of the table": "st.shared.u32 [%r5], %r7;\nld.global.u8 %r30, [%rd1];\nand.b32 %r32, %r30, 127; mad.lo.u32 %r31, %r32, 4, %r2;\nred.shared.add.u32 [%r31], 1;\nst.shared.u32 [%r5+512], %r7;\nbar.sync 0;\n"
+        "ld.shared.u32 %r20, [%r12+512];",
+}
+
 OPEN = {
     "no barrier": ("st.shared.u32 [%r5], %r7;\nld.shared.u32 %r20, [%r12];", "writes between the same barriers"),
     "no barrier of the warp": ("st.shared.u32 [%r5], %r7;\nld.shared.u32 %r20, [%r10];", "writes between the same barriers"),
@@ -90,6 +97,8 @@ OPEN = {
     "threads that disagree": ("and.b32 %r30, %r1, 1; mad.lo.u32 %r31, %r30, 4, %r2;\nst.shared.u32 [%r31], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r31];", "different values in no order"),
     "both sides of a branch": ("and.b32 %r30, %r1, 1; setp.eq.u32 %p3, %r30, 0;\n@%p3 bra A;\nst.shared.u32 [%r10], %r4;\nbra B;\nA: st.shared.u32 [%r5], %r7;\nB: bar.sync 0;\n"
         "ld.shared.u32 %r20, [%r12];", "different values in no order"),
+    "an unknown place that reaches into the next array": ("st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1023; add.u32 %r31, %r30, %r2;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\n"
+        "ld.shared.u32 %r20, [%r12];", "a store whose place is not known"),
     "an atomic operation": ("st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.global.u32 %r30, [%rd1];\nred.shared.add.u32 [%r5], %r30;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];", "a value was stored that is not known"),
     "a copy": ("cp.async.ca.shared.global [%r5], [%rd1], 4;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];", "an asynchronous copy fills"),
     "nobody": ("st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12+512];", "where nothing known was written"),
@@ -178,6 +187,15 @@ def test_a_long_loop_that_only_reads_is_closed():
     sites = sites_of(body, budget=2.0)
     assert [s.status for s in sites] == [Status.EXACT] * 4
     assert sites[2].requests == 2_000_000
+
+
+def test_variables_of_one_name_are_apart():
+    """A function's table is not the kernel's."""
+    text = HEAD.replace(".visible", ".func f() { .reg .b32 %r<9>; .shared .align 4 .b8 table[1024]; mov.u32 %r1, table; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r2, 4, %r1;\n"
+                        "st.shared.u32 [%r1], 0; ret; }\n.visible", 1)
+    text += "st.shared.u32 [%r5], %r7;\ncall f;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];" + USE.replace("4, %r3", "32, %r3").replace("16384", "65536")
+    verdict = compare.full(text, "k", (1, 1, 1), (64, 1, 1), [9, None])
+    assert not verdict.wrong and verdict.exact == verdict.sites
 
 
 def test_without_a_launch_it_stays_open():

@@ -100,6 +100,8 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
     hidden = graph.hidden
     for i in graph.sites():
         site = function.instructions[i].site
+        if site.again and i - 1 not in accesses:            # of an access that is only listed
+            continue
         if graph.block_of[i] in hidden:
             reason = f"a call that is not followed may lead there: {graph.loose_call.text.strip()}"
             listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")

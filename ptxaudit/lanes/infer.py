@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -137,6 +137,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             break
         for index, observations in interpreter.seen.items():
             if observations:
+                observations = [interpreter.placed(o) for o in observations]
                 seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
     shaped = frozenset() if failure or batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     shaped = {twins[i] for i in shaped}
@@ -529,14 +530,18 @@ class Interpreter:
                 if doubt.poison is not None and not doubt.terms:
                     mask = state.mask & (doubt.base | doubt.poison)
         address, offset = view.read(site.address), site.offset
-        if site.space == "generic":
-            address, offset = affine.add(address, affine.constant(offset, address.bits)), 0
-            place = clusters.shared_window(address, mask)
-            if isinstance(place, Value) and clusters.may_be_remote(place, mask, view):
-                place = clusters.REMOTE
-            if isinstance(place, Lost) and (place is clusters.REMOTE or self.rows.env.cluster not in (None, clusters.ALONE)):
-                address = opaque(address.bits, place)
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
+
+    def placed(self, o: Observation) -> Observation:
+        """A request that was seen, with its generic address where that may not be this block's; asked once a run: most are put back."""
+        if o.space != "generic":
+            return o
+        place = clusters.shared_window(o.address, o.mask)
+        env = self.rows.env
+        if isinstance(place, Value) and clusters.may_be_remote(place, o.mask, View(None, env, None, o.mask, False)):
+            place = clusters.REMOTE
+        lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
+        return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
 
     def _leave(self, block: int, last, state: State) -> None:
         if block in self.graph.calls:

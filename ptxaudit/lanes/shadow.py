@@ -10,7 +10,7 @@ two such meetings is an *epoch*. A byte that is read is known only if whatever t
   what has been said rests on luck, and the run is made anew with that load trusted no more (`Unsafe`).
 
 Stores of unknown values, atomic operations and matrices make their bytes unknown; what an asynchronous copy writes stays
-unknown for good; a store whose place is not known makes all that its block has unknown for good. Bytes that were never written
+unknown for good; a store whose place is not known makes what it can reach (`reach`) unknown, or all that its block has for good. Bytes that were never written
 are not known. A value with a block index in it asks for a run on numbers (`BlocksNeeded`) where it is read.
 
 A loop is closed (`repeat`) only where each round leaves the bytes as they were.
@@ -27,6 +27,7 @@ from ..ir import Special
 from . import affine
 from .effects import View, blend, fill
 from .env import LANES, SHARED_WINDOW, Environment
+from .reach import Range
 from .repeat import NotAffine, Unsafe
 from .value import DTYPES, Lost, Value, known, resize, signed, squeeze
 
@@ -34,6 +35,7 @@ BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
 GRAIN = 1 << 10                 # bytes that are taken in at a time
 SEVERAL = -2                    # in place of the one warp that has read or written
+UNORDERED = -3                  # in place of the one that writes, where it is several
 ALONE = (1, 1, 1)
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
 
@@ -182,9 +184,10 @@ class Shadow:
 
     # --- accesses ---
 
-    def store(self, address: Value | Lost, touch: Touch, values: list[Value] | None, size: int, index: int, view: View, lap, lasting: bool = False) -> None:
+    def store(self, address: Value | Lost, touch: Touch, values: list[Value] | None, size: int, index: int, view: View, lap, lasting: bool = False,
+              within: Callable[[], Range | None] = lambda: None) -> None:
         """values: of the elements side by side, each of as many bits as is stored; None: `size` bytes that are not known.
-        lap: the round of a loop that is run for many; lasting: they arrive some time later."""
+        within: where the address is at all events, asked when it is not known. lap: the round of a loop that is run for many; lasting: they arrive some time later."""
         touch = self._followed(touch)
         if touch is None:
             return
@@ -192,7 +195,14 @@ class Shadow:
             raise NotAffine
         places, astray = self._places(address, touch.active, size, view)
         if astray.any():
-            self.lose(touch, astray, lap)
+            if self.env.cluster != ALONE:
+                raise Unsafe("a store may go to another block of the cluster")
+            reach = within()
+            cells = None if reach is None or reach.low < 0 or not reach.name and self.env.function.isa == "ptx" else self._cells(reach.name)
+            if cells is None or reach.high + size > cells.limit:
+                self.lose(touch, astray, lap)
+            else:
+                self._somewhere(cells, reach.low, reach.high + size, touch, astray, lasting, lap)
             touch = self._followed(touch)
             if touch is None:
                 return
@@ -207,6 +217,25 @@ class Shadow:
                 if (there & ~(sure & (new == before))).any() or index in self.valued and not (sure & there).all():
                     raise NotAffine              # the rounds do not leave the bytes as they were
             self._write(cells, at, new, sure, pick(blocks), lasting)
+
+    def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap) -> None:
+        """These lanes write somewhere between two offsets."""
+        if end > cells.size:
+            cells.grow(end)
+            self._check_size()
+        self.clock += 1
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.lost[touch.kind])
+        for kind in np.unique(touch.kind[rows]):
+            mine = rows[touch.kind[rows] == kind]
+            alone = len(mine) == 1
+            cell = kind * cells.size + np.arange(low, end)
+            if lap is not None and cells.known.reshape(-1)[cell].any():
+                raise NotAffine
+            full = lambda number, dtype: np.full(len(cell), number, dtype)
+            group = np.bitwise_and.reduce(touch.group[mine[0]][lanes[mine[0]]]) if alone else 0
+            at = _Bytes(cell, full(kind, np.int64), full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
+                        full(touch.synced[mine[0]] if alone else -1, np.int64), full(group, np.uint32), cell, cell)
+            self._write_apart(cells, at, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE)
 
     def load(self, address: Value | Lost, touch: Touch, bits: int, defaults: tuple[Value, ...], index: int, view: View, lap,
              widen: Callable[[Value, int], Value]) -> tuple[Value, ...]:
@@ -357,8 +386,8 @@ class Shadow:
             self._write_apart(cells, one, value[keep], reduced(np.logical_and, sure) & alike, reduced(np.bitwise_or, blocks), lasting,
                               ~alike & reduced(np.logical_and, sure))
 
-    def _write_apart(self, cells: Cells, at: _Bytes, value, sure, blocks, lasting: bool, clash=False) -> None:
-        """Every cell once."""
+    def _write_apart(self, cells: Cells, at: _Bytes, value, sure, blocks, lasting: bool, clash=False, why: int = VALUE) -> None:
+        """Every cell once. clash: where threads disagree; why: the reason that other values are not known."""
         flat = {name: getattr(cells, name).reshape(-1) for name in _FIELDS}
         get = lambda name: flat[name][at.cell]
         epoch = self.epoch[at.kind]
@@ -371,8 +400,7 @@ class Shadow:
         ordered = (get("written") < epoch) | mine & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
         sure = sure & ~get("frozen") & (not lasting)
         now = np.where(ordered, sure, same & sure)
-        why = np.where(sure, ORDER, np.where(clash, ORDER, VALUE))
-        flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, why)
+        flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
         flat["blocks"][at.cell] = np.where(ordered, blocks, blocks | get("blocks")) if not lasting else 0
         if lasting:
             flat["frozen"][at.cell] = True

@@ -615,7 +615,8 @@ class Simulation:
             if lanes < LANES:
                 touch = replace(touch, active=active & (np.arange(LANES) < lanes))
             certain = doubt is None and index in self.plan.writes.valued          # what decides other values is not in the slice
-            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES))
+            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES),
+                              lambda: self.plan.reach.of(index, op) if op.space == "shared" and self.env.cluster == clusters.ALONE else None)
         return False
 
     def _load(self, op: Op, touch, address: Value | Lost, view: View, index: int, guard) -> bool:

@@ -23,6 +23,7 @@ from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
 from . import affine, given
 from .effects import View
 from .env import LANES, Environment
+from .reach import Reach
 from .value import DTYPES, Value
 
 MOST_OPERATIONS = 20_000        # looked at for what can be known
@@ -41,12 +42,13 @@ _ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux", "cvta", "iss
 @dataclass(frozen=True)
 class Plan:
     """part: what has to be run; writers: instructions that may write shared memory, and those of them whose values may be
-    known; barriers: instruction -> number, where every thread of the block waits for all others; distrusted: loads whose
-    values are not taken as known."""
+    known; barriers: instruction -> number, where every thread of the block waits for all others; reach: how far
+    addresses may be that are not known; distrusted: loads whose values are not taken as known."""
 
     part: Slice
     writes: SharedWrites
     barriers: dict[int, int]
+    reach: Reach
     distrusted: frozenset[int] = frozenset()
 
 
@@ -72,7 +74,7 @@ def plan(graph: Graph, env: Environment, roots, whether, deadline: float | None)
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
     part = graph.slice([*roots, *writers], told, {*whether, *barriers}, deadline, writes)
-    return Plan(part, writes, barriers)
+    return Plan(part, writes, barriers, Reach(graph, env))
 
 
 def _writes(instruction: Instruction) -> bool:

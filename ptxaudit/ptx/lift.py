@@ -161,8 +161,8 @@ class FunctionLifter:
                 self.blank += pieces
         else:
             suffix = scope.suffix
-            if not suffix and any(self.lifter.globals.find(d.name) for d in variable.declarators):
-                suffix = f"@{self.function.name}"
+            if not self.entry or not suffix and any(self.lifter.globals.find(d.name) for d in variable.declarators):
+                suffix += f"@{self.function.name}"          # where it is called, the caller may have one of that name
             declare_variables(variable, scope, self.variables, suffix)
 
     def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:

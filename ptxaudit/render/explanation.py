@@ -45,6 +45,7 @@ def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]
     yield ""
     yield from table_lines(COLUMNS, kernel_rows(alone))
     yield note_text(Note("note", f"instruction: {one.site.text}"))
+    yield from _became(one)
     yield ""
     yield from _address(one)
     yield from _patterns(one, width)
@@ -52,6 +53,18 @@ def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]
     yield from _trips(one.site.trips)
     yield from _conditions(one)
     yield from _copies(one)
+
+
+def _became(one: Explained) -> Iterator[str | Text]:
+    """The machine instructions of a wmma fragment."""
+    instructions = one.examined.function.instructions
+    first = instructions[one.result.index]
+    if first.site is None or first.site.unscored or not first.opcode.startswith("wmma."):
+        return
+    count = 1
+    while first.index + count < len(instructions) and (following := instructions[first.index + count].site) and following.again:
+        count += 1
+    yield note_text(Note("note", f"ptxas makes {count} {banks.classify(first.site.opcode).sass} of it (docs/hardware.md, Fragments)"))
 
 
 def _address(one: Explained) -> Iterator[str]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import gc
 import hashlib
 import json
 import os
@@ -40,6 +41,7 @@ from functools import partial
 from pathlib import Path
 
 from ptxaudit import graph, lanes, ptxas
+from ptxaudit.cli import GARBAGE_THRESHOLD
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import SiteResult, Status
 from ptxaudit.link import link
@@ -208,6 +210,12 @@ def assemble_file(path: Path) -> Assembled:
     return Assembled(0.0, refused)
 
 
+def _begin() -> None:
+    """A process of its own to the scheduler, and to the collector of garbage what the command is."""
+    os.setsid()
+    gc.set_threshold(GARBAGE_THRESHOLD)
+
+
 def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, Assembled | None]:
     path, package, with_ptxas = task
     return audit_file(path, package, budget), assemble_file(path) if with_ptxas else None
@@ -224,7 +232,7 @@ def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, ptxas_every: int
     tasks = [(path, path.relative_to(folder).parts[0] if path.parent != folder else folder.name,
               bool(ptxas_every) and at % ptxas_every == 0) for at, path in enumerate(paths)]
     done: list[tuple[FileRecord, Assembled | None]] = []
-    with ProcessPoolExecutor(jobs, initializer=os.setsid) as pool:         # to the scheduler, programs of their own
+    with ProcessPoolExecutor(jobs, initializer=_begin) as pool:
         try:
             for path, (record, assembled) in zip(paths, pool.map(partial(one_file, budget=budget), tasks)):
                 done.append((record, assembled))

@@ -22,6 +22,7 @@ from functools import cached_property
 import networkx as nx
 
 from .ir import Address, Const, Function, Guard, Instruction, Op, Reg, Special
+from .quiet import no_collection
 
 END = -1        # the virtual block after every exit
 
@@ -139,8 +140,7 @@ class Graph:
     @cached_property
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
-        reverse = self._coming_back.reverse(copy=True)
-        ipdom = nx.immediate_dominators(reverse, END)
+        ipdom = nx.immediate_dominators(_reversed(self._coming_back), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
@@ -167,7 +167,7 @@ class Graph:
             kept.remove_edge(u, v)
             if not nx.has_path(kept, u, END):
                 kept.add_edge(u, v)
-        ipdom = nx.immediate_dominators(kept.reverse(copy=True), END)
+        ipdom = nx.immediate_dominators(_reversed(kept), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     def only_exits(self, block: int) -> bool:
@@ -237,6 +237,8 @@ class Graph:
             return frozenset(self.block_of[i.index] for i in self.function.instructions
                              if i.control is not None and i.control.kind == "yield")
         out: set[int] = set()
+        if not any(op.name == "atom" for i in self.function.instructions for op in i.ops):
+            return frozenset()
         for source, head in self.within.edges:
             if head != END and head in self._dominating(source):
                 loop = self._loop(source, head)
@@ -282,19 +284,26 @@ class Graph:
         return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
 
     @cached_property
-    def definitions(self) -> dict[str, dict[int, list[tuple[int, bool]]]]:
-        """register -> block -> [(instruction, kills)] in order."""
-        out: dict[str, dict[int, list[tuple[int, bool]]]] = defaultdict(lambda: defaultdict(list))
+    def definitions(self) -> dict[str, list[tuple[int, bool]]]:
+        """register -> [(instruction, kills)] in order."""
+        out: dict[str, list[tuple[int, bool]]] = {}
         for i in self.function.instructions:
-            block = self.block_of[i.index]
             for op in i.ops:
                 for d in op.dst:
                     if d is not None:
-                        out[d.name][block].append((i.index, op.guard is None))
+                        write = i.index, op.guard is None
+                        if d.name in out:
+                            out[d.name].append(write)
+                        else:
+                            out[d.name] = [write]
         return out
 
     @cached_property
     def _entry_memo(self) -> dict[tuple[str, int], frozenset[int]]:
+        return {}
+
+    @cached_property
+    def _leaving_memo(self) -> dict[str, tuple[dict[int, list[int]], set[int]]]:
         return {}
 
     @cached_property
@@ -304,36 +313,51 @@ class Graph:
 
     def reaching(self, register: str, index: int) -> frozenset[int]:
         """Instructions whose definition of `register` may be the one read at `index`."""
+        writes = self.definitions.get(register, ())
+        if len(writes) < 2:              # compilers write most registers in one place: what reads one reads that
+            return frozenset(at for at, _ in writes)
         block = self.block_of[index]
         found: set[int] = set()
-        for at, kills in reversed(self.definitions[register].get(block, ())):
+        for at, kills in reversed(writes):
             if at < index:
+                if self.block_of[at] != block:
+                    break
                 found.add(at)
                 if kills:
                     return frozenset(found)
-        return frozenset(found | self._at_entry(register, block))
+        return self._at_entry(register, block) | found
 
     def _at_entry(self, register: str, block: int) -> frozenset[int]:
         key = (register, block)
         if key not in self._entry_memo:
-            per_block = self.definitions[register]
-            leaving = {b: _last(writes) for b, writes in per_block.items()}
-            if len(leaving) == 1:        # compilers write most registers in one place: what reads one reads that
-                (found,) = leaving.values()
-            else:
-                found, seen, stack = set(), set(), list(self.before.get(block, ()))
-                while stack:
-                    b = stack.pop()
-                    if b in seen:
+            leaving, ended = self._leaving(register)
+            found, seen, stack = set(), set(), list(self.before.get(block, ()))
+            while stack:
+                b = stack.pop()
+                if b in seen:
+                    continue
+                seen.add(b)
+                if b in leaving:
+                    found.update(leaving[b])
+                    if b in ended:
                         continue
-                    seen.add(b)
-                    if b in leaving:
-                        found.update(leaving[b])
-                        if any(kills for _, kills in per_block[b]):
-                            continue
-                    stack.extend(self.before[b])
+                stack.extend(self.before[b])
             self._entry_memo[key] = frozenset(found)
         return self._entry_memo[key]
+
+    def _leaving(self, register: str) -> tuple[dict[int, list[int]], set[int]]:
+        """(block -> writes of a register that may hold at its end, blocks with one that holds for certain)."""
+        if register not in self._leaving_memo:
+            leaving: dict[int, list[int]] = {}
+            ended: set[int] = set()
+            for at, kills in reversed(self.definitions[register]):
+                b = self.block_of[at]
+                if b not in ended:
+                    leaving.setdefault(b, []).append(at)
+                    if kills:
+                        ended.add(b)
+            self._leaving_memo[register] = leaving, ended
+        return self._leaving_memo[register]
 
     # --- slices ---
 
@@ -475,6 +499,7 @@ class Graph:
         return [i.index for i in self.function.instructions if i.site is not None]
 
 
+@no_collection()
 def build(function: Function) -> Graph:
     """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
     instructions = function.instructions
@@ -592,6 +617,14 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
     return [following]
 
 
+def _reversed(cfg: nx.DiGraph) -> nx.DiGraph:
+    """All edges the other way round. (DiGraph.reverse copies what is attached to each of them deeply.)"""
+    out = nx.DiGraph()
+    out.add_nodes_from(cfg.nodes)
+    out.add_edges_from((v, u) for u, v in cfg.edges)
+    return out
+
+
 def _join_to_end(cfg: nx.DiGraph) -> None:
     """Give endless loops an edge to END, so that post-dominators exist everywhere."""
     reaches = nx.ancestors(cfg, END)
@@ -676,13 +709,3 @@ def to_dot(nodes: nx.DiGraph) -> str:
         style = ', style="dashed"' if e.get("control") else ""
         lines.append(f"  {quote(a)} -> {quote(b)} [label={quote(e.get('register', ''))}{style}];")
     return "\n".join(lines + ["}"])
-
-
-def _last(writes: list[tuple[int, bool]]) -> list[int]:
-    """Of the writes of a block in order, (instruction, kills), those that hold at its end."""
-    out = []
-    for at, kills in reversed(writes):
-        out.append(at)
-        if kills:
-            break
-    return out

@@ -21,12 +21,11 @@ from ..ir import Op
 from .floats import FLOATS
 from .meaning import MEANINGS, source_bits
 from .value import (
-    DTYPES, Lost, Uniform, Value, array_zeros, because, combine_terms, constant, either, fingerprint, fits_signed,
+    DTYPES, EVERYWHERE, Lost, Uniform, Value, array_zeros, because, combine_terms, constant, either, fingerprint, fits_signed,
     lane_uniform, least, low_zeros, opaque, resize, same, signed, span, squeeze, sure_bits, term_zeros, unknown,
 )
 
-TABLES = (MEANINGS, FLOATS)
-
+ROWS = MEANINGS | FLOATS
 
 MAX_BITS = 6        # bits of an unknown that are told apart: a swizzle takes three to five
 
@@ -41,11 +40,7 @@ def of_its_sources(name: str) -> bool:
     return name.startswith(_OF_ITS_SOURCES)
 
 
-def meaning_of(name: str):
-    for table in TABLES:
-        if name in table:
-            return table[name]
-    return None
+meaning_of = ROWS.get
 
 
 def fit(value: Value, bits: int) -> Value:
@@ -551,66 +546,68 @@ def _number(value: Value) -> int | None:
 
 def _symbolic(op: Op, values: tuple[Value, ...]):
     """The affine rule of an operation, or None where it has none for these sources."""
-    name, bits = op.name, op.bits
-    match name:
-        case "mov":
-            return values[0]
-        case "add":
-            return add(*values)
-        case "sub":
-            return subtract(*values)
-        case "neg":
-            return subtract(constant(0, bits), values[0])
-        case "not":
-            return invert(values[0])
-        case "mul":
-            return multiply(*values)
-        case "mad":
-            return add(multiply(values[0], values[1]), values[2])
-        case "mulwide.u" | "mulwide.s" | "madwide.u" | "madwide.s":
-            extend = sign_extend if name.endswith(".s") else zero_extend
-            product = multiply(extend(values[0], bits), extend(values[1], bits))
-            return add(product, values[2]) if name.startswith("mad") else product
-        case "shl":
-            n = _number(values[1])
-            if n is not None:
-                return constant(0, bits) if n >= bits else scale(values[0], np.full((1, 1), 1 << n, DTYPES[bits]))
-            if values[1].known:
-                inside = values[1].base < bits
-                return scale(values[0], np.where(inside, np.array(1, DTYPES[bits]) << np.where(inside, values[1].base, 0).astype(DTYPES[bits]), DTYPES[bits](0)))
-        case "shr.u" | "shr.s":
-            n = _number(values[1])
-            if n is not None:
-                return values[0] if n == 0 else shift_right(values[0], n, name == "shr.s")
-        case "and" | "or" | "xor":
-            return bitwise(name, *values, _BITWISE[name])
-        case "lop3":
-            return lop3(op.attrs[0], bits, *values)
-        case "zext" | "trunc":
-            return fit(values[0], bits)
-        case "sext":
-            return fit(values[0], bits) if values[0].bits >= bits else sign_extend(values[0], bits)
-        case "select":
-            return _select(*values)
-        case "cat":
-            return _concatenate(values, bits)
-        case "extract":
-            return _extract(values[0], op.attrs[0], bits)
-        case "add3.carry":
-            return _add3_carry(values, bits)
-        case "bfe.u" | "szext.u":
-            return _field(name, values, bits)
-        case "min.s" | "max.s" | "min.u" | "max.u":
-            return _extremum(name, *values)
-        case "rem.u" | "rem.s" | "div.u" | "div.s":
-            return _divide_power(name, *values)
-        case "shf.l" | "shf.r":
-            return _funnel(name, values, op.attrs)
-        case "prmt":
-            return _permute(values, op.attrs)
-    if name.startswith("setp."):
-        return compare(name[5:], *values)
+    rule = _RULES.get(op.name)
+    if rule is not None:
+        return rule(op, *values)
+    if op.name.startswith("setp."):
+        return compare(op.name[5:], *values)
     return None
+
+
+def _wide_product(op: Op, a: Value, b: Value, *more: Value) -> Value:
+    """mulwide, madwide."""
+    extend = sign_extend if op.name.endswith(".s") else zero_extend
+    product = multiply(extend(a, op.bits), extend(b, op.bits))
+    return add(product, *more) if more else product
+
+
+def _shift_left(op: Op, a: Value, by: Value) -> Value | None:
+    bits, n = op.bits, _number(by)
+    if n is not None:
+        return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
+    if not by.known:
+        return None
+    inside = by.base < bits
+    factor = np.where(inside, np.array(1, DTYPES[bits]) << np.where(inside, by.base, 0).astype(DTYPES[bits]), DTYPES[bits](0))
+    return scale(a, factor)
+
+
+def _shift_down(op: Op, a: Value, by: Value) -> Value | None:
+    n = _number(by)
+    if n is None:
+        return None
+    return a if n == 0 else shift_right(a, n, op.name == "shr.s")
+
+
+def _extended(op: Op, a: Value) -> Value:
+    return fit(a, op.bits) if a.bits >= op.bits else sign_extend(a, op.bits)
+
+
+_RULES = {
+    "mov": lambda op, a: a,
+    "add": lambda op, a, b: add(a, b),
+    "sub": lambda op, a, b: subtract(a, b),
+    "neg": lambda op, a: subtract(constant(0, op.bits), a),
+    "not": lambda op, a: invert(a),
+    "mul": lambda op, a, b: multiply(a, b),
+    "mad": lambda op, a, b, c: add(multiply(a, b), c),
+    "mulwide.u": _wide_product, "mulwide.s": _wide_product, "madwide.u": _wide_product, "madwide.s": _wide_product,
+    "shl": _shift_left,
+    "shr.u": _shift_down, "shr.s": _shift_down,
+    "lop3": lambda op, a, b, c: lop3(op.attrs[0], op.bits, a, b, c),
+    "zext": lambda op, a: fit(a, op.bits), "trunc": lambda op, a: fit(a, op.bits),
+    "sext": _extended,
+    "select": lambda op, a, b, p: _select(a, b, p),
+    "cat": lambda op, *parts: _concatenate(parts, op.bits),
+    "extract": lambda op, a: _extract(a, op.attrs[0], op.bits),
+    "add3.carry": lambda op, *values: _add3_carry(values, op.bits),
+    "bfe.u": lambda op, *values: _field(op.name, values, op.bits), "szext.u": lambda op, *values: _field(op.name, values, op.bits),
+    "shf.l": lambda op, *values: _funnel(op.name, values, op.attrs), "shf.r": lambda op, *values: _funnel(op.name, values, op.attrs),
+    "prmt": lambda op, *values: _permute(values, op.attrs),
+}
+_RULES |= {name: (lambda op, a, b, run=run: bitwise(op.name, a, b, run)) for name, run in _BITWISE.items()}
+_RULES |= {name: (lambda op, a, b: _extremum(op.name, a, b)) for name in ("min.s", "max.s", "min.u", "max.u")}
+_RULES |= {name: (lambda op, a, b: _divide_power(op.name, a, b)) for name in ("rem.u", "rem.s", "div.u", "div.s")}
 
 
 def _select(a: Value, b: Value, p: Value) -> Value | None:
@@ -910,6 +907,10 @@ def _by_range(kind: str, difference: Value) -> Value | None:
     return None
 
 
+# Of these nothing is known when nothing is known of one source.
+_STRICT = frozenset(("add", "sub", "neg", "not", "zext", "sext", "trunc", "shr.u", "shr.s", *(n for n in ROWS if n.startswith("setp.")), *FLOATS))
+
+
 def apply(op: Op, values: tuple[Value, ...], index: int = -1):
     """The results of an operation: a Value, or a tuple for rows with several results.
 
@@ -922,21 +923,18 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
             if same_everywhere is not None:
                 return same_everywhere
         return opaque(op.bits, because(*values) or Lost(f"no meaning for {op.name}", index))
-    widths = row.widths
-    fitted = []
-    for i, v in enumerate(values):
-        letter = widths[i] if i < len(widths) and widths[i] != "*" else widths[0]
-        if letter != "o":
-            want = source_bits(letter, op.bits, v.bits)
-            if v.bits != want:
-                v = fit(v, want)
-        fitted.append(v)
-    values = tuple(fitted)
-    if op.name == "prmt" and not all(v.known for v in values):
+    if op.name in _STRICT:
+        for v in values:
+            if v.poison is EVERYWHERE and v.sure is None:
+                return opaque(1 if row.predicate else op.bits, because(*values))
+    values = tuple(fit(v, want) if v.bits != (want := source_bits(letter, op.bits, v.bits)) else v
+                   for v, letter in zip(values, row.letters(len(values))))
+    known = all(v.known for v in values)
+    if op.name == "prmt" and not known:
         kept = _known_bytes(values, op.attrs)
         if kept is not None:
             return kept
-    if all(v.known for v in values):
+    if known:
         out = row.run(op.bits, op.attrs, *(v.base for v in values))
         if row.undefined is not None:
             bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
@@ -949,7 +947,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
     if out is None:
         out = _lane_by_lane(row, op, values, index)
     if out is None:
-        bits = 1 if op.name.startswith(("setp.", "fsetp.")) else op.bits
+        bits = 1 if row.predicate else op.bits
         if row.results == 1:
             out = _derived(op.name, values, bits, op.attrs)
         if out is None:
@@ -1008,7 +1006,7 @@ def _poisoned(row, op: Op, values, index):
     if poison.all():
         if row.results > 1:
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
-        bits = 1 if op.name.startswith(("setp.", "fsetp.")) else op.bits
+        bits = 1 if row.predicate else op.bits
         return _partly_known(op, values, why) or opaque(bits, why)
     out = row.run(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:

@@ -16,7 +16,7 @@ from ..ir import Op, Operand, Reg
 from . import affine
 from .env import LANES, Environment
 from .value import (
-    DTYPES, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
+    DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
 
 FULL_MASK = 0xFFFFFFFF
@@ -267,7 +267,9 @@ def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out:
 
 def _loses(value: Value, mask: np.ndarray) -> bool:
     """Something of the value is not known in active lanes."""
-    return value.valid is not None or value.poison is not None and bool((value.poison & mask).any())
+    if value.poison is None:
+        return value.valid is not None
+    return value.valid is not None or value.poison is EVERYWHERE or bool((value.poison & mask).any())
 
 
 def fill(value: Value, mask: np.ndarray) -> Value:

@@ -16,6 +16,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
+from ..quiet import no_collection
 from . import tables
 from .clusters import clustered
 from .env import LANES, Facts
@@ -37,6 +38,7 @@ TABLES_SHARE = 0.25            # of the time that is left, for such runs
 MOST_RUNS = 8
 
 
+@no_collection()
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
              budget: float | None = None) -> KernelResult:
     """All sites of a kernel.

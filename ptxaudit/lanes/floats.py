@@ -236,4 +236,4 @@ FLOATS: dict[str, Meaning] = {
     "mufu.rcp.near": Meaning(_reciprocal, "s", _not_a_power_of_two),
 }
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"):
-    FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss")
+    FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss", predicate=True)

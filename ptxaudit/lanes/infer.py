@@ -30,12 +30,13 @@ from .loops import Loop, Paths
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
+from .value import Lost, Uniform, Value, because, constant, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
 WIDEN_PASSES = 12
 LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
+MOST_DEAD = 2              # a state is rid of registers that are read no more when they are so many times the others
 MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
@@ -225,7 +226,7 @@ class Interpreter:
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
-        start = State(registers, self.rows.env.exists.copy())
+        start = State(registers, self.rows.env.exists)
         if self.order is None:
             self.failure = "control flow that is not reducible to loops"
             return
@@ -299,7 +300,7 @@ class Interpreter:
                 back = self._pass(loop, state)
                 if not back:
                     return True
-                state = self._join_exclusive(back)
+                state = self._join_exclusive(loop.head, back)
                 if time.perf_counter() > limit:
                     return False
             return False
@@ -472,11 +473,11 @@ class Interpreter:
     # --- one block ---
 
     def _run_block(self, block: int, state: State) -> None:
+        """Run it from a state that is its own to change."""
         self.steps += 1
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
-        state = state.copy()
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
+        view = self._view(state)
         wanted = self.part.instructions
         last = None
         for k in range(self.graph.starts[block], self.graph.ends[block]):
@@ -495,9 +496,14 @@ class Interpreter:
                     self._part(last, view, state)
                 else:
                     state = self._restore(block, state, firm=True)
-                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact, any(d.data for d in state.doubts))
+                view = self._view(state)
         self.after[block] = state
         self._leave(block, last, state)
+
+    def _view(self, state: State) -> View:
+        env = self.rows.env
+        return View(state.registers, env, None, state.mask, state.mask is env.exists or bool((state.mask >= env.exists).all()), state.exact,
+                    any(d.data for d in state.doubts))
 
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
@@ -557,7 +563,7 @@ class Interpreter:
             if control.kind == "ret":
                 self.branches.put(block, "uniform")
             return
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        view = self._view(state)
         guard = view.read(control.guard.reg)
         if control.guard.negated:
             guard = affine.invert(guard)
@@ -576,7 +582,7 @@ class Interpreter:
         if self._relevant(block):
             part = state.copy()
             if control.guard is not None:
-                view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+                view = self._view(state)
                 part.mask, doubt = guard_mask(view, control.guard)
                 if doubt is not None:
                     part.mask, part.exact = state.mask, False
@@ -631,10 +637,10 @@ class Interpreter:
     @staticmethod
     def _assume(state: State, guard, value: bool) -> None:
         """On a way that a predicate opened, the predicate is known."""
-        state.registers.values[guard.reg.name] = Value(np.full((1, 1), value ^ guard.negated))
+        state.registers.values[guard.reg.name] = constant(value ^ guard.negated, 1)
 
     def _switch(self, block, control, state: State, successors) -> None:
-        view = View(state.registers, self.rows.env, None, state.mask, False, state.exact)
+        view = self._view(state)
         value = view.read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
@@ -657,20 +663,25 @@ class Interpreter:
             self._go(block, s, part)
 
     def _go(self, source: int, target: int, state: State) -> None:
-        """The state at the end of a block is one of those that begin another, with the registers that may still be read."""
+        """The state at the end of a block is one of those that begin another, without most registers that are read no more."""
         if target != END and target in self.paths.live:          # else nothing lies there that matters
             values, live = state.registers.values, self.paths.live[target]
             registers = Registers(state.registers.rows)
-            registers.values = {n: v for n, v in values.items() if n in live or isinstance(n, tuple)}
+            if len(values) > MOST_DEAD * len(live) + MOST_DEAD:
+                registers.values = {n: values[n] for n in live if n in values}
+                if self.paths.local:
+                    registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}
+            else:
+                registers.values = dict(values)
             self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))
 
     # --- meeting ---
 
-    def _join_exclusive(self, arriving) -> State:
+    def _join_exclusive(self, head: int, arriving) -> State:
         """States of lanes that are known to be different ones."""
         out = arriving[0][1].copy()
         for _, state in arriving[1:]:
-            self._merge(out, state, None, ("trip",))
+            self._merge(head, out, state, None, ("trip",))
         return out
 
     def _join(self, block: int, arriving) -> State:
@@ -679,14 +690,14 @@ class Interpreter:
         apart = len(arriving) > 1 and self._apart(block)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, apart, (block, n))
+            self._merge(block, out, state, apart, (block, n))
         return self._restore(block, out)
 
     def _join_calls(self, block: int, arriving) -> State:
         """What a routine is called with: one of these at a time."""
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, False, (block, n), together=False)
+            self._merge(block, out, state, False, (block, n), together=False)
         return out
 
     def _join_back(self, loop: Loop, arriving) -> State:
@@ -694,22 +705,21 @@ class Interpreter:
         apart = any(self.branches.any(b, "varying") for b in loop.forks)
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(out, state, apart, (loop.head, "back", n))
+            self._merge(loop.head, out, state, apart, (loop.head, "back", n))
         return out
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:
         """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
-        d = self.idom.get(block)
-        while d is not None and d in self.after and d != block:
-            if self.loops[d] <= self.loops[block] and self.paths.always(d, block):
-                before = self.after[d]
-                if not firm and self._loosened(d, block):
-                    return state
-                if not (state.mask & ~before.mask).any():
-                    state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
-                if before.exact or not firm:
-                    return state
-            d = self.idom.get(d) if self.idom.get(d) != d else None
+        d = self.paths.gathered(block)
+        while d in self.after:
+            before = self.after[d]
+            if not firm and self._loosened(d, block):
+                break
+            if not (state.mask & ~before.mask).any():
+                state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
+            if before.exact or not firm:
+                break
+            d = self.paths.gathered(d)
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:
@@ -741,13 +751,14 @@ class Interpreter:
                 stack.extend(self.reduced.predecessors(b))
         return False
 
-    def _merge(self, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
-        """Fold another state into `out`. together: lanes of both then go on at the same time."""
+    def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
+        """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
         exclusive = together and not (out.mask & other.mask).any()
-        values, others = out.registers.values, other.registers.values
-        for name in list({**values, **others}):
+        values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
+        for name in [n for n in {**values, **others} if values.get(n) is not others.get(n)]:
             a, b = values.get(name), others.get(name)
-            if a is b:
+            if name not in live and not isinstance(name, tuple):
+                values.pop(name, None)               # read no more
                 continue
             if a is None or b is None:
                 if isinstance(name, tuple):

@@ -53,8 +53,8 @@ class Paths:
         self.loops: dict[int, frozenset[int]] = {}
         _note_loops(self.order or [], frozenset(), self.loops)
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
-        self._always: dict[tuple[int, int], bool] = {}
         self._loops: dict[int, Loop] = {}
+        self._gathered: dict[int, int | None] = {}
 
     def loop(self, head: int, body: list) -> Loop:
         """The loop at a head of the order."""
@@ -105,8 +105,8 @@ class Paths:
         return successors
 
     @cached_property
-    def live(self) -> dict[int, frozenset[str]]:
-        """By sets of bits."""
+    def live(self) -> dict[int, dict[str, None]]:
+        """By sets of bits; the names in an order that is always the same."""
         names: dict[str, int] = {}
         bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
         wanted = self.part.instructions
@@ -125,31 +125,66 @@ class Paths:
                             kills |= bit(reg)
             used[b], killed[b] = reads, kills
         live = dict(used)
-        work = list(self.reduced.nodes)
-        while work:
-            b = work.pop()
-            after = 0
-            for s in self.reduced.successors(b):
-                after |= live[s]
-            entering = used[b] | after & ~killed[b]
-            if entering != live[b]:
-                live[b] = entering
-                work.extend(self.reduced.predecessors(b))
+        order = list(nx.dfs_postorder_nodes(self.reduced, 0))          # what follows comes first
+        before = {b: [p for p in self.reduced.predecessors(b)] for b in order}
+        after = {b: [s for s in self.reduced.successors(b)] for b in order}
+        changed = set(order)
+        while changed:
+            for b in order:
+                if b in changed:
+                    changed.discard(b)
+                    entering = used[b]
+                    for s in after[b]:
+                        entering |= live[s] & ~killed[b]
+                    if entering != live[b]:
+                        live[b] = entering
+                        changed.update(before[b])
         every = np.array(list(names), dtype=object)
-        return {b: frozenset(every[set_bits(bits)]) for b, bits in live.items()}
+        return {b: dict.fromkeys(every[set_bits(bits)].tolist()) for b, bits in live.items()}
+
+    @cached_property
+    def local(self) -> bool:
+        """Something of the slice is in local memory, whose places are registers with other names."""
+        return any(op.space in ("local", "generic") and op.name == "store" for ops in self.part.ops.values() for op in ops)
 
     def always(self, dominator: int, block: int) -> bool:
-        """Every way from `dominator` to the end leads through `block`."""
-        key = dominator, block
-        if key not in self._always:
-            found, b = False, dominator
-            for _ in range(len(self.graph.starts)):
-                b = self.graph.postdominators.get(b, END)
-                if b in (block, END):
-                    found = b == block
-                    break
-            self._always[key] = found
-        return self._always[key]
+        """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
+        first, last = self._spans.get(block, (1, 0))
+        return first < self._spans.get(dominator, (0, 0))[0] <= last
+
+    def gathered(self, block: int) -> int | None:
+        """The nearest dominator of a block all of whose lanes arrive there, in no more trips than they left.
+
+        (The one before that is the same of this one.)
+        """
+        if block not in self._gathered:
+            d = self.dominators.get(block)
+            while d is not None and not (self.loops[d] <= self.loops[block] and self.always(d, block)):
+                d = self.dominators.get(d) if self.dominators.get(d) != d else None
+            self._gathered[block] = d if d != block else None
+        return self._gathered[block]
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """block -> its number in the tree of post-dominators from the end, and the highest of those below it."""
+        below: dict[int, list[int]] = {}
+        for b, d in self.graph.postdominators.items():
+            if b != d:
+                below.setdefault(d, []).append(b)
+        spans: dict[int, tuple[int, int]] = {}
+        number, stack = 0, [(END, iter(below.get(END, ())))]
+        first = {END: 0}
+        while stack:
+            b, rest = stack[-1]
+            child = next(rest, None)
+            if child is None:
+                spans[b] = first[b], number
+                stack.pop()
+            else:
+                number += 1
+                first[child] = number
+                stack.append((child, iter(below.get(child, ()))))
+        return spans
 
 
 def set_bits(number: int) -> np.ndarray:
@@ -185,8 +220,12 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
     None when a loop has several entries.
     """
     def order(nodes: frozenset, entry: int | None):
-        sub = graph.subgraph(nodes).copy()          # a view would ask its filter at every step
+        sub = nx.DiGraph()                          # (a view of a part asks its filter at every step)
+        sub.add_nodes_from(nodes)
+        sub.add_edges_from((n, s) for n in nodes for s in graph.successors(n) if s in nodes)
         condensed = nx.condensation(sub)
+        if len(condensed) == len(nodes) and not any(sub.has_edge(n, n) for n in nodes):
+            return list(nx.lexicographical_topological_sort(sub))
         out = []
         for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
             members = condensed.nodes[c]["members"]

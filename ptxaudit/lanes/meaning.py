@@ -26,13 +26,19 @@ class Meaning:
     """One operation. `run(op_bits, attrs, *arrays)`; `undefined(…)` marks lanes without a result.
 
     widths: which sources are read at the operation's width ("same"), as they are ("own"), or at
-    32 bits ("count"), one letter each: s, o, c, p (predicate), h (half the width).
+    32 bits ("count"), one letter each: s, o, c, p (predicate), h (half the width). predicate: the result is one.
     """
 
     run: Callable
     widths: str
     undefined: Callable | None = None
     results: int = 1
+    predicate: bool = False
+
+    def letters(self, count: int) -> str:
+        """The letters of so many sources: "o*" stands for any number."""
+        own = self.widths.rstrip("*")
+        return own if len(own) == count else (own + own[0] * count)[:count]
 
 
 def _shift_left(bits, attrs, a, n):
@@ -260,7 +266,7 @@ def _compare(function, is_signed):
         if is_signed and a.dtype != bool:
             a, b = signed(a), signed(b)
         return function(a, b)
-    return run
+    return Meaning(run, "ss", predicate=True)
 
 
 def _binary(function):
@@ -336,10 +342,10 @@ MEANINGS: dict[str, Meaning] = {
 }
 for _name, _function in COMPARISONS.items():
     if _name in ("eq", "ne"):
-        MEANINGS[f"setp.{_name}"] = Meaning(_compare(_function, False), "ss")
+        MEANINGS[f"setp.{_name}"] = _compare(_function, False)
     else:
-        MEANINGS[f"setp.{_name}.u"] = Meaning(_compare(_function, False), "ss")
-        MEANINGS[f"setp.{_name}.s"] = Meaning(_compare(_function, True), "ss")
+        MEANINGS[f"setp.{_name}.u"] = _compare(_function, False)
+        MEANINGS[f"setp.{_name}.s"] = _compare(_function, True)
 
 
 def source_bits(letter: str, op_bits: int, own_bits: int) -> int:

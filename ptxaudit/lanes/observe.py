@@ -13,7 +13,7 @@ it from above.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ from .value import Lost, Uniform, Value, array_zeros, low_zeros, resize, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
+OWN_FORMULA = "each site's own"
 EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
@@ -81,7 +82,6 @@ class _Range:
 class _Found:
     """What the observations of a site add up to."""
 
-    text: str
     ranges: dict[str, _Range] = field(default_factory=dict)        # group -> figures
     cases: list[Case] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -103,8 +103,19 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
     """One answer for a site out of all its abstract requests; the assumed group's come first.
 
     shaped: the block's shape is not told, and the site's address or mask is made of it.
-    scored: records of requests that other sites of the kernel have made too; added to.
+    scored: records of requests that other sites of the kernel have made too, and answers; added to.
     """
+    shift = machine.invariant_shift(access)                 # the rest of an offset changes nothing
+    question = access, shaped, tuple((s.group, id(s.observation.base), s.observation.offset % shift, id(s.observation.mask),
+                                      s.observation.exact, id(s.observation.doubts)) for s in seen)
+    answer = scored.get(question)                           # (observations outlive `scored`)
+    if answer is None:
+        answer = scored[question] = _concluded(index, access, seen, machine, shaped, scored)
+    text = formula(seen[0].observation.address) if answer.formula else ""
+    return replace(answer, index=index, formula=text)
+
+
+def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, scored: dict) -> SiteResult:
     if seen and all(_global_only(s.observation) for s in seen):
         return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
     seen = [s for s in seen if not _global_only(s.observation)]
@@ -118,7 +129,7 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
     if not taking_part:
         return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
                           ideal_per_request=(0, 0), evidence="by rule")
-    found = _Found(formula(seen[0].observation.address))
+    found = _Found()
     for s in seen:
         o = s.observation
         mask = o.mask[s.rows]
@@ -128,8 +139,8 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
             found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
         here = found.ranges.setdefault(s.group, _Range())
         try:
-            shift = o.offset % machine.invariant_shift(access)             # the rest of the offset changes nothing
-            again = access, id(o.base), shift, id(o.mask), s.group         # (observations outlive `scored`)
+            shift = o.offset % machine.invariant_shift(access)
+            again = access, id(o.base), shift, id(o.mask), s.group
             record = scored.get(again)
             if record is None:
                 place = _take(o.address if shift else o.base, s.rows)
@@ -344,7 +355,7 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
-    base = dict(formula=found.text, patterns=shown, evidence=record.evidence if record is not None else machine.evidence(access),
+    base = dict(formula=OWN_FORMULA, patterns=shown, evidence=record.evidence if record is not None else machine.evidence(access),
                 ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
     given = next((g for group, g in found.given if group == first), None)
     if found.uncounted:

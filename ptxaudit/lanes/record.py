@@ -204,9 +204,10 @@ class SiteRecord:
 
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
+        if not self.pending:
+            return
         entries, self.pending = list(self.pending.values()), {}
-        if entries:
-            self._sums = self._patterns = None
+        self._sums = self._patterns = None
         for told in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
             if part:

@@ -24,6 +24,7 @@ still be known (`sure`): predicates that ptxas keeps in the bits of a register.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -56,6 +57,9 @@ class Uniform:
 
     def __str__(self) -> str:
         return self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)          # keys nest deeply, and names tell most unknowns apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,12 @@ def known(base: np.ndarray) -> Value:
     return Value(base)
 
 
+@lru_cache(1 << 14)
 def constant(number: int, bits: int) -> Value:
     """A value that is the same everywhere."""
-    if bits == 1:
-        return Value(np.full((1, 1), bool(number & 1)))
-    return Value(np.full((1, 1), number & ((1 << bits) - 1), DTYPES[bits]))
+    base = np.full((1, 1), bool(number & 1)) if bits == 1 else np.full((1, 1), number & ((1 << bits) - 1), DTYPES[bits])
+    base.setflags(write=False)
+    return Value(base)
 
 
 def unknown(symbol: Uniform, bits: int | None = None) -> Value:
@@ -129,12 +134,14 @@ def unknown(symbol: Uniform, bits: int | None = None) -> Value:
     return Value(np.zeros((1, 1), dtype), ((symbol, np.ones((1, 1), dtype)),))
 
 
-_EVERYWHERE = np.ones((1, 1), bool)
+EVERYWHERE = np.ones((1, 1), bool)
+EVERYWHERE.setflags(write=False)
+_NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
 
 
 def opaque(bits: int, why: Lost) -> Value:
     """Nothing known in any lane."""
-    return Value(np.zeros((1, 1), DTYPES.get(bits, np.uint64)), poison=_EVERYWHERE, why=why)
+    return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
 
 
 def low_zeros(number: int, bits: int = 64) -> int:

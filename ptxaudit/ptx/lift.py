@@ -17,6 +17,7 @@ import functools
 
 from .. import ir
 from ..errors import InputError
+from ..quiet import no_collection
 from . import control, memory, moves, opcodes, video
 from . import syntax as s
 from .data import variables
@@ -24,7 +25,6 @@ from .debug import Debug
 from .emitter import Emitter
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
-from .quiet import no_collection
 from .scope import Callee, Data, Place, Scope, dimensions, shape_of
 from .types import BYTE
 

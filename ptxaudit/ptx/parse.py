@@ -27,10 +27,10 @@ from lark.lexer import LexerState, LineCounter, TextSlice
 
 from .. import resources
 from ..errors import InputError
+from ..quiet import no_collection
 from . import expected
 from . import syntax as s
 from .build import build
-from .quiet import no_collection
 from .shapes import Shapes
 
 STARTS = ("module", "items", "statements", "data", "operand")

@@ -12,17 +12,16 @@ opcode as its name that writes every register the instruction may write (`clobbe
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, read_cubin
 from ..artifacts.lines import source_lines
 from ..errors import InputError
+from ..quiet import no_collection
 from . import places
 from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
 from .calls import Lines, find_calls, is_call
@@ -64,7 +63,7 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
     called: set[str] = set()
     functions = {}
     memo = {} if memo is None else memo
-    with _without_collector():
+    with no_collection():
         for entry_turn in (True, False):
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
@@ -81,18 +80,6 @@ def positions(cubin: Cubin) -> Positions:
     except InputError as error:
         return None, (f"{error.what}: {error.hint}",)
     return table.at if table else None, ()
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Millions of small objects are made that all stay: the collector would walk them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines) -> list[CodeSection]:

@@ -202,7 +202,7 @@ class Flattener:
                             scope.names[d.name] = Reg(f"{d.name}@{mark}", bits)
                 case s.Variable():
                     for v in declared(statement):
-                        name = v.name if v.space != "param" else f"{v.name}@{mark}"
+                        name = f"{v.name}@{mark}" if v.space == "param" else v.name if self.code.entry else f"{v.name}@{self.code.name}"
                         v.name = name
                         self.code.variables[name] = v
                         for d in statement.declarators:

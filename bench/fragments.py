@@ -232,12 +232,17 @@ def main() -> int:
         {"build": lambda: build(options.folder), "run": lambda: run(options.folder),
          "measure": lambda: measure(options.folder, options.output)}[options.command]()
         return 0
+    from ptxaudit.errors import InputError
+
     wrong = 0
-    for generic in (False, True):
-        for stride in ("%r1", "256", ""):
-            for line in differences(options.arch, options.ptxas, generic, stride):
-                print(f"{'generic' if generic else 'shared'}, stride {stride or 'left out'}: {line}")
-                wrong += 1
+    try:
+        for generic in (False, True):
+            for stride in ("%r1", "256", ""):
+                for line in differences(options.arch, options.ptxas, generic, stride):
+                    print(f"{'generic' if generic else 'shared'}, stride {stride or 'left out'}: {line}")
+                    wrong += 1
+    except InputError as error:                 # a release that does not know the architecture
+        parser.error(str(error))
     print(f"{options.arch}, ptxas {options.ptxas or 'at hand'}: {wrong} differences of {2 * len(accesses(options.arch, False))} accesses")
     return 1 if wrong else 0
 

@@ -18,6 +18,7 @@ from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
 from ..quiet import no_collection
 from . import tables
+from .cells import GRAIN
 from .clusters import clustered
 from .env import LANES, Facts
 from .given import given
@@ -27,7 +28,7 @@ from .record import SiteRecord
 from .repeat import Unsafe
 from .result import KernelResult, SiteResult, Status
 from .rows import environment, three
-from .shadow import GRAIN, MOST_CELLS
+from .shadow import MOST_CELLS
 from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
 
 OUT_OF_TIME = "budget: the analysis was not finished in the time given"

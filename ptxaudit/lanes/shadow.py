@@ -25,6 +25,7 @@ import numpy as np
 
 from ..ir import Special
 from . import affine
+from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, Bytes, Cells
 from .effects import View, blend, fill
 from .env import LANES, SHARED_WINDOW, Environment
 from .reach import Range
@@ -33,68 +34,14 @@ from .value import DTYPES, Lost, Value, known, resize, signed, squeeze
 
 BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
-GRAIN = 1 << 10                 # bytes that are taken in at a time
-SEVERAL = -2                    # in place of the one warp that has read or written
-UNORDERED = -3                  # in place of the one that writes, where it is several
 ALONE = (1, 1, 1)
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
-
-# Why a byte is not known.
-NEVER, VALUE, ORDER, COPY, PLACE, LATER = range(6)
-REASONS = {
-    NEVER: "read from shared memory where nothing known was written",
-    VALUE: "read from shared memory where a value was stored that is not known",
-    ORDER: "read from shared memory where threads store different values in no order",
-    COPY: "read from shared memory that an asynchronous copy fills",
-    PLACE: "read from shared memory after a store whose place is not known",
-    LATER: "read from shared memory that another thread writes between the same barriers",
-}
-
 
 class BlocksNeeded(Exception):
     """The run needs block indices of these dimensions as numbers."""
 
     def __init__(self, dimensions: set[int]):
         self.dimensions = dimensions
-
-
-_FIELDS = {
-    "value": (np.uint8, 0), "known": (bool, False), "why": (np.uint8, NEVER), "frozen": (bool, False), "blocks": (np.uint8, 0),
-    "written": (np.int32, -1), "writer": (np.int16, -1), "writing": (np.uint32, 0), "stored": (np.int64, -1),
-    "seen": (np.int32, -1), "reader": (np.int16, -1), "reading": (np.uint32, 0), "loaded": (np.int64, -1), "by": (np.int32, -1),
-}
-
-
-class Cells:
-    """The bytes of one variable, (classes of blocks, bytes) arrays.
-
-    value, known, why; frozen: never known again; blocks: dimensions (a bit each) of block indices in what was stored.
-    written, writer, writing, stored: epoch, warp, lanes that were together, and time of the last store; seen, reader,
-    reading, loaded, by: the same of loads that were taken as known, and the instruction.
-    """
-
-    __slots__ = (*_FIELDS, "limit")
-
-    def __init__(self, classes: int, limit: int):
-        self.limit = limit
-        for name, (dtype, start) in _FIELDS.items():
-            setattr(self, name, np.full((classes, 0), start, dtype))
-
-    @property
-    def size(self) -> int:
-        return self.value.shape[1]
-
-    def grow(self, size: int) -> None:
-        size = min(-(-size // GRAIN) * GRAIN, self.limit)
-        for name, (dtype, start) in _FIELDS.items():
-            old = getattr(self, name)
-            new = np.full((old.shape[0], size), start, dtype)
-            new[:, :old.shape[1]] = old
-            setattr(self, name, new)
-
-    def take(self, origin: np.ndarray) -> None:
-        for name in _FIELDS:
-            setattr(self, name, getattr(self, name)[origin])
 
 
 @dataclass(frozen=True)
@@ -107,19 +54,6 @@ class Touch:
     synced: np.ndarray
     group: np.ndarray
     active: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Bytes:
-    """An access byte by byte, (m,) arrays: cell index, and of the lane that it belongs to: class, warp, synced, group, and its number."""
-
-    cell: np.ndarray
-    kind: np.ndarray
-    warp: np.ndarray
-    synced: np.ndarray
-    group: np.ndarray
-    lane: np.ndarray
-    byte: np.ndarray
 
 
 class Shadow:
@@ -216,7 +150,7 @@ class Shadow:
                 there, before = cells.known.reshape(-1)[at.cell], cells.value.reshape(-1)[at.cell]
                 if (there & ~(sure & (new == before))).any() or index in self.valued and not (sure & there).all():
                     raise NotAffine              # the rounds do not leave the bytes as they were
-            self._write(cells, at, new, sure, pick(blocks), lasting)
+            cells.write(at, self.clock, new, sure, pick(blocks), lasting)
 
     def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap) -> None:
         """These lanes write somewhere between two offsets."""
@@ -233,9 +167,9 @@ class Shadow:
                 raise NotAffine
             full = lambda number, dtype: np.full(len(cell), number, dtype)
             group = np.bitwise_and.reduce(touch.group[mine[0]][lanes[mine[0]]]) if alone else 0
-            at = _Bytes(cell, full(kind, np.int64), full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
+            at = Bytes(cell, full(self.epoch[kind], np.int32), full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
                         full(touch.synced[mine[0]] if alone else -1, np.int64), full(group, np.uint32), cell, cell)
-            self._write_apart(cells, at, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE)
+            cells.write_apart(at, self.clock, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE)
 
     def load(self, address: Value | Lost, touch: Touch, bits: int, defaults: tuple[Value, ...], index: int, view: View, lap,
              widen: Callable[[Value, int], Value]) -> tuple[Value, ...]:
@@ -262,8 +196,13 @@ class Shadow:
             lanes = lanes & ~self.lost[touch.kind][:, None]
             at = self._bytes(cells, offsets, lanes, touch, size)
             put = lambda array, what: array.__setitem__((at.lane // LANES, at.lane % LANES, at.byte), what)
-            for array, what in zip((value, sure, why), self._read(cells, at, index)):
+            *read, asked = cells.read(at, self.clock, index)
+            if asked and self.ask_for_blocks:
+                raise BlocksNeeded(asked)
+            for array, what in zip((value, sure, why), read):
                 put(array, what)
+            if read[1].any():
+                self.trusted.add(index)
         out = []
         for k, default in enumerate(defaults):
             part = slice(k * each, (k + 1) * each)
@@ -359,88 +298,13 @@ class Shadow:
             self.cells[name] = Cells(len(self.epoch), size)
         return self.cells[name]
 
-    def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> _Bytes:
+    def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:
         row, lane = np.nonzero(lanes)
         cell = touch.kind[row] * cells.size + offsets[row, lane]
         many = lambda a: np.repeat(a, size)
         byte = np.tile(np.arange(size), len(row))
-        return _Bytes(many(cell) + byte, many(touch.kind[row]), many(touch.warp[row]), many(touch.synced[row]),
+        return Bytes(many(cell) + byte, many(self.epoch[touch.kind[row]]), many(touch.warp[row]), many(touch.synced[row]),
                       many(touch.group[row, lane]), many(row * LANES + lane), byte)
-
-    # --- bytes ---
-
-    def _write(self, cells: Cells, at: _Bytes, value, sure, blocks, lasting: bool) -> None:
-        if not len(at.cell):
-            return
-        if len(np.unique(at.cell)) == len(at.cell):
-            return self._write_apart(cells, at, value, sure, blocks, lasting)
-        for warp in np.unique(at.warp):          # one after the other: nothing orders them, which `_write_apart` sees
-            some = at.warp == warp
-            order = np.flatnonzero(some)[np.argsort(at.cell[some], kind="stable")]
-            cell = at.cell[order]
-            first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-            reduced = lambda function, a: function.reduceat(a[order], first)
-            alike = reduced(np.minimum, value) == reduced(np.maximum, value)
-            keep = order[first]
-            one = _Bytes(cell[first], at.kind[keep], at.warp[keep], at.synced[keep], reduced(np.bitwise_and, at.group), at.lane[keep], at.byte[keep])
-            self._write_apart(cells, one, value[keep], reduced(np.logical_and, sure) & alike, reduced(np.bitwise_or, blocks), lasting,
-                              ~alike & reduced(np.logical_and, sure))
-
-    def _write_apart(self, cells: Cells, at: _Bytes, value, sure, blocks, lasting: bool, clash=False, why: int = VALUE) -> None:
-        """Every cell once. clash: where threads disagree; why: the reason that other values are not known."""
-        flat = {name: getattr(cells, name).reshape(-1) for name in _FIELDS}
-        get = lambda name: flat[name][at.cell]
-        epoch = self.epoch[at.kind]
-        same = sure & get("known") & (get("value") == value) & (not lasting)
-        ordered_read = (get("reader") == at.warp) & (((get("reading") & at.group) != 0) | (get("loaded") < at.synced))
-        torn = (get("seen") >= epoch) & ~ordered_read & ~same
-        if torn.any():
-            raise Unsafe("threads read and write it between the same barriers", frozenset(np.unique(get("by")[torn]).tolist()))
-        mine = get("writer") == at.warp
-        ordered = (get("written") < epoch) | mine & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
-        sure = sure & ~get("frozen") & (not lasting)
-        now = np.where(ordered, sure, same & sure)
-        flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
-        flat["blocks"][at.cell] = np.where(ordered, blocks, blocks | get("blocks")) if not lasting else 0
-        if lasting:
-            flat["frozen"][at.cell] = True
-        flat["value"][at.cell], flat["known"][at.cell] = value, now
-        flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, get("writing") & at.group, 0))
-        flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
-        flat["written"][at.cell], flat["stored"][at.cell] = epoch, self.clock
-
-    def _read(self, cells: Cells, at: _Bytes, index: int):
-        """(value, whether it is known, why not) of each byte; notes what was taken as known."""
-        flat = {name: getattr(cells, name).reshape(-1) for name in _FIELDS}
-        get = lambda name: flat[name][at.cell]
-        epoch = self.epoch[at.kind]
-        ordered = (get("written") < epoch) | (get("writer") == at.warp) & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
-        sure = get("known") & ordered
-        asked = np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0)
-        if asked and self.ask_for_blocks:
-            raise BlocksNeeded({d for d in range(3) if int(asked) >> d & 1})
-        why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
-        value = get("value")
-        if sure.any():
-            self._note(flat, at, np.flatnonzero(sure), index)
-            self.trusted.add(index)
-        return value, sure, why
-
-    def _note(self, flat: dict[str, np.ndarray], at: _Bytes, some: np.ndarray, index: int) -> None:
-        order = some[np.argsort(at.cell[some], kind="stable")]
-        cell = at.cell[order]
-        first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-        reduced = lambda function, a: function.reduceat(a[order], first)
-        warp, most = reduced(np.minimum, at.warp), reduced(np.maximum, at.warp)
-        cell, keep = cell[first], order[first]
-        group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
-        warp = np.where(warp == most, warp, SEVERAL)
-        epoch = self.epoch[at.kind[keep]]
-        old = flat["reader"][cell]
-        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (flat["loaded"][cell] < at.synced[keep])
-        flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
-        flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
-        flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, self.clock, index
 
 
 def _classes(low: np.ndarray, high: np.ndarray) -> np.ndarray:

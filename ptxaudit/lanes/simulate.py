@@ -16,7 +16,7 @@ every block index known (`NeedBlocks`).
 Branches on values that are not known are stepped over: what they may have changed becomes opaque,
 the accesses inside are marked, and the answer for those is left to `infer`.
 
-With a plan of `tables`, numbers that are written to shared memory and read back are followed (`shadow`); the
+With a plan of `tables`, numbers that are written to shared memory and read back are followed (`followed`); the
 warps of a block then wait for each other at its barriers.
 """
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -32,15 +32,16 @@ import numpy as np
 from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
-from ..ir import Const, Control, Guard, Instruction, Op, Reg
+from ..ir import Const, Control, Guard, Instruction, Reg
 from . import affine, clusters, given
-from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, results_of, take, unpack, widen
+from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
+from .followed import Followed
 from .observe import line_of
 from .record import Elsewhere, Nowhere, SiteRecord
-from .repeat import NotAffine, Repeats, Round, Unsafe
-from .shadow import BlocksNeeded, Shadow
-from .tables import COPIES, MATRICES, Plan, written
+from .repeat import NotAffine, Repeats, Round
+from .shadow import BlocksNeeded
+from .tables import Plan
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
@@ -77,6 +78,10 @@ class Cohort:
         """What a part of the cohort inherits."""
         return self.doubt, self.doubt_data, self.parted, self.parted_data
 
+    def some(self, rows: np.ndarray) -> Cohort:
+        """A part of the rows."""
+        return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
+
 
 class Simulation:
     """One run. After `run()`, `records` holds the requests of every site."""
@@ -97,14 +102,14 @@ class Simulation:
         self.heap: list = []
         self.waiting: list[tuple[Cohort, object]] = []
         self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
-        self.plan = plan
-        self.shadow = None if plan is None else Shadow(env, low, high, plan.writes.valued, plan.distrusted, allow_blocks)
         self.serial = 0
         self.steps = 0
         self.explicit = graph.function.explicit_reconvergence
         self._regions: dict[int, tuple] = {}
         self._undecided_exits: set[int] = set()
         self.repeats = Repeats(self)
+        self.followed = None if plan is None else Followed(self, plan)
+        self.shadow = None if self.followed is None else self.followed.shadow
         self._weigh()
         self.symbolic_blocks = bool((self.high > self.low).any())
 
@@ -130,7 +135,7 @@ class Simulation:
         """Run until no cohort is left."""
         while self.heap or self.waiting or self.held:
             if not self.heap:
-                if not self.held or not self._pass_barriers():
+                if not self.held or not self.followed.pass_barriers():
                     self._release_all()
                 continue
             _, _, cohort = heapq.heappop(self.heap)
@@ -227,7 +232,7 @@ class Simulation:
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
-            if self.shadow is not None and op.space in SHARED_SPACES and self._shared(op, instruction, cohort, view):
+            if self.followed is not None and op.space in SHARED_SPACES and self.followed.touch(op, instruction, cohort, view):
                 continue
             if lap is not None and self._moves(op, lap):
                 self._run_in_round(op, lap, view, instruction.index)
@@ -587,111 +592,6 @@ class Simulation:
             filled |= size.base == 0
         return filled & active
 
-    # --- shared memory that is followed ---
-
-    def _shared(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
-        """Note what the operation does to shared memory; True when its results are written too."""
-        index, lap = instruction.index, self.repeats.round
-        guard, doubt = guard_mask(view, op.guard)
-        if op.name == "load" and doubt is not None:
-            return False
-        active = cohort.mask if guard is None else guard
-        address = view.read(op.src[0])
-        if op.offset:
-            address = affine.add(address, constant(op.offset, address.bits))
-        if op.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:
-                return False
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
-        touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
-        if op.name == "load":
-            return self._load(op, touch, address, view, index, guard)
-        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
-            if isinstance(address, Lost) and self.env.cluster != clusters.ALONE:
-                raise Unsafe("a store may go to another block of the cluster")
-            values, size, lanes = written(op, instruction, view)
-            if lanes < LANES:
-                touch = replace(touch, active=active & (np.arange(LANES) < lanes))
-            certain = doubt is None and index in self.plan.writes.valued          # what decides other values is not in the slice
-            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES),
-                              lambda: self.plan.reach.of(index, op) if op.space == "shared" and self.env.cluster == clusters.ALONE else None)
-        return False
-
-    def _load(self, op: Op, touch, address: Value | Lost, view: View, index: int, guard) -> bool:
-        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
-        otherwise = results_of(op, view, index, guard)
-        extended = lambda value, k: widen(value, op.dst[k].bits if op.dst[k] else bits, is_signed)
-        for reg, value in zip(op.dst, self.shadow.load(address, touch, bits, otherwise, index, view, self.repeats.round, extended)):
-            if reg is not None:
-                view.write(reg, value, guard)
-        return True
-
-    def _together(self, cohort: Cohort) -> np.ndarray:
-        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
-        compiler may move accesses of one thread past those of another."""
-        if self.explicit and not cohort.parted and not self.loose[cohort.rows].any():
-            return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
-        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
-
-    def _orders_or_writes(self, block: int) -> bool:
-        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared memory."""
-        if self.plan is None:
-            return False
-        matters = self.plan.writes.writers | self.plan.barriers.keys()
-        return any(k in matters for b in self.graph.region(block) for k in range(self.graph.starts[b], self.graph.ends[b]))
-
-    def _lose(self, cohort: Cohort) -> None:
-        """What these warps do is not followed: they may write anything."""
-        if self.shadow is not None:
-            self.shadow.lose(self.shadow.touch(cohort.rows, self._together(cohort), cohort.mask), cohort.mask, self.repeats.round)
-
-    def _met(self, cohort: Cohort, named: int) -> None:
-        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
-        if self.shadow is not None and named and len(cohort.rows):
-            alive = self.alive[cohort.rows]
-            everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
-            self.shadow.met(cohort.rows[everybody])
-
-    def _hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
-        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
-        cohort.pc = following
-        free = self.shadow.lost[self.shadow.kind[cohort.rows]]
-        if free.all():
-            return cohort
-        self.held.append((_some(cohort, ~free), number))
-        return _some(cohort, free) if free.any() else None
-
-    def _pass_barriers(self) -> bool:
-        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
-        shadow = self.shadow
-        come = np.zeros((self.registers.rows, LANES), bool)
-        for cohort, _ in self.held:
-            come[cohort.rows] |= cohort.mask
-        for cohort, _ in self.waiting:
-            if self.graph.only_exits(self.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
-                come[cohort.rows] |= cohort.mask
-            elif come[cohort.rows].any():
-                raise Unsafe("lanes wait for others of their warp that wait at a barrier")
-        late = (self.alive & ~come).any(axis=1)
-        ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
-        number: dict[int, int] = {}
-        held, self.held = self.held, []
-        for cohort, at in held:
-            kind = shadow.kind[cohort.rows]
-            if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
-                raise Unsafe("warps of a block wait at different barriers")
-            go = (ready | shadow.lost)[kind]
-            if go.any():
-                self.push(_some(cohort, go))
-            if not go.all():
-                self.held.append((_some(cohort, ~go), at))
-        shadow.epoch[list(number)] += 1
-        if not self.heap and not self.waiting:
-            raise Unsafe("some warps do not come to a barrier")
-        return bool(self.heap)
-
     # --- control ---
 
     def _transfer(self, instruction: Instruction, cohort: Cohort, relevant: bool) -> Cohort | None:
@@ -722,8 +622,8 @@ class Simulation:
             case "barrier":
                 if not self.explicit and c.guard is None:
                     self._tighten(cohort)      # ptxas puts a WARPSYNC before it where lanes may have parted
-                if self.plan is not None and instruction.index in self.plan.barriers:
-                    return self._hold(cohort, following, self.plan.barriers[instruction.index])
+                if self.followed is not None and instruction.index in self.followed.plan.barriers:
+                    return self.followed.hold(cohort, following, self.followed.plan.barriers[instruction.index])
         cohort.pc = following
         return cohort
 
@@ -869,7 +769,7 @@ class Simulation:
         """named: lanes that each of these lanes waits for, which orders memory."""
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
-            self._met(cohort, named)
+            self._ordered(cohort, named)
             if not self.loose[cohort.rows].any():
                 cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
             if words is not None:
@@ -897,7 +797,7 @@ class Simulation:
             of_kind = kind == k
             ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
-            self._met(ready, named)
+            self._ordered(ready, named)
             if self.loose[ready.rows].any() and not ready.parted:
                 ready.parted = "lanes that wait for others may go on without them at YIELD"
             if len(late.rows):
@@ -906,6 +806,15 @@ class Simulation:
                 words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
             self.push(ready)
         return None
+
+    def _ordered(self, cohort: Cohort, named: int) -> None:
+        if self.followed is not None and named and len(cohort.rows):
+            self.followed.ordered(cohort, named)
+
+    def _lose(self, cohort: Cohort) -> None:
+        """What these warps do to shared memory is not followed."""
+        if self.followed is not None:
+            self.followed.lose(cohort)
 
     def _release_all(self) -> None:
         """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
@@ -1016,8 +925,8 @@ class Simulation:
             if self.repeats.round is not None:
                 raise NotAffine
             why = _cause(doubt, instruction.index)
-            if self._orders_or_writes(self.graph.block_of[instruction.index]):
-                self._lose(cohort)
+            if self.followed is not None and self.followed.matters(self.graph.block_of[instruction.index]):
+                self.followed.lose(cohort)
             for k in sites:
                 record = self.records[k]
                 record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
@@ -1065,11 +974,6 @@ def _cause(doubt: Value, index: int) -> Lost:
     names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
                       for u, _ in doubt.terms)
     return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
-
-
-def _some(cohort: Cohort, rows: np.ndarray) -> Cohort:
-    """A part of the cohort's rows."""
-    return Cohort(cohort.pc, cohort.rows[rows], cohort.mask[rows], cohort.calls, *cohort.state)
 
 
 def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:

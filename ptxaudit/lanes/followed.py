@@ -1,0 +1,134 @@
+"""What a run does to shared memory that is followed: accesses become stores and loads of the shadow, warps wait at barriers.
+
+    store shared [s + 4 tid], tid ^ 1       bytes of `shadow`, by whom and when
+    barrier 0                               these warps are held until the others of their blocks have come
+    x = load shared [s + 4 lane]            numbers, where they are certain
+
+One for each run that has a plan (`tables`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..ir import Instruction, Op
+from . import affine, clusters
+from .effects import FULL_MASK, View, guard_mask, pack, results_of, widen
+from .env import LANES
+from .repeat import Unsafe
+from .shadow import Shadow, Touch
+from .tables import COPIES, MATRICES, Plan, written
+from .value import Lost, Value, constant
+
+if TYPE_CHECKING:
+    from .simulate import Cohort, Simulation
+
+
+class Followed:
+    """The shadow of one simulation, whose rows and cohorts it looks at."""
+
+    def __init__(self, simulation: Simulation, plan: Plan):
+        self.simulation, self.plan = simulation, plan
+        self.shadow = Shadow(simulation.env, simulation.low, simulation.high, plan.writes.valued, plan.distrusted, simulation.allow_blocks)
+
+    def touch(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
+        """Note what the operation does to shared memory; True when its results are written too."""
+        index, lap, env = instruction.index, self.simulation.repeats.round, self.simulation.env
+        guard, doubt = guard_mask(view, op.guard)
+        if op.name == "load" and doubt is not None:
+            return False
+        active = cohort.mask if guard is None else guard
+        address = view.read(op.src[0])
+        if op.offset:
+            address = affine.add(address, constant(op.offset, address.bits))
+        if op.space == "generic":
+            address = clusters.shared_window(address, active)
+            if address is None:
+                return False
+            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
+                address = clusters.REMOTE
+        touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
+        if op.name == "load":
+            return self._load(op, touch, address, view, index, guard)
+        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
+            if isinstance(address, Lost) and env.cluster != clusters.ALONE:
+                raise Unsafe("a store may go to another block of the cluster")
+            values, size, lanes = written(op, instruction, view)
+            if lanes < LANES:
+                touch = replace(touch, active=active & (np.arange(LANES) < lanes))
+            certain = doubt is None and index in self.plan.writes.valued          # what decides other values is not in the slice
+            self.shadow.store(address, touch, values if certain else None, size, index, view, lap, instruction.opcode.startswith(COPIES),
+                              lambda: self.plan.reach.of(index, op) if op.space == "shared" and env.cluster == clusters.ALONE else None)
+        return False
+
+    def _load(self, op: Op, touch: Touch, address: Value | Lost, view: View, index: int, guard) -> bool:
+        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
+        otherwise = results_of(op, view, index, guard)
+        extended = lambda value, k: widen(value, op.dst[k].bits if op.dst[k] else bits, is_signed)
+        for reg, value in zip(op.dst, self.shadow.load(address, touch, bits, otherwise, index, view, self.simulation.repeats.round, extended)):
+            if reg is not None:
+                view.write(reg, value, guard)
+        return True
+
+    def _together(self, cohort: Cohort) -> np.ndarray:
+        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
+        compiler may move accesses of one thread past those of another."""
+        if self.simulation.explicit and not cohort.parted and not self.simulation.loose[cohort.rows].any():
+            return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
+        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
+
+    def matters(self, block: int) -> bool:
+        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared memory."""
+        matters = self.plan.writes.writers | self.plan.barriers.keys()
+        return any(k in matters for b in self.simulation.graph.region(block) for k in range(self.simulation.graph.starts[b], self.simulation.graph.ends[b]))
+
+    def lose(self, cohort: Cohort) -> None:
+        """What these warps do is not followed: they may write anything."""
+        self.shadow.lose(self.shadow.touch(cohort.rows, self._together(cohort), cohort.mask), cohort.mask, self.simulation.repeats.round)
+
+    def ordered(self, cohort: Cohort, named: int) -> None:
+        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
+        alive = self.simulation.alive[cohort.rows]
+        everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
+        self.shadow.met(cohort.rows[everybody])
+
+    def hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
+        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
+        cohort.pc = following
+        free = self.shadow.lost[self.shadow.kind[cohort.rows]]
+        if free.all():
+            return cohort
+        self.simulation.held.append((cohort.some(~free), number))
+        return cohort.some(free) if free.any() else None
+
+    def pass_barriers(self) -> bool:
+        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
+        shadow, sim = self.shadow, self.simulation
+        come = np.zeros((sim.registers.rows, LANES), bool)
+        for cohort, _ in sim.held:
+            come[cohort.rows] |= cohort.mask
+        for cohort, _ in sim.waiting:
+            if sim.graph.only_exits(sim.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
+                come[cohort.rows] |= cohort.mask
+            elif come[cohort.rows].any():
+                raise Unsafe("lanes wait for others of their warp that wait at a barrier")
+        late = (sim.alive & ~come).any(axis=1)
+        ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
+        number: dict[int, int] = {}
+        held, sim.held = sim.held, []
+        for cohort, at in held:
+            kind = shadow.kind[cohort.rows]
+            if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
+                raise Unsafe("warps of a block wait at different barriers")
+            go = (ready | shadow.lost)[kind]
+            if go.any():
+                sim.push(cohort.some(go))
+            if not go.all():
+                sim.held.append((cohort.some(~go), at))
+        shadow.epoch[list(number)] += 1
+        if not sim.heap and not sim.waiting:
+            raise Unsafe("some warps do not come to a barrier")
+        return bool(sim.heap)

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..ir import Special
 from . import affine
-from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, Bytes, Cells
+from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from .effects import View, blend, fill
 from .env import LANES, SHARED_WINDOW, Environment
 from .reach import Range
@@ -72,6 +72,7 @@ class Shadow:
         self.lost = np.zeros(classes, bool)
         self.clock = 0
         self.trusted: set[int] = set()           # loads that have been taken as known since someone cleared it
+        self.reasons = list(REASONS.values())
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
 
@@ -150,7 +151,7 @@ class Shadow:
                 there, before = cells.known.reshape(-1)[at.cell], cells.value.reshape(-1)[at.cell]
                 if (there & ~(sure & (new == before))).any() or index in self.valued and not (sure & there).all():
                     raise NotAffine              # the rounds do not leave the bytes as they were
-            cells.write(at, self.clock, new, sure, pick(blocks), lasting)
+            cells.write(at, self.clock, new, sure, pick(blocks), lasting, self._reason(values))
 
     def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap) -> None:
         """These lanes write somewhere between two offsets."""
@@ -210,7 +211,7 @@ class Shadow:
             word = np.zeros((n, LANES), DTYPES[bits])
             for b in range(each):
                 word |= value[:, :, k * each + b].astype(DTYPES[bits]) << DTYPES[bits](BYTE * b)
-            out.append(_joined(default, widen(known(word), k), mine, touch.active, Lost(REASONS[int(why[:, :, part][touch.active].max(initial=NEVER))], index, True)))
+            out.append(_joined(default, widen(known(word), k), mine, touch.active, Lost(self.reasons[int(why[:, :, part][touch.active].max(initial=NEVER))], index, True)))
         return tuple(out)
 
     def lose(self, touch: Touch, lanes: np.ndarray, lap) -> None:
@@ -231,6 +232,19 @@ class Shadow:
                     raise Unsafe("a store whose place is not known may change it between the same barriers",
                                  frozenset(np.unique(cells.by[kind][touched]).tolist()))
             self.lost[kind] = True
+
+    def _reason(self, values: list[Value] | None) -> int:
+        """The number of the reason why one of the values that are stored is not known."""
+        why = next((v.why.reason for v in values or () if v.why is not None), "")
+        if not why:
+            return VALUE
+        if why not in self.reasons and not why.startswith(REASONS[VALUE]):
+            why = f"{REASONS[VALUE]}: {why}"
+        if why not in self.reasons:
+            if len(self.reasons) > np.iinfo(np.uint8).max:
+                return VALUE
+            self.reasons.append(why)
+        return self.reasons.index(why)
 
     # --- places ---
 

@@ -35,6 +35,7 @@ from .value import DTYPES, Lost, Value, known, resize, signed, squeeze
 BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
 ALONE = (1, 1, 1)
+READ = "read from shared memory"
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
 
 class BlocksNeeded(Exception):
@@ -188,7 +189,8 @@ class Shadow:
         n = touch.active.shape[0]
         value, sure = np.zeros((n, LANES, size), np.uint8), np.zeros((n, LANES, size), bool)
         why = np.full((n, LANES, size), NEVER, np.uint8)
-        why[astray] = PLACE
+        if astray.any():
+            why[astray] = self._number("read from shared memory at a place that is not known", address.why)
         why[self.lost[touch.kind]] = PLACE
         if index in self.distrusted:
             why[:] = LATER
@@ -235,16 +237,17 @@ class Shadow:
 
     def _reason(self, values: list[Value] | None) -> int:
         """The number of the reason why one of the values that are stored is not known."""
-        why = next((v.why.reason for v in values or () if v.why is not None), "")
-        if not why:
-            return VALUE
-        if why not in self.reasons and not why.startswith(REASONS[VALUE]):
-            why = f"{REASONS[VALUE]}: {why}"
-        if why not in self.reasons:
+        return self._number(REASONS[VALUE], next((v.why for v in values or () if v.why is not None), None))
+
+    def _number(self, reason: str, because: Lost | None) -> int:
+        """The number of a reason with its own cause; of the first one where memory is read by what was read there."""
+        if because is not None:
+            reason = because.reason if because.reason.startswith(READ) else f"{reason}: {because.reason}"
+        if reason not in self.reasons:
             if len(self.reasons) > np.iinfo(np.uint8).max:
                 return VALUE
-            self.reasons.append(why)
-        return self.reasons.index(why)
+            self.reasons.append(reason)
+        return self.reasons.index(reason)
 
     # --- places ---
 

@@ -4,9 +4,11 @@ A step serves all lanes of one *broadcast word*, and one lane of every other ban
 some. Which word, and which lanes, is not specified. Let bank b of a group have n_b lanes on m_b words.
 
 Fewest. A plan of T steps gives bank b some number k_b of broadcasts, best on its words with most
-lanes, and serves one lane in each of the other steps. With s the lanes saved by a broadcast of a
-word (its lanes less one), bank b is done when the k_b largest s sum to at least n_b - T. So T
-steps suffice exactly if the smallest such k_b sum to at most T over the banks.
+lanes, and serves one lane in each of the other steps. A broadcast saves the lanes of its word less
+one. So take the bank's words with most lanes first, and call *left* of a word what the bank takes
+when the words before it are broadcast: n_b less what they save. T steps suffice for the bank, whose
+m_b must be at most T, with as many broadcasts as it has words with more than T left; and for
+the group if these are at most T in all banks together.
 
 Most. While other banks have lanes left, the broadcasts can be spent on them: bank b then loses
 one lane a step, best from words with several. Once it is alone each step takes one whole word. If
@@ -30,9 +32,10 @@ def steps(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.n
     short = groups * count.lanes - lanes                     # the last group may have fewer lanes
     addresses = np.pad(addresses, ((0, 0), (0, short))).reshape(n * groups, count.lanes)
     active = np.pad(active, ((0, 0), (0, short))).reshape(n * groups, count.lanes)
-    lanes_of_word, bank_of_word = _words(count, addresses, active)
-    fewest = _fewest(lanes_of_word, bank_of_word, count).reshape(n, groups)
-    most = _most(lanes_of_word, bank_of_word, count).reshape(n, groups)
+    lanes, bank = _words(count, addresses, active)
+    total, words = _per_bank(count, lanes, bank)
+    fewest = _fewest(lanes, bank, total, words).reshape(n, groups)
+    most = _most(total, words).reshape(n, groups)
     return fewest.sum(1), most.sum(1), active.any(1).reshape(n, groups).sum(1), most.max(1)
 
 
@@ -42,55 +45,43 @@ def _words(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.
     word.sort(1)
     begins = np.ones(word.shape, bool)
     begins[:, 1:] = word[:, 1:] != word[:, :-1]
-    size = word.shape[1]
-    ends = np.minimum.accumulate(np.where(begins, np.arange(size), size)[:, ::-1], axis=1)[:, ::-1]      # of the word itself or the next
-    following = np.full(word.shape, size)
-    following[:, :-1] = ends[:, 1:]
-    first = begins & (word != _NOTHING)
-    return np.where(first, following - np.arange(size), 0), np.where(first, word % count.slots, 0)
+    first = np.flatnonzero(begins)
+    lanes = np.zeros(word.size, np.int64)
+    lanes[first] = np.diff(first, append=word.size)
+    lanes = np.where(word == _NOTHING, 0, lanes.reshape(word.shape))
+    return lanes, np.where(lanes > 0, word % count.slots, 0)
 
 
-def _per_bank(values: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
-    """(groups, banks): the values summed over the words of each bank."""
-    n = len(values)
+def _per_bank(count: Count, lanes: np.ndarray, bank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(lanes, words) of each bank: (groups, banks)."""
+    n, size = lanes.shape
     bins = bank + np.arange(n)[:, None] * count.slots
-    return np.bincount(bins.ravel(), values.ravel(), n * count.slots).astype(np.int64).reshape(n, count.slots)
+    both = np.where(lanes > 0, lanes * (size + 1) + 1, 0)        # counted in one go
+    both = np.bincount(bins.ravel(), both.ravel(), n * count.slots).astype(np.int64).reshape(n, count.slots)
+    return both // (size + 1), both % (size + 1)
 
 
-def _most(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
-    total, words = _per_bank(lanes, bank, count), _per_bank(lanes > 0, bank, count)
-    size = lanes.shape[1] + 1
+def _most(total: np.ndarray, words: np.ndarray) -> np.ndarray:
+    size = int(total.max(initial=0)) + 1
     key = total * size + words
     key.sort(1)
-    total, words = key // size, key % size
     steps = np.zeros(len(total), np.int64)
-    for n_b, m_b in zip(total.T, words.T, strict=True):
-        steps = np.minimum(n_b, m_b + steps)
+    for bank in key.T:
+        steps = np.minimum(bank // size, bank % size + steps)
     return steps
 
 
-def _fewest(lanes: np.ndarray, bank: np.ndarray, count: Count) -> np.ndarray:
-    """Tries T, T + 1, … for all groups that are left."""
-    # saved[g, i]: lanes saved by broadcasting the word and all words of its bank that save more
+def _fewest(lanes: np.ndarray, bank: np.ndarray, total: np.ndarray, words: np.ndarray) -> np.ndarray:
     size = lanes.shape[1]
     key = bank * (size + 1) + size - lanes                   # by bank, words with most lanes first
     key.sort(1)
     bank, lanes = key // (size + 1), size - key % (size + 1)
     saving = np.maximum(lanes - 1, 0)
+    saved = saving.cumsum(1) - saving                        # by all words before, of any bank
     begins = np.ones(bank.shape, bool)
     begins[:, 1:] = bank[:, 1:] != bank[:, :-1]
-    sums = saving.cumsum(1)
-    saved = sums - np.maximum.accumulate(np.where(begins, sums - saving, 0), axis=1)
-    total, savable = _per_bank(lanes, bank, count), _per_bank(saving, bank, count)
-    needed = np.take_along_axis(total, bank, 1)
-    steps = _per_bank(lanes > 0, bank, count).max(1)         # no bank is done before all its words are served
-    left = np.flatnonzero(steps)
-    while len(left):
-        # broadcasts that bank b needs: its words whose sum so far is too small, and one more
-        t = steps[left, None]
-        small = (saved[left] < needed[left] - t) & (lanes[left] > 0)
-        broadcasts = _per_bank(small, bank[left], count) + (total[left] > t)
-        enough = (savable[left] >= total[left] - t).all(1) & (broadcasts.sum(1) <= steps[left])
-        left = left[~enough]
-        steps[left] += 1
-    return steps
+    saved -= np.maximum.accumulate(np.where(begins, saved, 0), axis=1)
+    left = np.where(lanes > 0, np.take_along_axis(total, bank, 1) - saved, 0)
+    left.sort(1)
+    too_few = (left[:, ::-1] > np.arange(size)).sum(1)       # T where the word after the first T still has more than T left
+    return np.maximum(words.max(1), too_few)

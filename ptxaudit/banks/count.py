@@ -119,7 +119,7 @@ def _rule(machine: Machine, access: Access) -> Rule:
 
 def _numbers(count: Count, lanes: int) -> int:
     """The longest array that one request needs."""
-    return lanes * count.lanes if count.what is Counted.STEPS else max(lanes, _bins(count, lanes))
+    return max(lanes, _bins(count, lanes))
 
 
 def _bins(count: Count, lanes: int) -> int:

@@ -112,34 +112,16 @@ def _steps(count: Count, lanes: list[int]) -> tuple[int, int]:
     of_bank: dict[int, list[int]] = {}
     for word, several in on_word.items():
         of_bank.setdefault(word % count.slots, []).append(several)
-    banks = [sorted(words, reverse=True) for words in of_bank.values()]      # of each bank the lanes on each word, most first
-    sizes = [(sum(words), len(words)) for words in banks]
-    most = 0
-    for total, words in sorted(sizes):
-        most = min(total, words + most)
-    low, high = max([words for _, words in sizes]), most
-    while low < high:
-        middle = (low + high) // 2
-        if _enough(banks, middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low, most
-
-
-def _enough(banks: list[list[int]], steps: int) -> bool:
-    """Whether so many steps suffice: the broadcasts that the banks need are at most as many."""
-    left = steps
-    for words in banks:
-        over = sum(words) - steps
-        for lanes in words:
-            if over <= 0:
-                break
-            over -= lanes - 1
-            left -= 1
-        if over > 0 or left < 0:
-            return False
-    return True
+    banks = sorted([(sum(words), len(words), words) for words in of_bank.values()])
+    left, most, words_of_one = [], 0, 0
+    for total, several, words in banks:
+        most = min(total, several + most)
+        words_of_one = max(words_of_one, several)
+        for on_it in sorted(words, reverse=True):
+            left.append(total)
+            total -= on_it - 1
+    left.sort(reverse=True)
+    return max(words_of_one, sum([more > steps for steps, more in enumerate(left)])), most
 
 
 _OF_GROUP = {Counted.WORDS: _words, Counted.LANES: _lanes, Counted.STEPS: _steps}

@@ -16,7 +16,7 @@ GRAIN = 1 << 10                 # bytes that are taken in at a time
 SEVERAL = -2                    # in place of the one warp that has read or written
 UNORDERED = -3                  # in place of the one that writes, where it is several
 
-# Why a byte is not known.
+# Why a byte is not known; further numbers are given to further reasons (`Shadow.reasons`).
 NEVER, VALUE, ORDER, COPY, PLACE, LATER = range(6)
 REASONS = {
     NEVER: "read from shared memory where nothing known was written",
@@ -80,12 +80,13 @@ class Cells:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
 
-    def write(self, at: Bytes, clock: int, value, sure, blocks, lasting: bool) -> None:
-        """Store bytes. value, sure, blocks: (m,) what, whether it is known, dimensions of block indices in it; lasting: arrives later."""
+    def write(self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, why: int = VALUE) -> None:
+        """Store bytes. value, sure, blocks: (m,) what, whether it is known, dimensions of block indices in it; lasting: arrives later;
+        why: the reason that values are not known."""
         if not len(at.cell):
             return
         if len(np.unique(at.cell)) == len(at.cell):
-            return self.write_apart(at, clock, value, sure, blocks, lasting)
+            return self.write_apart(at, clock, value, sure, blocks, lasting, why=why)
         for warp in np.unique(at.warp):          # one after the other: nothing orders them, which `write_apart` sees
             some = at.warp == warp
             order = np.flatnonzero(some)[np.argsort(at.cell[some], kind="stable")]
@@ -96,10 +97,10 @@ class Cells:
             keep = order[first]
             one = Bytes(cell[first], at.epoch[keep], at.warp[keep], at.synced[keep], reduced(np.bitwise_and, at.group), at.lane[keep], at.byte[keep])
             self.write_apart(one, clock, value[keep], reduced(np.logical_and, sure) & alike, reduced(np.bitwise_or, blocks), lasting,
-                              ~alike & reduced(np.logical_and, sure))
+                             ~alike & reduced(np.logical_and, sure), why)
 
     def write_apart(self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, clash=False, why: int = VALUE) -> None:
-        """Every cell once. clash: where threads disagree; why: the reason that other values are not known."""
+        """Every cell once. clash: where threads disagree."""
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get = lambda name: flat[name][at.cell]
         epoch = at.epoch

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..ir import Special
 from . import affine
-from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, Bytes, Cells
+from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from .effects import View, blend, fill
 from .env import LANES, SHARED_WINDOW, Environment
 from .reach import Range
@@ -35,6 +35,7 @@ from .value import DTYPES, Lost, Value, known, resize, signed, squeeze
 BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
 ALONE = (1, 1, 1)
+READ = "read from shared memory"
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
 
 class BlocksNeeded(Exception):
@@ -72,6 +73,7 @@ class Shadow:
         self.lost = np.zeros(classes, bool)
         self.clock = 0
         self.trusted: set[int] = set()           # loads that have been taken as known since someone cleared it
+        self.reasons = list(REASONS.values())
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
 
@@ -150,7 +152,7 @@ class Shadow:
                 there, before = cells.known.reshape(-1)[at.cell], cells.value.reshape(-1)[at.cell]
                 if (there & ~(sure & (new == before))).any() or index in self.valued and not (sure & there).all():
                     raise NotAffine              # the rounds do not leave the bytes as they were
-            cells.write(at, self.clock, new, sure, pick(blocks), lasting)
+            cells.write(at, self.clock, new, sure, pick(blocks), lasting, self._reason(values))
 
     def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap) -> None:
         """These lanes write somewhere between two offsets."""
@@ -187,7 +189,8 @@ class Shadow:
         n = touch.active.shape[0]
         value, sure = np.zeros((n, LANES, size), np.uint8), np.zeros((n, LANES, size), bool)
         why = np.full((n, LANES, size), NEVER, np.uint8)
-        why[astray] = PLACE
+        if astray.any():
+            why[astray] = self._number("read from shared memory at a place that is not known", address.why)
         why[self.lost[touch.kind]] = PLACE
         if index in self.distrusted:
             why[:] = LATER
@@ -210,7 +213,7 @@ class Shadow:
             word = np.zeros((n, LANES), DTYPES[bits])
             for b in range(each):
                 word |= value[:, :, k * each + b].astype(DTYPES[bits]) << DTYPES[bits](BYTE * b)
-            out.append(_joined(default, widen(known(word), k), mine, touch.active, Lost(REASONS[int(why[:, :, part][touch.active].max(initial=NEVER))], index, True)))
+            out.append(_joined(default, widen(known(word), k), mine, touch.active, Lost(self.reasons[int(why[:, :, part][touch.active].max(initial=NEVER))], index, True)))
         return tuple(out)
 
     def lose(self, touch: Touch, lanes: np.ndarray, lap) -> None:
@@ -231,6 +234,20 @@ class Shadow:
                     raise Unsafe("a store whose place is not known may change it between the same barriers",
                                  frozenset(np.unique(cells.by[kind][touched]).tolist()))
             self.lost[kind] = True
+
+    def _reason(self, values: list[Value] | None) -> int:
+        """The number of the reason why one of the values that are stored is not known."""
+        return self._number(REASONS[VALUE], next((v.why for v in values or () if v.why is not None), None))
+
+    def _number(self, reason: str, because: Lost | None) -> int:
+        """The number of a reason with its own cause; of the first one where memory is read by what was read there."""
+        if because is not None:
+            reason = because.reason if because.reason.startswith(READ) else f"{reason}: {because.reason}"
+        if reason not in self.reasons:
+            if len(self.reasons) > np.iinfo(np.uint8).max:
+                return VALUE
+            self.reasons.append(reason)
+        return self.reasons.index(reason)
 
     # --- places ---
 

@@ -11,6 +11,7 @@ site; `count` scores them by loops; `compare` holds `ptxaudit.lanes` against bot
     run           blocks, warps, barriers, and which lanes go on together
     count         wavefronts of one request, by the rules' sentences
     values accesses statements idioms generate        random kernels
+    tables        random kernels that write numbers to shared memory and read them back
     c_side c_table      the same kernels as compiled C
     machine       the engine on what ptxas makes of them
     instrument    the same kernels writing down their accesses, for a GPU

@@ -314,7 +314,7 @@ def _memory(op: Op, view: View, index: int, guard):
 
 def forget_local(registers: Registers) -> None:
     """Nothing is known of local memory any more."""
-    for key in [k for k in registers.values if isinstance(k, tuple) and k[0] == "local"]:
+    for key in [k for k in registers.values if type(k) is tuple]:
         del registers.values[key]
 
 

@@ -21,7 +21,7 @@ from ptxaudit.version import __version__
 
 EXIT_DENIED = 1
 EXIT_UNCHECKED = 2
-GARBAGE_THRESHOLD = 250_000    # objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the memory of a library
+GARBAGE_THRESHOLD = 500_000    # objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the memory of a library
 
 
 class LazyCommands(click.Group):

@@ -314,7 +314,7 @@ def _memory(op: Op, view: View, index: int, guard):
 
 def forget_local(registers: Registers) -> None:
     """Nothing is known of local memory any more."""
-    for key in [k for k in registers.values if isinstance(k, tuple) and k[0] == "local"]:
+    for key in [k for k in registers.values if type(k) is tuple]:
         del registers.values[key]
 
 
@@ -352,7 +352,7 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
 
 def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value:
     """Bits of the parameters, at an offset that may differ from warp to warp and from lane to lane."""
-    offsets = np.unique(address.base) if address.known else ()
+    offsets = sorted(set(address.base.flat)) if address.known else ()          # (np.unique loads numpy.ma)
     if 0 < len(offsets) <= MOST_PLACES:
         first, *others = map(int, offsets)
         value = env.parameter(first, bits)

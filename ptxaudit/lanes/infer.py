@@ -34,6 +34,7 @@ from .value import Lost, Uniform, Value, because, constant, lane_uniform, modulo
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
+ALL_TRIPS = 2048           # trips of all loops together: one inside others is followed anew in each of theirs
 WIDEN_PASSES = 12
 LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
 MOST_DEAD = 2              # a state is rid of registers that are read no more when they are so many times the others
@@ -206,6 +207,7 @@ class Interpreter:
         self.fresh = 0
         self.steps = 0
         self.unrolling = 0
+        self.trips = 0
         self.widening = 0
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
@@ -260,6 +262,8 @@ class Interpreter:
             return
         entry = self._join(head, arriving)
         mark = self._mark(loop)
+        if self.trips > ALL_TRIPS:
+            self.stuck.add(head)
         if head in self.stuck or not self._unroll(loop, entry):
             if self.unrolling and head in self.stuck:      # widened, its branches are no more decided than before
                 raise Undecided
@@ -297,6 +301,7 @@ class Interpreter:
         limit = time.perf_counter() + UNROLL_SECONDS
         try:
             for trip in range(UNROLL_TRIPS):
+                self.trips += 1
                 back = self._pass(loop, state)
                 if not back:
                     return True

@@ -332,9 +332,10 @@ def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: in
     for v in variants:
         gap = np.broadcast_to(v, mask.shape)
         gap = gap[:, second] - gap[:, first]
-        k, g = slope[use], gap[use]
+        rows = slice(1) if all((x == x[:1]).all() for x in (slope, gap, use)) else slice(None)       # as in most blocks
+        k, g = slope[rows][use[rows]], gap[rows][use[rows]]
         k, g = np.where(k < 0, -k, k), np.where(k < 0, -g, g)
-        pairs = np.unique(np.stack([k, g]), axis=1)
+        pairs = np.array(sorted(set(zip(k.tolist(), g.tolist()))), np.int64).reshape(-1, 2).T
         low, high = -((reach - 1 - pairs[1]) // pairs[0]), (pairs[1] + reach - 1) // pairs[0]
         for a, b in zip(low.tolist(), high.tolist()):
             found.update(n for n in range(-(-a // step) * step, b + 1, step))

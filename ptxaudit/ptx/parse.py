@@ -16,10 +16,7 @@ answer or error is the final one. `parse_plain` is that twin.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
-import sys
-from pathlib import Path
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -83,22 +80,8 @@ def _producer(text: str) -> str:
 def parser() -> Lark:
     """Lark with its tables, from the user's cache folder where that can be written."""
     grammar = resources.grammar("ptx.lark")
-    return Lark(grammar, parser="lalr", lexer="contextual", start=list(STARTS),
-                maybe_placeholders=True, cache=_cache_file(grammar) or False)
-
-
-def _cache_file(grammar: str) -> str | None:
-    """Where Lark keeps its tables (pickled, so nowhere that others can write), or None."""
-    import lark
-    import platformdirs
-
-    folder = Path(platformdirs.user_cache_dir("ptxaudit", appauthor=False))
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return None
-    key = hashlib.sha256(f"{grammar}{lark.__version__}{sys.version}".encode()).hexdigest()[:16]
-    return str(folder / f"ptx-{key}.tables")
+    return Lark(grammar, parser="lalr", lexer="contextual", start=list(STARTS), maybe_placeholders=True,
+                cache=resources.tables_of("ptx", grammar) or False)
 
 
 @functools.cache

@@ -131,9 +131,12 @@ class Scope:
     def _from_range(self, name: str) -> ir.Reg | None:
         if not self.ranges:
             return None
-        digits = name[len(name.rstrip(DIGITS)):]
-        number = digits.lstrip("0") or digits[-1:]          # %r007 is number 7 of %r00<…>
-        declared = self.ranges.get(name[:len(name) - len(number)])
+        stem = name.rstrip(DIGITS)
+        number = name[len(stem):]
+        if number[:1] == "0" and len(number) > 1:           # %r007 is number 7 of %r00<…>
+            number = number.lstrip("0") or "0"
+            stem = name[:len(name) - len(number)]
+        declared = self.ranges.get(stem)
         if declared is None or not number or int(number) >= declared[0]:
             return None
         self.symbols[name] = register = ir.Reg(name + self.suffix, declared[1])

@@ -113,7 +113,8 @@ def _register(kind: str, number: int, marks: tuple[str, ...]) -> Register:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return Lark(resources.grammar("sass.lark"), parser="lalr", maybe_placeholders=False)
+    grammar = resources.grammar("sass.lark")
+    return Lark(grammar, parser="lalr", maybe_placeholders=False, cache=resources.tables_of("sass", grammar) or False)
 
 
 @lru_cache(maxsize=None)

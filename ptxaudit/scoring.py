@@ -173,7 +173,8 @@ def _sources(access: Access, sources, shape: tuple[int, int], on: np.ndarray) ->
 
 @lru_cache(maxsize=1024)
 def _row_of_mask(mask: int, lanes: int) -> np.ndarray:
-    row = np.array([[bool(mask >> lane & 1) for lane in range(lanes)]])
+    octets = np.frombuffer(mask.to_bytes(-(-lanes // 8), "little"), np.uint8)
+    row = np.unpackbits(octets, count=lanes, bitorder="little").view(bool)[None, :]
     row.flags.writeable = False      # shared between calls
     return row
 

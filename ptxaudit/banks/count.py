@@ -133,21 +133,19 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
         addresses, active = addresses[:, :access.address_lanes], active[:, :access.address_lanes]
     _check_alignment(access, addresses, active)
     evidence = machine.evidence(access)
-    if rule.count.what is Counted.LINES:
-        copying = active if zero_filled is None else active & ~zero_filled      # zeros are stored apart, and count for no line
+    copying, zeros = (active, None) if zero_filled is None else (active & ~zero_filled, active & zero_filled)
+    if rule.count.what is Counted.LINES:      # zeros are stored apart, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
-    copying = active if zero_filled is None else active & ~zero_filled
     if rule.doubt is Doubt.SOURCES and sources is not None:
-        low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1)
+        low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1, zeros)
     else:
         part = _count(rule.count, addresses, copying)
         low, high, ways, ideal = part.low, part.high, part.ways, part.groups
         if rule.doubt is not Doubt.NONE:
             low, high, ways = _with_doubt(rule, part, addresses, copying)
-    if zero_filled is not None:
-        zeros = _count(rule.count, addresses, active & zero_filled)      # written apart from the copies
-        low, high, ideal, ways = low + zeros.low, high + zeros.high, ideal + zeros.groups, np.maximum(ways, zeros.ways)
-    elif access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told: zeros have no source
+        if zeros is not None:
+            low, high, ideal, ways = _and_zeros(rule.count, addresses, zeros, low, high, ideal, ways)
+    if zeros is None and access.zero_fill:       # copies and zeros are served apart, and which lanes are which is not told: zeros have no source
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
         # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
@@ -279,13 +277,23 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray,
     return part.low, second.high, part.ways
 
 
-def _copies(count: Count, addresses, active, sources, in_l1: bool | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told."""
+def _copies(
+    count: Count, addresses, active, sources, in_l1: bool | None, zeros: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told; `active` copy, `zeros` write zeros."""
     if addresses.size <= few.MOST_OF_COPIES:
-        return few.copies(count, addresses, active, sources, in_l1)
+        return few.copies(count, addresses, active, sources, in_l1, zeros)
     if in_l1 is None:
-        return copies.between(count, addresses, active, sources)
-    return copies.alone(count, addresses, active, sources, in_l1)
+        figures = copies.between(count, addresses, active, sources)
+    else:
+        figures = copies.alone(count, addresses, active, sources, in_l1)
+    return figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
+
+
+def _and_zeros(count: Count, addresses, zeros, low, high, ideal, ways) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Zeros are written apart from the copies."""
+    part = _count(count, addresses, zeros)
+    return low + part.low, high + part.high, ideal + part.groups, np.maximum(ways, part.ways)
 
 
 def _rank_in_run(ordered: np.ndarray) -> np.ndarray:
@@ -325,6 +333,8 @@ def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, e
 
 
 def _line_class_max(count: Count, addresses, active) -> np.ndarray:
+    if addresses.size <= few.MOST[Counted.LINES]:
+        return few.line_class_max(count, addresses, active)
     n, lanes = addresses.shape
     groups = -(-lanes // count.lanes)
     keys = np.where(active, addresses // count.row * groups + group_of_lane(count.lanes, lanes), _NOTHING)

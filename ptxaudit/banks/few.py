@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import compress
+from itertools import accumulate, compress, pairwise
 from operator import mul, or_
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from ptxaudit.banks.copies import CLASS_BITS, FEW_LINES, KNOWN_BITS, classes, partitions, slots
 from ptxaudit.machine_model import SOURCE_LINE, Count, Counted
 
-MOST = {Counted.WORDS: 96, Counted.LANES: 64, Counted.STEPS: 512}      # lanes of all requests: above that arrays are faster
+MOST = {Counted.WORDS: 96, Counted.LANES: 64, Counted.STEPS: 512, Counted.LINES: 64}      # lanes of all requests: above that arrays are faster
 MOST_OF_COPIES = 512
 Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 Group = tuple[list[int], list[int], list[int]]       # of a copy: each lane's destination slot, source slot, source line
@@ -39,11 +39,11 @@ _CLASS_OF_HIGH = classes(np.arange(1 << _HALF_BITS) << _HALF_BITS).tobytes()
 def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[int], ...]]:
     """The groups with an active lane, and only the active lanes of each."""
     starts = range(0, len(on), size)
-    groups = zip(*[[column[start:start + size] for start in starts] for column in columns])
     if all(on):
-        return list(groups)
-    chosen = [on[start:start + size] for start in starts]
-    return [tuple([list(compress(column, lanes)) for column in group]) for group, lanes in zip(groups, chosen) if any(lanes)]
+        return list(zip(*[[column[start:start + size] for start in starts] for column in columns]))
+    columns = [list(compress(column, on)) for column in columns]
+    ends = accumulate([sum(on[start:start + size]) for start in starts], initial=0)
+    return [tuple([column[start:end] for column in columns]) for start, end in pairwise(ends) if start < end]
 
 
 def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
@@ -65,7 +65,7 @@ def _fullest(column: list[int], slots: int) -> int:
 # --- words, lanes, steps ------------------------------------------------------------------------
 
 def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
-    """(low, high, groups with an active lane, ways where low == high), (n,) each, of a count of a kind in `MOST`."""
+    """(low, high, groups with an active lane, ways where low == high), (n,) each, of a count of words, lanes or steps."""
     of_group, figures = _OF_GROUP[count.what], []
     for row, on in zip(addresses.tolist(), active.tolist()):
         size = count.paired if count.paired and _pairs_agree(row, on) else count.lanes
@@ -75,6 +75,12 @@ def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
             low, high, groups, ways = low + least, high + most, groups + 1, most if most > ways else ways
         figures.append((low * count.factor, high * count.factor, groups, ways))
     return _columns(figures)
+
+
+def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): the most active lanes that are on the same unit."""
+    rows = [Counter([address // count.unit for address in compress(row, on)]) for row, on in zip(addresses.tolist(), active.tolist())]
+    return np.array([max(lanes.values(), default=0) for lanes in rows], np.int64)
 
 
 def _pairs_agree(row: list[int], on: list[bool]) -> bool:
@@ -96,12 +102,6 @@ def _lanes(count: Count, lanes: list[int]) -> tuple[int, int]:
     unit, slots = count.unit, count.slots
     most = _fullest([address // unit % slots for address in lanes], slots)
     return most, most
-
-
-def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): the most active lanes that are on the same unit."""
-    rows = [Counter([address // count.unit for address in compress(row, on)]) for row, on in zip(addresses.tolist(), active.tolist())]
-    return np.array([max(lanes.values(), default=0) for lanes in rows], np.int64)
 
 
 def _steps(count: Count, lanes: list[int]) -> tuple[int, int]:
@@ -127,14 +127,38 @@ def _steps(count: Count, lanes: list[int]) -> tuple[int, int]:
 _OF_GROUP = {Counted.WORDS: _words, Counted.LANES: _lanes, Counted.STEPS: _steps}
 
 
+# --- cp.async.cg ----------------------------------------------------------------------------
+
+def line_class_max(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): k of cp.async.cg, the most pairs (group, destination line) of one class of lines."""
+    figures = []
+    for row, on in zip(addresses.tolist(), active.tolist()):
+        lines = [line for lanes, in _groups(count.lanes, on, row) for line in {address // count.row for address in lanes}]
+        figures.append(_fullest([line % count.slots for line in lines], count.slots))
+    return np.array(figures, np.int64)
+
+
 # --- copies by their sources --------------------------------------------------------------------
 
-def copies(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, in_l1: bool | None) -> Figures:
-    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of `banks.score`."""
+def copies(
+    count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, in_l1: bool | None, zeros: np.ndarray | None = None,
+) -> Figures:
+    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of `banks.score`.
+
+    active: the lanes that copy; zeros: those that write zeros, which are counted apart.
+    """
     size = count.lanes                  # and as many slots
     to, source = slots(count, addresses, sources)
     columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
-    return _columns([_copy(_groups(size, *row), size, in_l1) for row in columns])
+    figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
+    if zeros is not None:
+        figures = [_and_zeros(*figure, _groups(size, *row), size) for figure, *row in zip(figures, zeros.tolist(), to.tolist())]
+    return _columns(figures)
+
+
+def _and_zeros(low: int, high: int, groups: int, ways: int, zeros: list[tuple[list[int]]], size: int) -> tuple[int, int, int, int]:
+    each = [_fullest(to, size) for to, in zeros]
+    return low + sum(each), high + sum(each), groups + len(each), max([ways, *each])
 
 
 def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:

@@ -84,11 +84,15 @@ class Graph:
     calls: dict[int, int]               # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
 
-    @cached_property
+    @property
     def apart(self) -> Graph:
         """The graph in which such a routine is run beside its callers, once for all of them: no way through it leads
         from one caller to another. What it writes is not known to who called it (`overwritten`)."""
-        return replace(self, cfg=self.within) if self.calls else self
+        return self._apart if self.calls else self
+
+    @cached_property
+    def _apart(self) -> Graph:
+        return replace(self, cfg=self.within)
 
     @cached_property
     def overwritten(self) -> dict[int, frozenset[str]]:

@@ -142,20 +142,20 @@ def _numbering(function: Function, module: Module, recursive: set[str], start: i
 def _recursive(module: Module, kernel: Function) -> set[str]:
     """The functions that a chain of calls from the kernel enters again."""
     found: set[str] = set()
-    done: set[str] = set()
-
-    def visit(function: Function, path: tuple[str, ...]) -> None:
-        for i in function.instructions:
-            callee = _followed(i, module, found)
-            if callee is None:
-                continue
-            if callee.name in path:
-                found.add(callee.name)
-            elif callee.name not in done:
-                visit(callee, path + (callee.name,))
-        done.add(function.name)
-    visit(kernel, (kernel.name,))
+    _visit(kernel, (kernel.name,), module, found, set())
     return found
+
+
+def _visit(function: Function, path: tuple[str, ...], module: Module, found: set[str], done: set[str]) -> None:
+    for i in function.instructions:
+        callee = _followed(i, module, found)
+        if callee is None:
+            continue
+        if callee.name in path:
+            found.add(callee.name)
+        elif callee.name not in done:
+            _visit(callee, path + (callee.name,), module, found, done)
+    done.add(function.name)
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

@@ -219,27 +219,29 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
 
     None when a loop has several entries.
     """
-    def order(nodes: frozenset, entry: int | None):
-        sub = nx.DiGraph()                          # (a view of a part asks its filter at every step)
-        sub.add_nodes_from(nodes)
-        sub.add_edges_from((n, s) for n in nodes for s in graph.successors(n) if s in nodes)
-        condensed = nx.condensation(sub)
-        if len(condensed) == len(nodes) and not any(sub.has_edge(n, n) for n in nodes):
-            return list(nx.lexicographical_topological_sort(sub))
-        out = []
-        for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
-            members = condensed.nodes[c]["members"]
-            first = min(members)
-            if len(members) == 1 and not sub.has_edge(first, first):
-                out.append(first)
-                continue
-            heads = {m for m in members if m == entry or any(p not in members for p in graph.predecessors(m))}
-            if len(heads) != 1:
-                return None
-            head = heads.pop()
-            rest = order(frozenset(members - {head}), None)
-            if rest is None:
-                return None
-            out.append((head, rest))
-        return out
-    return order(frozenset(n for n in graph.nodes if n != END), root)
+    return _order(graph, frozenset(n for n in graph.nodes if n != END), root)
+
+
+def _order(graph: nx.DiGraph, nodes: frozenset, entry: int | None) -> list | None:
+    sub = nx.DiGraph()                          # (a view of a part asks its filter at every step)
+    sub.add_nodes_from(nodes)
+    sub.add_edges_from((n, s) for n in nodes for s in graph.successors(n) if s in nodes)
+    condensed = nx.condensation(sub)
+    if len(condensed) == len(nodes) and not any(sub.has_edge(n, n) for n in nodes):
+        return list(nx.lexicographical_topological_sort(sub))
+    out = []
+    for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
+        members = condensed.nodes[c]["members"]
+        first = min(members)
+        if len(members) == 1 and not sub.has_edge(first, first):
+            out.append(first)
+            continue
+        heads = {m for m in members if m == entry or any(p not in members for p in graph.predecessors(m))}
+        if len(heads) != 1:
+            return None
+        head = heads.pop()
+        rest = _order(graph, frozenset(members - {head}), None)
+        if rest is None:
+            return None
+        out.append((head, rest))
+    return out

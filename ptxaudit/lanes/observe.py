@@ -146,7 +146,7 @@ def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, scor
                 place = _take(o.address if shift else o.base, s.rows)
                 record = _score(access, place, mask, machine, s.group, found, scored, again)
         except _Given as given:
-            found.given.append((s.group, given))
+            found.given.append((s.group, given.with_traceback(None)))      # which would hold this frame, and this frame it
             few, most = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
             here.put(0 if o.space == "generic" else few, most, None, None)      # a generic access may be elsewhere
             found.patterns.setdefault(s.group, set()).add("?")

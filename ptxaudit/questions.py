@@ -180,7 +180,7 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    from ptxaudit.lanes.affine import meaning_of
+    from ptxaudit.lanes.operations import meaning_of
 
     special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
     return not special and meaning_of(op.name) is None or any(isinstance(source, Unknown) for source in op.src)

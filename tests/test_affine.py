@@ -14,7 +14,7 @@ import pytest
 
 from ptxaudit.ir import Op
 from ptxaudit.lanes import affine
-from ptxaudit.lanes.affine import apply
+from ptxaudit.lanes.operations import apply
 from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, fingerprint, known, signed, unknown
 
 LANES = 32

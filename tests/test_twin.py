@@ -68,8 +68,8 @@ def test_the_generator_reaches_everything():
 
 def test_a_wrong_engine_would_be_seen(monkeypatch):
     """The comparison can fail: an engine whose `xor` is `or` is caught."""
-    from ptxaudit.lanes import affine
-    monkeypatch.setitem(affine.ROWS, "xor", affine.ROWS["or"])
+    from ptxaudit.lanes import operations
+    monkeypatch.setitem(operations.ROWS, "xor", operations.ROWS["or"])
     verdict = compare.Verdict()
     for seed in range(25):
         k = generate.kernel(seed, small=True, straight=True)

@@ -1,7 +1,7 @@
 """The effect of one operation on the registers of many warps, under a mask of active lanes.
 
 `Registers` is the register file: name -> Value over all rows. A `View` is what one piece of code
-sees of it: some rows, a mask. `execute` runs an `Op`: arithmetic through `affine.apply`, loads,
+sees of it: some rows, a mask. `execute` runs an `Op`: arithmetic through `operations.apply`, loads,
 stores to local memory, and the operations that look across the lanes of a warp.
 
     view of rows 0–7, all lanes      r1 = add(r2, 4)         -> the register is replaced
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir import Op, Operand, Reg
-from . import affine
+from . import affine, operations
 from .env import LANES, Environment
 from .value import (
     DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
@@ -208,15 +208,15 @@ def _maybe(view: View, reg: Reg, value: Value, doubt: Value, index: int) -> Valu
     old = view.read(reg)
     if value.bits != reg.bits and reg.bits in DTYPES:
         value = affine.fit(value, reg.bits)
-    return affine.apply(Op("select", bits=reg.bits), (value, old, doubt), index)
+    return operations.apply(Op("select", bits=reg.bits), (value, old, doubt), index)
 
 
 def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
-    row = affine.meaning_of(name)
+    row = operations.meaning_of(name)
     if row is not None:
         sources = tuple(view.read(s) for s in op.src)
-        out = affine.apply(op, sources, index)
+        out = operations.apply(op, sources, index)
         if not view.full and isinstance(out, Value) and _loses(out, view.mask):
             out = _among_the_active(op, sources, view.mask, out, index)
         return out if isinstance(out, tuple) else (out,)
@@ -240,8 +240,8 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
                      for k, d in enumerate(op.dst))
     if name == "call":
         forget_local(view.registers)
-    if len(op.dst) == 1 and affine.of_its_sources(name):
-        return (affine.apply(op, tuple(view.read(s) for s in op.src), index),)
+    if len(op.dst) == 1 and operations.of_its_sources(name):
+        return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
     whys = Lost(f"no meaning for {name}", index)
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
@@ -261,7 +261,7 @@ def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out:
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
-    again = affine.apply(op, filled, index)
+    again = operations.apply(op, filled, index)
     return out if _loses(again, mask) else again
 
 

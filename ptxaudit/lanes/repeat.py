@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import affine
+from . import affine, comparisons
 from .value import Lost, Uniform, Value, constant, least, opaque, same, signed, unknown
 
 PERIODS = (1, 2, 3, 4, 6, 8)                    # trips a round: one, or the stages of a ring
@@ -67,7 +67,7 @@ class Round:
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")
-        if not (affine.fits_signed(a) and affine.fits_signed(b) and affine._apart_by_less_than_half(a, b)):
+        if not (affine.fits_signed(a) and affine.fits_signed(b) and comparisons.apart_by_less_than_half(a, b)):
             raise NotAffine
         if sign == "u" and (affine.span(a)[0] < 0 or affine.span(b)[0] < 0):
             raise NotAffine

@@ -20,7 +20,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
-from . import affine, given
+from . import affine, given, operations
 from .effects import View
 from .env import LANES, Environment
 from .reach import Reach
@@ -164,7 +164,7 @@ class _Knowable:
                 self.never.add(place)
             return []
         stem = op.name.partition(".")[0]
-        if op.name == "call" or affine.meaning_of(op.name) is None and stem not in _ACROSS:
+        if op.name == "call" or operations.meaning_of(op.name) is None and stem not in _ACROSS:
             self.never.add(place)
             return []
         out: list[Place] = []

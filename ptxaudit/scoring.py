@@ -84,8 +84,7 @@ def score_request(
         k, k_low = scores.lines.item(), scores.lines_low.item()
         if k_low != k:
             note = f"k is {k_low} to {k}: which lanes write zeros is not told, and those count for no line"
-        elif zeros is not None and (on & zeros).any():
-            stored = score(model, classify(f"st.shared.b{8 * access.width}"), row, on & zeros).low.item()
+        elif zeros is not None and (stored := score(model, classify(f"st.shared.b{8 * access.width}"), row, on & zeros).low.item()):
             note = f"the zeros are stored apart: {stored} wavefront{'' if stored == 1 else 's'}, which a counter does see"
         return Score(None, None, None, None, scores.evidence, k if k_low == k else None, scores.lines_ideal.item(), model.name, access, note)
     return Score(low if low == high else None, (low, high), ideal, None if ways < 0 else ways, scores.evidence,

@@ -133,9 +133,10 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
         addresses, active = addresses[:, :access.address_lanes], active[:, :access.address_lanes]
     _check_alignment(access, addresses, active)
     evidence = machine.evidence(access)
-    copying, zeros = (active, None) if zero_filled is None else (active & ~zero_filled, active & zero_filled)
+    copying = active if zero_filled is None else active & ~zero_filled
     if rule.count.what is Counted.LINES:      # zeros are stored apart, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
+    zeros = None if zero_filled is None else active & zero_filled
     if rule.doubt is Doubt.SOURCES and sources is not None:
         low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1, zeros)
     else:
@@ -328,8 +329,8 @@ def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np
 def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, evidence: str) -> Scores:
     """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
     k = _line_class_max(count, addresses, copying)
-    unknown = np.where(active.any(1), UNKNOWN, 0)
-    return Scores(unknown, unknown, unknown, unknown, k, copying.any(1).astype(np.int64), evidence, np.zeros_like(k) if perhaps_none else k)
+    unknown = _any(active, 1) * UNKNOWN
+    return Scores(unknown, unknown, unknown, unknown, k, _any(copying, 1) * 1, evidence, np.zeros_like(k) if perhaps_none else k)
 
 
 def _line_class_max(count: Count, addresses, active) -> np.ndarray:

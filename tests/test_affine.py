@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ptxaudit.ir import Op
-from ptxaudit.lanes import affine
+from ptxaudit.lanes import affine, operations
 from ptxaudit.lanes.operations import apply
 from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, fingerprint, known, signed, unknown
 
@@ -27,7 +27,8 @@ def remember_fingerprints(monkeypatch):
         key = fingerprint(value)
         PRINTS[key] = value
         return key
-    monkeypatch.setattr(affine, "fingerprint", remembering)
+    for module in (affine, operations):
+        monkeypatch.setattr(module, "fingerprint", remembering)
 BINARY = ("add", "sub", "mul", "and", "or", "xor", "min.s", "max.s", "min.u", "max.u", "div.u", "rem.u", "div.s", "rem.s",
           "mulhi.u", "mulhi.s")
 UNARY = ("neg", "not", "abs", "popc", "clz", "brev")

@@ -30,7 +30,9 @@ from .loops import Loop, Paths
 from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import Lost, Uniform, Value, because, constant, lane_uniform, modulo, opaque, same, squeeze, term_zeros, unknown
+from .value import (
+    Lost, Uniform, Value, array_zeros, because, constant, lane_uniform, modulo, opaque, same, signed, squeeze, term_zeros, unknown,
+)
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
@@ -802,9 +804,9 @@ class Interpreter:
         if difference.uniform:
             low = high = None
             if not difference.terms and difference.base.size == 1:
-                d = int(affine.signed(difference.base).flat[0])
+                d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            zeros = min(term_zeros(difference), affine.array_zeros(difference.base) if difference.base.any() else a.bits)
+            zeros = min(term_zeros(difference), array_zeros(difference.base) if difference.base.any() else a.bits)
             u = Uniform(f"{name}?", a.bits, zeros, low, high, "choice", (key, name, self.fresh))
             return affine.add(b, unknown(u))
         if not difference.terms:
@@ -836,7 +838,7 @@ def _without_trips(value: Value, why: Lost) -> Value:
 
 def _common_zeros(difference: Value) -> int:
     """Low zero bits of a difference in every lane."""
-    own = affine.array_zeros(difference.base) if difference.base.any() else difference.bits
+    own = array_zeros(difference.base) if difference.base.any() else difference.bits
     return min(term_zeros(difference), own)
 
 

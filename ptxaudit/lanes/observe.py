@@ -24,7 +24,7 @@ from .env import LANES
 from .formula import formula
 from .record import SiteRecord, ranges
 from .result import Case, SiteResult, Status
-from .value import Lost, Uniform, Value, array_zeros, low_zeros, resize, signed
+from .value import Lost, Uniform, Value, array_zeros, constant, low_zeros, resize, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
@@ -46,7 +46,7 @@ class Observation:
 
     @cached_property
     def address(self) -> Value:
-        return affine.add(self.base, affine.constant(self.offset, self.base.bits)) if self.offset else self.base
+        return affine.add(self.base, constant(self.offset, self.base.bits)) if self.offset else self.base
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _score(access, address: Value, mask: np.ndarray, machine, group: str, found:
         raise _Given(Lost(f"{names} multiply the lane"), Status.BOUNDED)
     variants = [base]
     for u, c in choices:
-        c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
+        c = np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape)
         variants = [v + c * k for v in variants for k in range(u.high + 1)]
     if not others:
         for v in variants:
@@ -249,7 +249,7 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     a number far from all of those, and each of those by itself.
     """
     u, c = term
-    c = np.broadcast_to(signed(affine.resize(c, 32)).astype(np.int64), mask.shape)
+    c = np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape)
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
     line = line_of(machine, access)
     period = max(1, line // min(unit, line))

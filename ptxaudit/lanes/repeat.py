@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import affine, comparisons
-from .value import Lost, Uniform, Value, constant, least, opaque, same, signed, unknown
+from .value import Lost, Uniform, Value, constant, fits_signed, least, opaque, same, signed, span, unknown
 
 PERIODS = (1, 2, 3, 4, 6, 8)                    # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
@@ -67,9 +67,9 @@ class Round:
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")
-        if not (affine.fits_signed(a) and affine.fits_signed(b) and comparisons.apart_by_less_than_half(a, b)):
+        if not (fits_signed(a) and fits_signed(b) and comparisons.apart_by_less_than_half(a, b)):
             raise NotAffine
-        if sign == "u" and (affine.span(a)[0] < 0 or affine.span(b)[0] < 0):
+        if sign == "u" and (span(a)[0] < 0 or span(b)[0] < 0):
             raise NotAffine
         difference = affine.subtract(a, b)
         base = np.broadcast_to(signed(difference.base).astype(np.int64), active.shape)

@@ -152,13 +152,13 @@ def copies(
     columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
     figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
     if zeros is not None:
-        figures = [_and_zeros(*figure, _groups(size, *row), size) for figure, *row in zip(figures, zeros.tolist(), to.tolist())]
+        figures = [_and_zeros(*figure, *row, size) for figure, *row in zip(figures, to.tolist(), zeros.tolist())]
     return _columns(figures)
 
 
-def _and_zeros(low: int, high: int, groups: int, ways: int, zeros: list[tuple[list[int]]], size: int) -> tuple[int, int, int, int]:
-    each = [_fullest(to, size) for to, in zeros]
-    return low + sum(each), high + sum(each), groups + len(each), max([ways, *each])
+def _and_zeros(low: int, high: int, groups: int, ways: int, to: list[int], zeros: list[bool], size: int) -> tuple[int, int, int, int]:
+    each = [_fullest(list(compress(to[start:start + size], zeros[start:start + size])), size) for start in range(0, len(to), size)]
+    return low + sum(each), high + sum(each), groups + len(each) - each.count(0), max(ways, *each)
 
 
 def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:

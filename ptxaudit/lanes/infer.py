@@ -508,9 +508,8 @@ class Interpreter:
         self._leave(block, last, state)
 
     def _view(self, state: State) -> View:
-        env = self.rows.env
-        return View(state.registers, env, None, state.mask, state.mask is env.exists or bool((state.mask >= env.exists).all()), state.exact,
-                    any(d.data for d in state.doubts))
+        whole = bool(state.mask.all())          # lanes that do not exist hold values too, which are not to be taken for the others'
+        return View(state.registers, self.rows.env, None, state.mask, whole, state.exact, any(d.data for d in state.doubts))
 
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
@@ -670,11 +669,12 @@ class Interpreter:
             self._go(block, s, part)
 
     def _go(self, source: int, target: int, state: State) -> None:
-        """The state at the end of a block is one of those that begin another, without most registers that are read no more."""
+        """The state at the end of a block is one of those that begin another, without most registers that are read no more:
+        all of them where lanes that are not active, or a loop's other trips, would mix in what they hold."""
         if target != END and target in self.paths.live:          # else nothing lies there that matters
             values, live = state.registers.values, self.paths.live[target]
             registers = Registers(state.registers.rows)
-            if len(values) > MOST_DEAD * len(live) + MOST_DEAD:
+            if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
                 registers.values = {n: values[n] for n in live if n in values}
                 if self.paths.local:
                     registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}

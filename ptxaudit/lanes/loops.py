@@ -52,6 +52,7 @@ class Paths:
         self.order = _weak_order(self.reduced, 0)
         self.loops: dict[int, frozenset[int]] = {}
         _note_loops(self.order or [], frozenset(), self.loops)
+        self.heads = frozenset().union(*self.loops.values())
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
         self._gathered: dict[int, int | None] = {}

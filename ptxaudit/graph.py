@@ -430,6 +430,7 @@ class Graph:
         branches: set[int] = set()
         blocks_done: set[int] = set()
         asked: set[tuple[str, int]] = set()
+        defining: set[int] = set()                   # whose results something in the slice reads
         work = list(roots)
         local_done = False
         for i in instructions:
@@ -444,6 +445,7 @@ class Graph:
                 return
             asked.add((reg.name, index))
             for definition in self.reaching(reg.name, index):
+                defining.add(definition)
                 if definition not in wanted:
                     work.append(definition)
 
@@ -473,6 +475,8 @@ class Graph:
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
         needed = self._needed(wanted, branches, whether, shared)
+        writers = shared.writers if shared is not None else ()
+        needed |= {k: self._of_the_site(instructions[k], needed[k]) for k in wanted - defining - branches if k not in writers}
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
@@ -487,6 +491,16 @@ class Graph:
             or any(d is not None and d.name in read for d in op.dst)
         writes = lambda k, op: shared is not None and k in shared.writers and op.space in SHARED_SPACES
         return {k: tuple(op for op in instructions[k].ops if keeps(op) or writes(k, op)) for k in wanted}
+
+    def _of_the_site(self, instruction: Instruction, ops: tuple[Op, ...]) -> tuple[Op, ...]:
+        """Of the operations of an access whose results no one reads: those that make its own operands, and stores."""
+        names = {r.name for r in self.site_reads(instruction)}
+        kept = []
+        for op in reversed(ops):
+            if op.name in ("store", "call") or any(d is not None and d.name in names for d in op.dst):
+                kept.append(op)
+                names.update(r.name for r in sources_of(op))
+        return tuple(reversed(kept))
 
     def _controlled(self, block, done, branches, pending):
         if block in done:

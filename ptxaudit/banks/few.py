@@ -157,7 +157,10 @@ def copies(
 
 
 def _and_zeros(low: int, high: int, groups: int, ways: int, to: list[int], zeros: list[bool], size: int) -> tuple[int, int, int, int]:
-    each = [_fullest(list(compress(to[start:start + size], zeros[start:start + size])), size) for start in range(0, len(to), size)]
+    found = [0] * len(to)                # of each group, how often its slots come
+    for lane in compress(range(len(to)), zeros):
+        found[lane & -size | to[lane]] += 1
+    each = [max(found[start:start + size]) for start in range(0, len(to), size)]
     return low + sum(each), high + sum(each), groups + len(each) - each.count(0), max(ways, *each)
 
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,13 +16,14 @@ from ptxaudit.banks.access import Access, classify
 from ptxaudit.banks.count import Scores, first_with, score
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Machine
+from ptxaudit.records import record
 
 DEFAULT_ARCH = "sm_90"
 ADDRESS_BITS = 32          # a shared address; the hardware's windows are smaller
 SOURCE_BITS = 62           # a source address; that of today's GPUs has fewer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Score:
     """The cost of one request.
 

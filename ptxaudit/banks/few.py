@@ -193,7 +193,8 @@ def _served(group: Group, fields: Mapping[int, int], units: int, slots: int) -> 
         now = (after_to | after_source) & fields[line]
         found.append(now)
         now <<= 1
-        next_to[to], next_source[source] = after_to | now, after_source | now
+        next_to[to] = after_to | now
+        next_source[source] = after_source | now
     return found
 
 

@@ -240,9 +240,9 @@ class Graph:
         if self.function.explicit_reconvergence:
             return frozenset(self.block_of[i.index] for i in self.function.instructions
                              if i.control is not None and i.control.kind == "yield")
-        out: set[int] = set()
         if not any(op.name == "atom" for i in self.function.instructions for op in i.ops):
             return frozenset()
+        out: set[int] = set()
         for source, head in self.within.edges:
             if head != END and head in self._dominating(source):
                 loop = self._loop(source, head)

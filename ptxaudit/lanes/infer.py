@@ -110,28 +110,24 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     """
     graph = graph.apart
     named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
-    split = None
     part = graph.slice(accesses, follow_loads=True, deadline=deadline)
     batches = rows_for(function, launch, told, facts, len(part.instructions) <= LONG and _two_dimensional(function, part))
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
     paths = Paths(function, graph, part)
+    if paths.order is None and (split := reducible(function, graph)) is not None:
+        function, graph = split.function, split.graph.apart
+        answers: dict[int, int] = {}
+        for i, old in enumerate(split.origin):
+            if old in accesses:
+                answers.setdefault(twins[old], i)
+        twins = {i: answers[twins[old]] for i, old in enumerate(split.origin) if old in accesses}
+        accesses = {i: accesses[split.origin[i]] for i in twins}
+        named = {i: old for old, i in answers.items()}
+        part = graph.slice(accesses, follow_loads=True, deadline=deadline)
+        paths = Paths(function, graph, part)
     for rows in batches:
         interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
-        if interpreter.order is None and split is None:
-            split = reducible(function, graph)
-            if split is not None:
-                function, graph = split.function, split.graph.apart
-                answers: dict[int, int] = {}
-                for i, old in enumerate(split.origin):
-                    if old in accesses:
-                        answers.setdefault(twins[old], i)
-                twins = {i: answers[twins[old]] for i, old in enumerate(split.origin) if old in accesses}
-                accesses = {i: accesses[split.origin[i]] for i in twins}
-                named = {i: old for old, i in answers.items()}
-                part = graph.slice(accesses, follow_loads=True, deadline=deadline)
-                paths = Paths(function, graph, part)
-                interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
         try:
             interpreter.run()
             failure = failure or interpreter.failure
@@ -219,23 +215,15 @@ class Interpreter:
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
         self.paths = paths
-        self.reduced, self.order, self.loops = paths.reduced, paths.order, paths.loops
-        self.idom = paths.dominators
-
-    def _relevant(self, block: int) -> bool:
-        return self.paths.relevant(block)
-
-    def _successors(self, block: int) -> list[int]:
-        return self.paths.successors(block)
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
         start = State(registers, self.rows.env.exists)
-        if self.order is None:
+        if self.paths.order is None:
             self.failure = "control flow that is not reducible to loops"
             return
         self.incoming[0].append((-2, start))
-        self._run_elements(self.order)
+        self._run_elements(self.paths.order)
 
     # --- order of running ---
 
@@ -307,7 +295,7 @@ class Interpreter:
                 back = self._pass(loop, state)
                 if not back:
                     return True
-                state = self._join_exclusive(loop.head, back)
+                state = self._folded(loop.head, back, None, "trip")      # of lanes that are known to be different ones
                 if time.perf_counter() > limit:
                     return False
             return False
@@ -553,7 +541,7 @@ class Interpreter:
         if block in self.graph.calls:
             self._call(block, last.control, state)
             return
-        successors = self._successors(block)
+        successors = self.paths.successors(block)
         control = last.control if last is not None else None
         following = last.index + 1
         if len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
@@ -576,7 +564,7 @@ class Interpreter:
         ends = control.kind in ("exit",) or control.kind == "ret" and successors == [END]
         target = END if ends else block_of(control.targets[0]) if control.targets else END
         fall = block_of(following)
-        relevant = self._relevant(block)
+        relevant = self.paths.relevant(block)
         if not relevant:
             self._go(block, fall if ends else successors[0], state)
             return
@@ -585,7 +573,7 @@ class Interpreter:
     def _call(self, block: int, control, state: State) -> None:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
         start = self.graph.calls[block]
-        if self._relevant(block):
+        if self.paths.relevant(block):
             part = state.copy()
             if control.guard is not None:
                 view = self._view(state)
@@ -684,35 +672,20 @@ class Interpreter:
 
     # --- meeting ---
 
-    def _join_exclusive(self, head: int, arriving) -> State:
-        """States of lanes that are known to be different ones."""
-        out = arriving[0][1].copy()
-        for _, state in arriving[1:]:
-            self._merge(head, out, state, None, ("trip",))
-        return out
-
     def _join(self, block: int, arriving) -> State:
-        if block in self.graph.overwritten:
-            return self._join_calls(block, arriving)
-        apart = len(arriving) > 1 and self._apart(block)
-        out = arriving[0][1].copy()
-        for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(block, out, state, apart, (block, n))
-        return self._restore(block, out)
-
-    def _join_calls(self, block: int, arriving) -> State:
-        """What a routine is called with: one of these at a time."""
-        out = arriving[0][1].copy()
-        for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(block, out, state, False, (block, n), together=False)
-        return out
+        if block in self.graph.overwritten:           # what a routine is called with: one of these at a time
+            return self._folded(block, arriving, False, together=False)
+        return self._restore(block, self._folded(block, arriving, len(arriving) > 1 and self._apart(block)))
 
     def _join_back(self, loop: Loop, arriving) -> State:
         """What several back edges bring to the head."""
-        apart = any(self.branches.any(b, "varying") for b in loop.forks)
+        return self._folded(loop.head, arriving, any(self.branches.any(b, "varying") for b in loop.forks), "back")
+
+    def _folded(self, block: int, arriving, apart: bool | None, *mark: str, together: bool = True) -> State:
+        """All arriving states in one, with what `_merge` is to know of them. mark: tells unknowns of one meeting from another's."""
         out = arriving[0][1].copy()
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(loop.head, out, state, apart, (loop.head, "back", n))
+            self._merge(block, out, state, apart, (block, *mark, n), together)
         return out
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:
@@ -743,10 +716,10 @@ class Interpreter:
 
     def _apart(self, block: int) -> bool:
         """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
-        d = self.idom.get(block)
+        d = self.paths.dominators.get(block)
         if d is None:
             return True
-        seen, stack = set(), [p for p in self.reduced.predecessors(block)]
+        seen, stack = set(), [p for p in self.paths.reduced.predecessors(block)]
         while stack:
             b = stack.pop()
             if b in seen:
@@ -755,10 +728,10 @@ class Interpreter:
             if self.branches.any(b, "varying"):
                 return True
             if b != d:
-                stack.extend(self.reduced.predecessors(b))
+                stack.extend(self.paths.reduced.predecessors(b))
         return False
 
-    def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool = True) -> None:
+    def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
         exclusive = together and not (out.mask & other.mask).any()
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]

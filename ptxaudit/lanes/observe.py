@@ -110,12 +110,12 @@ def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored
                                       s.observation.exact, id(s.observation.doubts)) for s in seen)
     answer = scored.get(question)                           # (observations outlive `scored`)
     if answer is None:
-        answer = scored[question] = _concluded(index, access, seen, machine, shaped, scored)
+        answer = scored[question] = _concluded(index, access, seen, machine, shaped, shift, scored)
     text = formula(seen[0].observation.address) if answer.formula else ""
     return replace(answer, index=index, formula=text)
 
 
-def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, scored: dict) -> SiteResult:
+def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, shift: int, scored: dict) -> SiteResult:
     if seen and all(_global_only(s.observation) for s in seen):
         return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
     seen = [s for s in seen if not _global_only(s.observation)]
@@ -139,11 +139,11 @@ def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, scor
             found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
         here = found.ranges.setdefault(s.group, _Range())
         try:
-            shift = o.offset % machine.invariant_shift(access)
-            again = access, id(o.base), shift, id(o.mask), s.group
+            rest = o.offset % shift
+            again = access, id(o.base), rest, id(o.mask), s.group
             record = scored.get(again)
             if record is None:
-                place = _take(o.address if shift else o.base, s.rows)
+                place = _take(o.address if rest else o.base, s.rows)
                 record = _score(access, place, mask, machine, s.group, found, scored, again)
         except _Given as given:
             found.given.append((s.group, given.with_traceback(None)))      # which would hold this frame, and this frame it

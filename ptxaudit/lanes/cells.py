@@ -105,12 +105,11 @@ class Cells:
         get = lambda name: flat[name][at.cell]
         epoch = at.epoch
         same = sure & get("known") & (get("value") == value) & (not lasting)
-        ordered_read = (get("reader") == at.warp) & (((get("reading") & at.group) != 0) | (get("loaded") < at.synced))
-        torn = (get("seen") >= epoch) & ~ordered_read & ~same
+        torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
         if torn.any():
             raise Unsafe("threads read and write it between the same barriers", frozenset(np.unique(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
-        ordered = (get("written") < epoch) | mine & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
+        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         sure = sure & ~get("frozen") & (not lasting)
         now = np.where(ordered, sure, same & sure)
         flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
@@ -128,7 +127,7 @@ class Cells:
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get = lambda name: flat[name][at.cell]
         epoch = at.epoch
-        ordered = (get("written") < epoch) | (get("writer") == at.warp) & (((get("writing") & at.group) != 0) | (get("stored") < at.synced))
+        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         sure = get("known") & ordered
         asked = int(np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0))
         why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
@@ -152,3 +151,9 @@ class Cells:
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
         flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
+
+
+def _in_order(get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
+    """Where the last access, by `who` with the lanes `together` at the time `when`, came before this one in the same warp: of lanes that
+    are issued with this one, or before all of the warp last met."""
+    return (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))

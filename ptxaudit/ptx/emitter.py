@@ -17,46 +17,30 @@ from .. import ir
 from ..errors import InputError
 from . import syntax as s
 from .scope import Callee, Data, Pieces, Place, Registers, Scope, predefined
+from .writer import Writer
 
 SHARED_ADDRESS_BITS = 32
 GENERIC_ADDRESS_BITS = 64
 
 
-class Emitter:
+class Emitter(Writer):
     """Effects of the instruction at hand: `ops`, `control`, `site`, and what it needs to write them."""
 
     def __init__(self, address_bits: int = GENERIC_ADDRESS_BITS):
+        super().__init__("%t")
         self.address_bits = address_bits
         self.scope = Scope(None)
-        self.guard: ir.Guard | None = None
         self.opcode = ""
         self.line = 0
-        self.ops: list[ir.Op] = []
         self.control: ir.Control | None = None
         self.site: ir.Site | None = None
         self.targets_of: tuple[str, ...] = ()       # labels that `control` goes to
-        self.temporaries = 0
 
     def begin(self, scope: Scope, guard: ir.Guard | None, opcode: str, line: int) -> None:
         self.scope, self.guard, self.opcode, self.line = scope, guard, opcode, line
         self.ops, self.control, self.site, self.targets_of = [], None, None, ()
 
     # --- effects ---
-
-    def emit(self, name: str, dst: tuple = (), src: tuple = (), bits: int = 32, attrs: tuple = (),
-             space: str = "", offset: int = 0) -> None:
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
-
-    def temporary(self, bits: int) -> ir.Reg:
-        """A register that only this instruction uses."""
-        self.temporaries += 1
-        return ir.Reg(f"%t{self.temporaries}@", bits)
-
-    def compute(self, name: str, src: tuple, bits: int, attrs: tuple = (), result: int | None = None) -> ir.Reg:
-        """An operation into a temporary register of `result` bits (default: bits)."""
-        register = self.temporary(bits if result is None else result)
-        self.emit(name, (register,), src, bits, attrs)
-        return register
 
     def keep_what_the_site_reads(self) -> None:
         """Copies of registers that the instruction overwrites: a site's operands are read after its operations."""

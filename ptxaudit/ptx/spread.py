@@ -15,6 +15,7 @@ from dataclasses import replace
 from .. import ir
 from .fragments import Requests, Steps, requests
 from .types import BYTE
+from .writer import Writer
 
 WORD = 32
 _DATA = ir.Unknown("an element of a wmma fragment")
@@ -65,14 +66,14 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
               constants: dict[ir.Reg, ir.Const]) -> list[ir.Instruction]:
     """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
     old = next(op for op in instruction.ops if op.name == instruction.opcode)
-    e = _Writer(f"%wmma{index}", instruction.guard, [op for op in instruction.ops if op is not old])
+    e = Writer(f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op is not old])
     where, *stride = old.src
     bits = where.bits
     ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
     known = isinstance(ldm, ir.Const)
     pitch = ldm.value * made.element // BYTE if known else 0              # bytes from a row to the next
     if known:
-        base = e.add(where, lanes.of(tuple(pitch * line + byte for line, byte in zip(made.line, made.byte)), bits), bits)
+        base = _plus(e, where, lanes.of(tuple(pitch * line + byte for line, byte in zip(made.line, made.byte)), bits), bits)
     else:
         size = max(1, made.element // BYTE)
         if made.element < BYTE:
@@ -80,14 +81,14 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
         if bits > WORD:
             ldm = e.compute("sext", (ldm,), bits)                          # strides are positive
         rows = e.compute("mul", (lanes.of(tuple(size * line for line in made.line), bits), ldm), bits)
-        base = e.add(e.add(where, rows, bits), lanes.of(made.byte, bits), bits)
+        base = _plus(e, _plus(e, where, rows, bits), lanes.of(made.byte, bits), bits)
     out = []
     for number, (line, byte) in enumerate(made.starts):
         offset = old.offset + byte + line * pitch
         if made.store:
             place = base
             if line and not known:
-                place = e.add(base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
+                place = _plus(e, base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
             e.emit("store", (), (place, *[_DATA] * max(1, _width(made.opcode) // made.element)), made.element, (made.element,), old.space, offset)
         elif number == len(made.starts) - 1:
             e.emit(old.name, old.dst, (base,), WORD, (), old.space, old.offset)
@@ -98,35 +99,21 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
     return out
 
 
+def _plus(e: Writer, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:
+    """The sum; a alone where there is nothing to add."""
+    return a if b is None else e.compute("add", (a, b), bits)
+
+
 def _width(opcode: str) -> int:
     """Bits a lane of a plain access: st.shared.b64."""
     return int(opcode.rpartition(".b")[2])
 
 
-class _Writer:
-    """Operations into registers of their own."""
-
-    def __init__(self, name: str, guard: ir.Guard | None, ops: list[ir.Op]):
-        self.name, self.guard, self.ops, self.made = name, guard, ops, 0
-
-    def emit(self, name: str, dst: tuple, src: tuple, bits: int, attrs: tuple = (), space: str = "", offset: int = 0) -> None:
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
-
-    def compute(self, name: str, src: tuple, bits: int) -> ir.Reg:
-        self.made += 1
-        register = ir.Reg(f"{self.name}.{self.made}@", bits)
-        self.emit(name, (register,), src, bits)
-        return register
-
-    def add(self, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:
-        return a if b is None else self.compute("add", (a, b), bits)
-
-
-class _Lanes(_Writer):
+class _Lanes(Writer):
     """What lanes add to an address: computed once, at the kernel's first instruction."""
 
     def __init__(self):
-        super().__init__("%wmma", None, [])
+        super().__init__("%wmma.")
         self.known: dict[tuple[Steps, int], ir.Reg | None] = {}
 
     def of(self, steps: Steps, bits: int) -> ir.Reg | None:

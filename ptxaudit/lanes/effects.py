@@ -38,6 +38,8 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
+    if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
+        return opaque(new.bits, because(new, old))
     base = np.where(mask, new.base, old.base)
     terms: dict[Uniform, np.ndarray] = {}
     zero = base.dtype.type(0)
@@ -62,9 +64,11 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
 class Registers:
     """name -> Value over all rows. Local-memory cells live here too, under tuple names."""
 
-    def __init__(self, rows: int):
+    __slots__ = ("rows", "values")
+
+    def __init__(self, rows: int, values: dict | None = None):
         self.rows = rows
-        self.values: dict = {}
+        self.values: dict = {} if values is None else values
 
     def get(self, name, bits: int) -> Value:
         value = self.values.get(name)

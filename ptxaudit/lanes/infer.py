@@ -31,7 +31,8 @@ from .observe import Observation, Seen, conclude
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
 from .value import (
-    Lost, Uniform, Value, array_zeros, because, constant, lane_uniform, modulo, opaque, same, signed, squeeze, term_zeros, unknown,
+    EVERYWHERE, Lost, Uniform, Value, array_zeros, because, constant, lane_uniform, modulo, opaque, same, signed, squeeze, term_zeros, unknown,
+    wholly_opaque,
 )
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
@@ -64,7 +65,7 @@ class Inference:
     assumed: tuple[str, ...]
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     """What is known where a block begins. doubts: undecided branches that led here, as reasons."""
 
@@ -74,9 +75,12 @@ class State:
     doubts: tuple[Lost, ...] = ()
 
     def copy(self) -> State:
-        registers = Registers(self.registers.rows)
-        registers.values = dict(self.registers.values)
-        return State(registers, self.mask, self.exact, self.doubts)
+        """A state that is somebody else's to change."""
+        return State(Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.doubts)
+
+    def of(self, mask: np.ndarray) -> State:
+        """The same with other lanes, to be sent on: the registers are this one's."""
+        return State(self.registers, mask, self.exact, self.doubts)
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,9 @@ class Interpreter:
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
+        self.parting: set[int] = set()     # blocks where lanes were seen to part when it was tried to unroll
         self.settled: dict[int, tuple[dict, dict, dict]] = {}
+        self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
         self.failure = ""
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
         self._blame: dict = {}             # (loop head, register) -> why it is opaque there
@@ -252,6 +258,7 @@ class Interpreter:
             return
         entry = self._join(head, arriving)
         mark = self._mark(loop)
+        self.parting -= loop.inside
         if self.trips > ALL_TRIPS:
             self.stuck.add(head)
         if head in self.stuck or not self._unroll(loop, entry):
@@ -314,25 +321,23 @@ class Interpreter:
             self.stuck -= loop.inside
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
-        hypothesis, steps, zeros = self.settled.get(head) or ({name: "same" for name in loop.written}, {}, {})
-        settled = head in self.settled
+        hypothesis, steps, zeros = self.settled.get(head) or self._guessed(loop, entry)
         self.fresh += 1
         trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
             start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
-            if attempt:
-                start.exact = start.exact and not self._exits_apart(loop)
+            start.exact = start.exact and not self._exits_apart(loop) and self.parting.isdisjoint(loop.exits + loop.outward)
             back = self._pass(loop, start.copy())
             if not back:
                 break
             arrived = self._join_back(loop, back)
             changed = False
             for name in loop.written:
-                if settled and not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
+                if not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
                     changed = True
                     continue
-                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt)
+                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt, trip, name in loop.tangled)
                 if verdict == "opaque" and hypothesis[name] != "opaque":
                     came = arrived.registers.values.get(name)
                     why = came and because(came)
@@ -359,6 +364,21 @@ class Interpreter:
             raise Undecided
         if self._exits_apart(loop):
             self._forget_trips(loop)
+
+    def _guessed(self, loop: Loop, entry: State) -> tuple[dict, dict, dict]:
+        """The hypothesis to begin with: each register stays the same, or moves by the step that the loop's code shows."""
+        hypothesis, steps = {name: "same" for name in loop.written}, {}
+        view = self._view(entry)
+        for name, added in loop.steps.items():
+            old = entry.registers.values.get(name)
+            if old is None or old.base.dtype == bool or old.poison is not None or old.valid is not None:
+                continue
+            step = constant(0, old.bits)
+            for sign, operand in added:
+                step = (affine.add if sign > 0 else affine.subtract)(step, view.read(operand))
+            if step.poison is None and step.valid is None:
+                hypothesis[name], steps[name] = "step", squeeze(step)
+        return hypothesis, steps, {}
 
     def _decisions_open(self, loop: Loop) -> bool:
         return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
@@ -392,7 +412,7 @@ class Interpreter:
                                       Lost(f"{name} changes in a loop in a way that is not followed", self.graph.starts[head]))
         return state
 
-    def _verify(self, name, kind, entry, start, arrived, steps, zeros, attempt) -> str:
+    def _verify(self, name, kind, entry, start, arrived, steps, zeros, attempt, trip: Uniform, tangled: bool) -> str:
         """The weakest hypothesis that this trip supports, not stronger than the one it began with."""
         if name == ("local",) or kind == "opaque":
             return kind
@@ -402,10 +422,10 @@ class Interpreter:
         if before.base.dtype != came.base.dtype:
             return "opaque"
         if kind == "same":
-            if same(came, now):
+            if same(came, now) or wholly_opaque(now) and (now.why.data or not (came.why and came.why.data)):
                 return "same"
-            if before.base.dtype != bool and before.poison is None and came.poison is None:
-                step = affine.subtract(came, before)
+            if not tangled and before.base.dtype != bool and before.poison is None and came.poison is None:
+                step = affine.subtract(_first(came, trip), before)
                 if step.poison is None and step.valid is None and attempt == 0:
                     steps[name] = squeeze(step)
                     return "step"
@@ -473,31 +493,31 @@ class Interpreter:
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
         view = self._view(state)
-        wanted = self.part.instructions
-        last = None
-        for k in range(self.graph.starts[block], self.graph.ends[block]):
-            last = self.function.instructions[k]
-            if k in wanted:
-                watched = last.site is not None and k in self.accesses
-                for op in self.part.ops[k]:
-                    if watched and opaque_load(op):           # before it overwrites its own address
-                        self._observe(last, view, state)
-                        watched = False
-                    execute(op, view, k)
-                if watched:
-                    self._observe(last, view, state)
-            if last.control is not None and (last.control.kind == "part" or self.graph.yielding and self._together(last.control)):
-                if last.control.kind == "part":
-                    self._part(last, view, state)
+        for instruction, ops in self.paths.steps(block):
+            k = instruction.index
+            watched = k in self.accesses and k in self.part.instructions
+            for op in ops:
+                if watched and opaque_load(op):           # before it overwrites its own address
+                    self._observe(instruction, view, state)
+                    watched = False
+                execute(op, view, k)
+            if watched:
+                self._observe(instruction, view, state)
+            control = instruction.control
+            if control is not None and (control.kind == "part" or self.graph.yielding and self._together(control)):
+                if control.kind == "part":
+                    self._part(instruction, view, state)
                 else:
                     state = self._restore(block, state, firm=True)
                 view = self._view(state)
         self.after[block] = state
-        self._leave(block, last, state)
+        self._leave(block, self.function.instructions[self.graph.ends[block] - 1], state)
 
     def _view(self, state: State) -> View:
-        whole = bool(state.mask.all())          # lanes that do not exist hold values too, which are not to be taken for the others'
-        return View(state.registers, self.rows.env, None, state.mask, whole, state.exact, any(d.data for d in state.doubts))
+        """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
+        if state.mask is not self._seen_mask:         # few masks, in many blocks
+            self._seen_mask, self._whole = state.mask, bool(state.mask.all())
+        return View(state.registers, self.rows.env, None, state.mask, self._whole, state.exact, any(d.data for d in state.doubts))
 
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
@@ -574,7 +594,7 @@ class Interpreter:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
         start = self.graph.calls[block]
         if self.paths.relevant(block):
-            part = state.copy()
+            part = state.of(state.mask)
             if control.guard is not None:
                 view = self._view(state)
                 part.mask, doubt = guard_mask(view, control.guard)
@@ -602,36 +622,29 @@ class Interpreter:
             if torn:
                 self.branches.put(block, "apart")
             for s, lanes in ((target, taken), (fall, rest)):
-                if lanes.any() and s != END:
-                    part = state.copy()
-                    part.mask = lanes
-                    self._go(block, s, part)
+                if s != END and lanes.any():
+                    self._go(block, s, state.of(lanes))
             return
+        uniform = _is_uniform(guard)
         if self.unrolling:
+            if not uniform:
+                self.parting.add(block)
             raise Undecided
         why = _doubt(guard, self.graph.ends[block] - 1)
-        uniform = _is_uniform(guard)
         self.branches.put(block, "uniform" if uniform else "varying")
         self.causes[block] = why
+        doubts = state.doubts if uniform else _either_doubts(state.doubts, (why,))
         for s, value in ((target, True), (fall, False)):
             if s == END:
                 continue
-            part = state.copy()
+            part = state.of(mask)
             if not uniform:
-                part.exact = False
-                part.doubts = _either_doubts(state.doubts, (why,))
-                if guard.poison is not None and not guard.terms:
-                    may = guard.poison | (guard.base == value)
-                    part.mask = mask & may
+                part.exact, part.doubts = False, doubts
+                if guard.poison is not None and guard.poison is not EVERYWHERE and not guard.terms:
+                    part.mask = mask & (guard.poison | (guard.base == value))
                     if not part.mask.any():
                         continue
-            self._assume(part, control.guard, value)
-            self._go(block, s, part)
-
-    @staticmethod
-    def _assume(state: State, guard, value: bool) -> None:
-        """On a way that a predicate opened, the predicate is known."""
-        state.registers.values[guard.reg.name] = constant(value ^ guard.negated, 1)
+            self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
 
     def _switch(self, block, control, state: State, successors) -> None:
         view = self._view(state)
@@ -641,34 +654,36 @@ class Interpreter:
             self.branches.put(block, "apart")
             for k in np.unique(chosen[state.mask]):
                 if 0 <= k < len(control.targets):
-                    part = state.copy()
-                    part.mask = state.mask & (chosen == k)
-                    self._go(block, self.graph.block_of[control.targets[int(k)]], part)
+                    self._go(block, self.graph.block_of[control.targets[int(k)]], state.of(state.mask & (chosen == k)))
             return
         if self.unrolling:
             raise Undecided
         uniform = _is_uniform(value)
         self.branches.put(block, "uniform" if uniform else "varying")
         for s in successors:
-            part = state.copy()
+            part = state.of(state.mask)
             if not uniform:
                 part.exact = False
                 part.doubts = state.doubts + (_doubt(value, self.graph.ends[block] - 1),)
             self._go(block, s, part)
 
-    def _go(self, source: int, target: int, state: State) -> None:
+    def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
         """The state at the end of a block is one of those that begin another, without most registers that are read no more:
-        all of them where lanes that are not active, or a loop's other trips, would mix in what they hold."""
+        all of them where lanes that are not active, or a loop's other trips, would mix in what they hold.
+
+        predicate, known: on a way that a predicate opened, the predicate is known.
+        """
         if target != END and target in self.paths.live:          # else nothing lies there that matters
             values, live = state.registers.values, self.paths.live[target]
-            registers = Registers(state.registers.rows)
             if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
-                registers.values = {n: values[n] for n in live if n in values}
+                kept = {n: values[n] for n in live if n in values}
                 if self.paths.local:
-                    registers.values |= {n: v for n, v in values.items() if isinstance(n, tuple)}
+                    kept |= {n: v for n, v in values.items() if isinstance(n, tuple)}
             else:
-                registers.values = dict(values)
-            self.incoming[target].append((source, State(registers, state.mask, state.exact, state.doubts)))
+                kept = dict(values)
+            if predicate in live:
+                kept[predicate] = known
+            self.incoming[target].append((source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.doubts)))
 
     # --- meeting ---
 
@@ -682,8 +697,9 @@ class Interpreter:
         return self._folded(loop.head, arriving, any(self.branches.any(b, "varying") for b in loop.forks), "back")
 
     def _folded(self, block: int, arriving, apart: bool | None, *mark: str, together: bool = True) -> State:
-        """All arriving states in one, with what `_merge` is to know of them. mark: tells unknowns of one meeting from another's."""
-        out = arriving[0][1].copy()
+        """All arriving states in one, the first, with what `_merge` is to know of them. mark: tells unknowns of one meeting
+        from another's."""
+        out = arriving[0][1]
         for n, (_, state) in enumerate(arriving[1:]):
             self._merge(block, out, state, apart, (block, *mark, n), together)
         return out
@@ -695,7 +711,7 @@ class Interpreter:
             before = self.after[d]
             if not firm and self._loosened(d, block):
                 break
-            if not (state.mask & ~before.mask).any():
+            if state.mask is before.mask or not (state.mask & ~before.mask).any():
                 state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
             if before.exact or not firm:
                 break
@@ -733,7 +749,8 @@ class Interpreter:
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
-        exclusive = together and not (out.mask & other.mask).any()
+        alike = out.mask is other.mask
+        exclusive = together and not alike and not (out.mask & other.mask).any()
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
         for name in [n for n in {**values, **others} if values.get(n) is not others.get(n)]:
             a, b = values.get(name), others.get(name)
@@ -755,8 +772,8 @@ class Interpreter:
                 values[name] = blend(a, b, other.mask)
             else:
                 values[name] = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
-        out.exact = out.exact and other.exact and (exclusive or bool((out.mask == other.mask).all()))
-        out.mask = out.mask | other.mask
+        out.exact = out.exact and other.exact and (exclusive or alike or bool((out.mask == other.mask).all()))
+        out.mask = out.mask if alike else out.mask | other.mask
         out.doubts = _either_doubts(out.doubts, other.doubts)
 
     def _meet(self, name, a: Value, b: Value, apart: bool, key, doubts: tuple[Lost, ...]) -> Value:
@@ -798,6 +815,13 @@ def _either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]
     kept = every[:MOST_DOUBTS]
     data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_DOUBTS:] if d.data)[:1]
     return kept[:MOST_DOUBTS - len(data)] + data
+
+
+def _first(value: Value, trip: Uniform) -> Value:
+    """A value as it is in the first trip."""
+    if not any(u.key == trip.key for u, _ in value.terms):
+        return value
+    return Value(value.base, tuple(t for t in value.terms if t[0].key != trip.key), value.valid, value.poison, value.why, value.sure)
 
 
 def _without_trips(value: Value, why: Lost) -> Value:

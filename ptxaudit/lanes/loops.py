@@ -7,6 +7,7 @@ what is in them, which registers are still read where.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,9 @@ import networkx as nx
 import numpy as np
 
 from ..graph import END, Graph, Slice, sources_of
-from ..ir import Function
+from ..ir import Const, Function, Instruction, Op, Operand, Reg
+
+Sum = tuple[tuple[int, Operand], ...]          # of (sign, operand)s
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,8 @@ class Loop:
 
     body: its order of running, without the head. targets: its blocks and those that it leads to. sites, written:
     accesses and registers in it. forks, exits: its blocks that end in a jump, those that may leave it. outward: those
-    whose ways meet outside of it.
+    whose ways meet outside of it. steps: registers to which a trip seems to add something that no trip changes, as
+    (sign, operand)s. Only a guess of what will be found to hold: it saves the trip that would look for it.
     """
 
     head: int
@@ -35,6 +39,8 @@ class Loop:
     forks: tuple[int, ...]
     exits: tuple[int, ...]
     outward: tuple[int, ...]
+    steps: dict[str, Sum]
+    tangled: frozenset
 
 
 class Paths:
@@ -48,6 +54,7 @@ class Paths:
 
     def __init__(self, function: Function, graph: Graph, part: Slice):
         self.function, self.graph, self.part = function, graph, part
+        self._successors: dict[int, list[int]] = {}
         self.reduced = self._reduced_cfg()
         self.order = _weak_order(self.reduced, 0)
         self.loops: dict[int, frozenset[int]] = {}
@@ -55,6 +62,7 @@ class Paths:
         self.heads = frozenset().union(*self.loops.values())
         self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
+        self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}
 
     def loop(self, head: int, body: list) -> Loop:
@@ -65,21 +73,49 @@ class Paths:
             last = lambda b: self.function.instructions[self.graph.ends[b] - 1]
             sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
                      if self.function.instructions[k].site is not None)
+            written = self._written(inside)
+            steps, tangled = self._changes(head, body, inside, frozenset(written))
             self._loops[head] = Loop(
-                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), self._written(inside),
+                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), written,
                 forks=tuple(b for b in inside if last(b).control is not None),
                 exits=tuple(b for b in inside if not ways[b] <= inside),
-                outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside))
+                outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside),
+                steps=steps, tangled=tangled)
         return self._loops[head]
+
+    def _changes(self, head: int, body: list, inside: frozenset[int], written: frozenset) -> tuple[dict[str, Sum], frozenset]:
+        """(steps, tangled) of a `Loop`, read off its code."""
+        once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
+        now: dict[str, _Change] = {}        # register -> what this trip has made of it
+        for element in (head, *body):
+            for b in sorted(_blocks_of([element])):
+                for op in self._ops_of(b):
+                    change = _change(op, now, written) if b in once or element != b else _TANGLED
+                    now.update((d.name, change if element == b else _blurred(change)) for d in op.dst if d is not None)
+        sums = {name: c.added for name, c in now.items() if c.root == name and c.added}
+        return sums, frozenset(name for name, c in now.items() if c is _TANGLED)
+
+    def _above(self, block: int, top: int) -> set[int]:
+        """A block and its dominators, up to one of them."""
+        out = {block}
+        while block != top:
+            block = self.dominators[block]
+            out.add(block)
+        return out
+
+    def _ops_of(self, block: int) -> Iterator[Op]:
+        """The operations of the slice in a block."""
+        for k in range(self.graph.starts[block], self.graph.ends[block]):
+            if k in self.part.instructions:
+                yield from self.part.ops[k]
 
     def _written(self, inside: frozenset[int]) -> tuple:
         names: dict = {}
         for b in inside:
-            for k in range(self.graph.starts[b], self.graph.ends[b]):
-                for op in self.part.ops[k] if k in self.part.instructions else ():
-                    names.update((d.name, None) for d in op.dst if d is not None)
-                    if op.name == "store" and op.space == "local":
-                        names[("local",)] = None
+            for op in self._ops_of(b):
+                names.update((d.name, None) for d in op.dst if d is not None)
+                if op.name == "store" and op.space == "local":
+                    names[("local",)] = None
         return tuple(names)
 
     def _reduced_cfg(self) -> nx.DiGraph:
@@ -100,10 +136,22 @@ class Paths:
         return self.graph.ends[block] - 1 in self.part.branches
 
     def successors(self, block: int) -> list[int]:
-        successors = sorted(self.graph.cfg.successors(block))
-        if len(successors) > 1 and not self.relevant(block):
-            return [self.graph.postdominators.get(block, END)]
-        return successors
+        """The blocks that may come next, as far as the branch decides something."""
+        if block not in self._successors:
+            successors = sorted(self.graph.cfg.successors(block))
+            if len(successors) > 1 and not self.relevant(block):
+                successors = [self.graph.postdominators.get(block, END)]
+            self._successors[block] = successors
+        return self._successors[block]
+
+    def steps(self, block: int) -> list[tuple[Instruction, tuple[Op, ...]]]:
+        """The instructions of a block that matter, each with its operations that do."""
+        if block not in self._steps:
+            wanted = self.part.instructions
+            here = self.function.instructions[self.graph.starts[block]:self.graph.ends[block]]
+            self._steps[block] = [(i, self.part.ops[i.index] if i.index in wanted else ())
+                                  for i in here if i.index in wanted or i.control is not None]
+        return self._steps[block]
 
     @cached_property
     def live(self) -> dict[int, dict[str, None]]:
@@ -186,6 +234,45 @@ class Paths:
                 first[child] = number
                 stack.append((child, iter(below.get(child, ()))))
         return spans
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What a trip makes of a register: the sum of one register, as it was when the trip began, and of operands that no
+    trip changes; where root is "", another linear function of such, or nothing of the kind (_TANGLED)."""
+
+    root: str = ""
+    added: Sum = ()
+
+
+_LINEAR, _TANGLED = _Change(), _Change()
+_LINEAR_OPS = frozenset(("mov", "add", "sub", "add3.carry", "mul", "mad", "mulwide.s", "mulwide.u", "madwide.s", "madwide.u", "neg", "shl",
+                         "zext", "sext", "trunc", "cat", "extract", "cvta", "cvta.to"))
+
+
+def _blurred(change: _Change) -> _Change:
+    """What becomes of a change that is made several times."""
+    return change if change is _TANGLED else _LINEAR
+
+
+def _change(op: Op, now: dict[str, _Change], written: frozenset) -> _Change:
+    if op.guard is not None or op.name not in _LINEAR_OPS:
+        varying = any(isinstance(s, Reg) and s.name in written for s in op.src)
+        return _TANGLED if varying or op.guard is not None else _LINEAR
+    root, added, plain = "", [], op.name in ("mov", "add", "sub") or op.name == "add3.carry" and all(isinstance(s, Const) and s.value == 0 for s in op.src[3:])
+    for position, operand in enumerate(op.src[:3]):
+        sign = -1 if op.name == "sub" and position else 1
+        if not isinstance(operand, Reg) or operand.name not in written:
+            added.append((sign, operand))
+            continue
+        before = now.get(operand.name) or _Change(operand.name)
+        if before is _TANGLED:
+            return _TANGLED
+        if before is _LINEAR or root or sign < 0:
+            plain = False
+        root = before.root
+        added += before.added
+    return _Change(root, tuple(added)) if plain and root else _LINEAR
 
 
 def set_bits(number: int) -> np.ndarray:

@@ -450,8 +450,10 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         return opaque(op.bits, because(*values) or Lost(f"no meaning for {op.name}", index))
     if op.name in _STRICT:
         for v in values:
-            if v.poison is EVERYWHERE and v.sure is None:
+            if v.poison is EVERYWHERE:
                 return opaque(1 if row.predicate else op.bits, because(*values))
+    elif op.name == "select" and values[2].poison is EVERYWHERE and values[0].poison is EVERYWHERE and values[0] is not values[1]:
+        return opaque(op.bits, because(*values))
     values = tuple(fit(v, want) if v.bits != (want := source_bits(letter, op.bits, v.bits)) else v
                    for v, letter in zip(values, row.letters(len(values))))
     known = all(v.known for v in values)
@@ -497,7 +499,35 @@ def _lane_by_lane(row, op: Op, values, index):
     why = because(*values) or Lost(f"{op.name} on values that are not known", index, from_data(*values))
     return tuple(Value(o, poison=lost, why=why) for o in out) if isinstance(out, tuple) else Value(out, poison=lost, why=why)
 
-_BITS_APART = ("and", "or", "xor", "lop3")
+# The tables of bitwise operations; the first source is the highest bit of the index.
+_TABLES = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
+_BITS_APART = (*_TABLES, "lop3")
+
+
+def _in_all_lanes(op: Op, values) -> Value | None:
+    """A bitwise operation on numbers that are the same in all lanes, some known bit by bit or not at all; None for others.
+    A bit of the result is known when no choice of the unknown ones changes it."""
+    ones, zeros, whole = [], [], (1 << op.bits) - 1       # of each source: bits that may be 1, that may be 0
+    for v in values:
+        if v.base.size > 1 or v.poison is not None and v.poison is not EVERYWHERE or v.sure is not None and v.sure.size > 1:
+            return None
+        base = int(v.base.flat[0])
+        sure = whole if v.poison is None else 0 if v.sure is None else int(v.sure.flat[0])
+        ones.append(base | ~sure & whole)
+        zeros.append(~(base & sure) & whole)
+    table = _TABLES.get(op.name) or op.attrs[0]
+    may = [0, 0]
+    for index in range(1 << len(values)):
+        here = whole
+        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros))):
+            here &= one if index >> place & 1 else zero
+        may[table >> index & 1] |= here
+    sure = ~(may[0] & may[1]) & whole
+    number = may[1] & sure
+    if sure == whole:
+        return constant(number, op.bits)
+    why = because(*values)
+    return Value(constant(number, op.bits).base, (), None, EVERYWHERE, why, constant(sure, op.bits).base) if sure else opaque(op.bits, why)
 
 
 def _bit_by_bit(row, op: Op, values) -> Value | None:
@@ -516,6 +546,8 @@ def _poisoned(row, op: Op, values, index):
     if op.name == "mov":
         return values[0]
     if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
+        if op.name in _BITS_APART and op.bits > 1 and (out := _in_all_lanes(op, values)) is not None:
+            return out
         out = _symbolic(op, values)
         if out is not None and (out.poison is None or not out.poison.all() or op.name not in _BITS_APART):
             return out

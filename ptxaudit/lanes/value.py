@@ -144,6 +144,12 @@ def opaque(bits: int, why: Lost) -> Value:
     return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
 
 
+def wholly_opaque(value: Value) -> bool:
+    """Nothing is known of it in any lane."""
+    poison = value.poison
+    return poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and bool(poison.all())
+
+
 def low_zeros(number: int, bits: int = 64) -> int:
     """The number of low zero bits of an integer (bits for 0)."""
     return (number & -number).bit_length() - 1 if number else bits
@@ -189,9 +195,9 @@ def least(a: int | None, b: int | None) -> int | None:
 
 def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
     """Poison of a result that needs both."""
-    if a is None:
+    if a is None or b is EVERYWHERE:
         return b
-    return a if b is None else a | b
+    return a if b is None or a is EVERYWHERE else a | b
 
 
 def sure_bits(value: Value) -> np.ndarray:

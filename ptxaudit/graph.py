@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -419,10 +420,11 @@ class Graph:
         return regs
 
     def slice(self, roots, follow_loads: bool = False, whether=(), deadline: float | None = None,
-              shared: SharedWrites | None = None) -> Slice:
+              shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = ()) -> Slice:
         """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
 
         shared: values that are read from shared memory are followed to where they were written.
+        held: registers as well, each with the index of an instruction at which it is read.
         Raises OutOfTime when perf_counter passes `deadline`.
         """
         instructions = self.function.instructions
@@ -452,6 +454,8 @@ class Graph:
         for index in whether:
             for reg in self.guard_reads(instructions[index]):
                 ask(reg, index)
+        for reg, index in held:
+            ask(reg, index)
         while work or pending_branches:
             if pending_branches:
                 b = pending_branches.pop()
@@ -474,16 +478,17 @@ class Graph:
                 local_done = True
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
-        needed = self._needed(wanted, branches, whether, shared)
+        needed = self._needed(wanted, branches, whether, shared, {reg.name for reg, _ in held})
         writers = shared.writers if shared is not None else ()
         needed |= {k: self._of_the_site(instructions[k], needed[k]) for k in wanted - defining - branches if k not in writers}
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
-    def _needed(self, wanted: set[int], branches: set[int], whether, shared: SharedWrites | None) -> dict[int, tuple[Op, ...]]:
+    def _needed(self, wanted: set[int], branches: set[int], whether, shared: SharedWrites | None,
+                held: set[str]) -> dict[int, tuple[Op, ...]]:
         """instruction -> its operations without those whose results nothing in the slice reads."""
         instructions = self.function.instructions
-        read = {r.name for b in branches for r in self.control_reads(instructions[b])}
+        read = held | {r.name for b in branches for r in self.control_reads(instructions[b])}
         read.update(r.name for k in whether for r in self.guard_reads(instructions[k]))
         for k in wanted:
             read.update(r.name for r in self.reads(instructions[k], True, shared=shared))

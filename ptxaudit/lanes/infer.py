@@ -130,9 +130,14 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         named = {i: old for old, i in answers.items()}
         part = graph.slice(accesses, follow_loads=True, deadline=deadline)
         paths = Paths(function, graph, part)
+    carried = paths.carried() if paths.order is not None else None
     for rows in batches:
-        interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths)
         try:
+            ahead = None
+            if carried is not None:
+                ahead = Interpreter(function, graph, carried.part, rows, {}, deadline, carried)
+                ahead.run()
+            interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths, ahead)
             interpreter.run()
             failure = failure or interpreter.failure
         except Stop:
@@ -198,7 +203,9 @@ def _depend_on_shape(function: Function, graph: Graph, part: Slice, accesses) ->
 class Interpreter:
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
-    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline, paths: Paths):
+    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline, paths: Paths,
+                 ahead: Interpreter | None = None):
+        """ahead: one that has run what the loops carry, by itself: what it found of them is likely to hold."""
         self.function, self.graph, self.part, self.rows = function, graph, part, rows
         self.accesses, self.deadline = accesses, deadline
         self.uniform = {d.name for ops in part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
@@ -216,10 +223,13 @@ class Interpreter:
         self.stuck: set[int] = set()
         self.parting: set[int] = set()     # blocks where lanes were seen to part when it was tried to unroll
         self.settled: dict[int, tuple[dict, dict, dict]] = {}
+        self.ahead = ahead
+        self.unrolled: set[int] = set()    # heads of loops that were, once at least
+        self.held: dict[int, tuple[dict, dict, dict, bool]] = {}      # head -> the hypothesis that held last, whether lanes left apart
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
         self.failure = ""
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
-        self._blame: dict = {}             # (loop head, register) -> why it is opaque there
+        self._blame: dict = {} if ahead is None else dict(ahead._blame)             # (loop head, register) -> why it is opaque there
         self.paths = paths
 
     def run(self) -> None:
@@ -261,11 +271,18 @@ class Interpreter:
         self.parting -= loop.inside
         if self.trips > ALL_TRIPS:
             self.stuck.add(head)
-        if head in self.stuck or not self._unroll(loop, entry):
+        if head in self.stuck or self._hopeless(head) or not self._unroll(loop, entry):
             if self.unrolling and head in self.stuck:      # widened, its branches are no more decided than before
                 raise Undecided
             self._rollback(mark)
             self._widen(loop, entry, mark)
+
+    def _hopeless(self, head: int) -> bool:
+        """What the loop carries does not decide its branches."""
+        if self.ahead is None or head not in self.ahead.held or head in self.ahead.unrolled:
+            return False
+        self.stuck.add(head)
+        return True
 
     def _mark(self, loop: Loop) -> Mark:
         """What a run of the loop may change, as it is before."""
@@ -301,6 +318,7 @@ class Interpreter:
                 self.trips += 1
                 back = self._pass(loop, state)
                 if not back:
+                    self.unrolled.add(loop.head)
                     return True
                 state = self._folded(loop.head, back, None, "trip")      # of lanes that are known to be different ones
                 if time.perf_counter() > limit:
@@ -321,13 +339,13 @@ class Interpreter:
             self.stuck -= loop.inside
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
-        hypothesis, steps, zeros = self.settled.get(head) or self._guessed(loop, entry)
+        hypothesis, steps, zeros, apart = self._begun(loop, entry)
         self.fresh += 1
         trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
             start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
-            start.exact = start.exact and not self._exits_apart(loop) and self.parting.isdisjoint(loop.exits + loop.outward)
+            start.exact = start.exact and not apart and not self._exits_apart(loop)
             back = self._pass(loop, start.copy())
             if not back:
                 break
@@ -358,6 +376,7 @@ class Interpreter:
             start.exact = False
             self._pass(loop, start)
         self.settled[head] = hypothesis, steps, zeros
+        self.held[head] = hypothesis, steps, zeros, self._exits_apart(loop)
         self.unrolling = unrolling
         self.widening -= 1
         if unrolling and self._decisions_open(loop):
@@ -365,9 +384,17 @@ class Interpreter:
         if self._exits_apart(loop):
             self._forget_trips(loop)
 
-    def _guessed(self, loop: Loop, entry: State) -> tuple[dict, dict, dict]:
-        """The hypothesis to begin with: each register stays the same, or moves by the step that the loop's code shows."""
+    def _begun(self, loop: Loop, entry: State) -> tuple[dict, dict, dict, bool]:
+        """(hypothesis, steps, zeros, whether lanes leave the loop in different trips) to begin with: what held when the
+        loop was run last, or for the one that ran ahead; else each register stays the same, or moves by the step that the
+        loop's code shows."""
+        if loop.head in self.settled:
+            return *self.settled[loop.head], False
+        parting = not self.parting.isdisjoint(loop.exits + loop.outward)
         hypothesis, steps = {name: "same" for name in loop.written}, {}
+        if self.ahead is not None and loop.head in self.ahead.held:
+            held, steps, zeros, apart = self.ahead.held[loop.head]
+            return hypothesis | held, dict(steps), dict(zeros), apart or parting
         view = self._view(entry)
         for name, added in loop.steps.items():
             old = entry.registers.values.get(name)
@@ -378,7 +405,7 @@ class Interpreter:
                 step = (affine.add if sign > 0 else affine.subtract)(step, view.read(operand))
             if step.poison is None and step.valid is None:
                 hypothesis[name], steps[name] = "step", squeeze(step)
-        return hypothesis, steps, {}
+        return hypothesis, steps, {}, parting
 
     def _decisions_open(self, loop: Loop) -> bool:
         return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)

@@ -17,6 +17,7 @@ import numpy as np
 from ..graph import END, Graph, Slice, sources_of
 from ..ir import Const, Function, Instruction, Op, Operand, Reg
 
+MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
 Sum = tuple[tuple[int, Operand], ...]          # of (sign, operand)s
 
 
@@ -131,6 +132,18 @@ class Paths:
                     seen.add(s)
                     stack.append(s)
         return g
+
+    def carried(self) -> Paths | None:
+        """The same for what the loops carry from trip to trip alone; None where that is nothing, or much of all."""
+        held = {}
+        for head, body in _loops_of(self.order):
+            live, inside = self.live[head], self.loop(head, body).inside
+            held.update(((d.name, head), d) for b in inside for op in self._ops_of(b) for d in op.dst
+                        if d is not None and d.name in live)
+        if not held:
+            return None
+        part = self.graph.slice((), follow_loads=True, held=[(reg, self.graph.starts[head]) for (_, head), reg in held.items()])
+        return Paths(self.function, self.graph, part) if len(part.instructions) <= MOST_CARRIED * len(self.part.instructions) else None
 
     def relevant(self, block: int) -> bool:
         return self.graph.ends[block] - 1 in self.part.branches
@@ -289,6 +302,14 @@ def _note_loops(elements, heads: frozenset, out: dict) -> None:
         else:
             out[e[0]] = heads | {e[0]}
             _note_loops(e[1], heads | {e[0]}, out)
+
+
+def _loops_of(elements) -> Iterator[tuple[int, list]]:
+    """All loops of an order, outer ones before those in them."""
+    for e in elements:
+        if not isinstance(e, int):
+            yield e
+            yield from _loops_of(e[1])
 
 
 def _blocks_of(elements) -> set[int]:

@@ -90,11 +90,14 @@ def partial(value: Value, bits: int, valid: int) -> Value:
 
 def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), zeros: int = 0) -> Value | None:
     """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
-    values = tuple(squeeze(v) for v in values)
-    if any(not v.uniform or v.poison is not None for v in values):
-        return None
-    if any(v.valid is not None for v in values):
-        return None
+    flat = []
+    for v in values:
+        if v.poison is not None or v.valid is not None:
+            return None
+        flat.append(squeeze(v))
+        if not flat[-1].uniform:
+            return None
+    values = tuple(flat)
     text = f"{name}({', '.join(map(short, values))})"
     symbol = Uniform(text, bits, zeros, key=(name, attrs, tuple(fingerprint(v) for v in values)), data=from_data(*values))
     if bits == 1:

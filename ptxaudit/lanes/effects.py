@@ -94,10 +94,10 @@ class View:
         self.rows, self.mask, self.full, self.exact, self.data = rows, mask, full, exact, data
 
     def read(self, source: Operand) -> Value:
-        if isinstance(source, Reg):
-            value = self.registers.get(source.name, source.bits)
-        else:
+        if type(source) is not Reg:
             value = self.env.operand(source)
+        elif (value := self.registers.values.get(source.name)) is None:
+            value = self.registers.get(source.name, source.bits)
         return value if self.rows is None else take(value, self.rows)
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
@@ -219,7 +219,7 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
     name = op.name
     row = operations.meaning_of(name)
     if row is not None:
-        sources = tuple(view.read(s) for s in op.src)
+        sources = tuple([view.read(s) for s in op.src])
         out = operations.apply(op, sources, index)
         if not view.full and isinstance(out, Value) and _loses(out, view.mask):
             out = _among_the_active(op, sources, view.mask, out, index)

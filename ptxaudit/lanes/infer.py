@@ -351,7 +351,7 @@ class Interpreter:
                 break
             arrived = self._join_back(loop, back)
             changed = False
-            for name in loop.written:
+            for name in loop.carried:
                 if not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
                     changed = True
                     continue
@@ -372,7 +372,7 @@ class Interpreter:
                 break
         else:
             self._rollback(mark, decisions=False)
-            start = self._hypothetical(entry, {n: "opaque" for n in loop.written}, {}, {}, trip, head)
+            start = self._hypothetical(entry, {n: "opaque" for n in loop.carried}, {}, {}, trip, head)
             start.exact = False
             self._pass(loop, start)
         self.settled[head] = hypothesis, steps, zeros
@@ -391,7 +391,7 @@ class Interpreter:
         if loop.head in self.settled:
             return *self.settled[loop.head], False
         parting = not self.parting.isdisjoint(loop.exits + loop.outward)
-        hypothesis, steps = {name: "same" for name in loop.written}, {}
+        hypothesis, steps = {name: "same" for name in loop.carried}, {}
         if self.ahead is not None and loop.head in self.ahead.held:
             held, steps, zeros, apart = self.ahead.held[loop.head]
             return hypothesis | held, dict(steps), dict(zeros), apart or parting
@@ -506,9 +506,8 @@ class Interpreter:
                 if source not in loop.inside:
                     continue
                 state = state.copy()
-                for name in loop.written:
-                    value = state.registers.values.get(name)
-                    if value is not None and any(u.kind not in _OUTER for u, _ in value.terms):
+                for name, value in state.registers.values.items():
+                    if value.terms and name in loop.written and any(u.kind not in _OUTER for u, _ in value.terms):
                         state.registers.values[name] = _without_trips(value, why)
                 states[i] = (source, state)
 
@@ -544,7 +543,8 @@ class Interpreter:
         """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
         if state.mask is not self._seen_mask:         # few masks, in many blocks
             self._seen_mask, self._whole = state.mask, bool(state.mask.all())
-        return View(state.registers, self.rows.env, None, state.mask, self._whole, state.exact, any(d.data for d in state.doubts))
+        return View(state.registers, self.rows.env, None, state.mask, self._whole, state.exact,
+                    bool(state.doubts) and any(d.data for d in state.doubts))
 
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
@@ -705,7 +705,7 @@ class Interpreter:
             if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
                 kept = {n: values[n] for n in live if n in values}
                 if self.paths.local:
-                    kept |= {n: v for n, v in values.items() if isinstance(n, tuple)}
+                    kept |= {n: v for n, v in values.items() if type(n) is tuple}
             else:
                 kept = dict(values)
             if predicate in live:
@@ -779,7 +779,8 @@ class Interpreter:
         alike = out.mask is other.mask
         exclusive = together and not alike and not (out.mask & other.mask).any()
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
-        for name in [n for n in {**values, **others} if values.get(n) is not others.get(n)]:
+        differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
+        for name in differing:
             a, b = values.get(name), others.get(name)
             if name not in live and not isinstance(name, tuple):
                 values.pop(name, None)               # read no more

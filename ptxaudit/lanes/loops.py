@@ -26,7 +26,7 @@ class Loop:
     """What never changes of a loop.
 
     body: its order of running, without the head. targets: its blocks and those that it leads to. sites, written:
-    accesses and registers in it. forks, exits: its blocks that end in a jump, those that may leave it. outward: those
+    accesses and registers in it. carried: those of them that the next trip reads, ("local",) for local memory. forks, exits: its blocks that end in a jump, those that may leave it. outward: those
     whose ways meet outside of it. steps: registers to which a trip seems to add something that no trip changes, as
     (sign, operand)s. Only a guess of what will be found to hold: it saves the trip that would look for it.
     """
@@ -36,7 +36,8 @@ class Loop:
     inside: frozenset[int]
     targets: tuple[int, ...]
     sites: tuple[int, ...]
-    written: tuple
+    written: frozenset
+    carried: tuple
     forks: tuple[int, ...]
     exits: tuple[int, ...]
     outward: tuple[int, ...]
@@ -75,9 +76,11 @@ class Paths:
             sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
                      if self.function.instructions[k].site is not None)
             written = self._written(inside)
-            steps, tangled = self._changes(head, body, inside, frozenset(written))
+            every = frozenset(written)
+            steps, tangled = self._changes(head, body, inside, every)
             self._loops[head] = Loop(
-                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), written,
+                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), every,
+                carried=tuple(n for n in written if n == ("local",) or n in self.live[head]),
                 forks=tuple(b for b in inside if last(b).control is not None),
                 exits=tuple(b for b in inside if not ways[b] <= inside),
                 outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside),

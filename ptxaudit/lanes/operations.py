@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..ir import Op
@@ -23,7 +25,7 @@ from .comparisons import apart_by_less_than_half, compare
 from .floats import FLOATS
 from .meaning import MEANINGS, source_bits
 from .value import (
-    DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, either, fingerprint, fits_signed, least, opaque, same, span, squeeze,
+    BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, either, fingerprint, fits_signed, least, opaque, same, span, squeeze,
     sure_bits, unknown,
 )
 
@@ -40,6 +42,12 @@ def of_its_sources(name: str) -> bool:
     return name.startswith(_OF_ITS_SOURCES)
 
 meaning_of = ROWS.get
+
+
+@lru_cache(1 << 12)
+def _source_types(name: str, bits: int, count: int) -> tuple[np.dtype | None, ...]:
+    """As what an operation of a width reads so many sources; None: as they are."""
+    return tuple(None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in ROWS[name].letters(count))
 
 
 def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
@@ -454,9 +462,13 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
                 return opaque(1 if row.predicate else op.bits, because(*values))
     elif op.name == "select" and values[2].poison is EVERYWHERE and values[0].poison is EVERYWHERE and values[0] is not values[1]:
         return opaque(op.bits, because(*values))
-    values = tuple(fit(v, want) if v.bits != (want := source_bits(letter, op.bits, v.bits)) else v
-                   for v, letter in zip(values, row.letters(len(values))))
-    known = all(v.known for v in values)
+    values = tuple([v if t is None or v.base.dtype == t else fit(v, BITS[t])
+                    for v, t in zip(values, _source_types(op.name, op.bits, len(values)))])
+    known = True
+    for v in values:
+        if v.terms or v.poison is not None or v.valid is not None:
+            known = False
+            break
     if op.name == "prmt" and not known:
         kept = _known_bytes(values, op.attrs)
         if kept is not None:

@@ -128,18 +128,25 @@ def from_data(*values: Value) -> bool:
     return any(u.data for v in values for u, _ in v.terms)
 
 
+def _weaker(a: Value, b: Value) -> tuple:
+    """(valid, poison, why) of what needs both."""
+    if a.why is None and b.why is None and a.poison is None and b.poison is None:
+        return least(a.valid, b.valid), None, None
+    return least(a.valid, b.valid), either(a.poison, b.poison), because(a, b)
+
+
 def add(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
         return give_up((a, b), a.bits, "a sum of too many unknowns")
-    return Value(a.base + b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
+    return Value(a.base + b.base, terms, *_weaker(a, b))
 
 
 def subtract(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms, -1)
     if terms is None:
         return give_up((a, b), a.bits, "a sum of too many unknowns")
-    return Value(a.base - b.base, terms, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
+    return Value(a.base - b.base, terms, *_weaker(a, b))
 
 
 def scale(a: Value, factor: np.ndarray) -> Value:

@@ -16,7 +16,7 @@ from ..ir import Op, Operand, Reg
 from . import affine, operations
 from .env import LANES, Environment
 from .value import (
-    DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
+    BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
 
 FULL_MASK = 0xFFFFFFFF
@@ -102,7 +102,7 @@ class View:
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
-        if value.bits != reg.bits:
+        if BITS[value.base.dtype] != reg.bits:
             value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(f"{reg.bits}-bit register"))
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
@@ -221,9 +221,11 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
     if row is not None:
         sources = tuple([view.read(s) for s in op.src])
         out = operations.apply(op, sources, index)
-        if not view.full and isinstance(out, Value) and _loses(out, view.mask):
+        if type(out) is tuple:
+            return out
+        if not view.full and _loses(out, view.mask):
             out = _among_the_active(op, sources, view.mask, out, index)
-        return out if isinstance(out, tuple) else (out,)
+        return (out,)
     if name in ("load", "store", "atom"):
         return _memory(op, view, index, guard)
     stem, _, kind = name.partition(".")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -551,7 +552,7 @@ class Interpreter:
         """Lanes that name different masks go on apart."""
         if not _is_uniform(view.read(instruction.control.selector)):
             state.exact = False
-            state.doubts += (Lost(f"the masks named at {instruction.text.strip()}", instruction.index),)
+            state.doubts += (_lost(f"the masks named at {instruction.text.strip()}", instruction.index),)
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
@@ -837,7 +838,7 @@ def _either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]
     """What may be said of lanes that come from two places: the first few reasons, one from data among them if any is."""
     if a is b or not b:
         return a
-    every = tuple(dict.fromkeys(a + b))
+    every = tuple({id(d): d for d in a + b}.values())           # `_lost` makes one of each
     if len(every) <= MOST_DOUBTS:
         return every
     kept = every[:MOST_DOUBTS]
@@ -899,6 +900,9 @@ def _is_uniform(value: Value) -> bool:
 
 def _doubt(value: Value, index: int) -> Lost:
     if value.why is not None:
-        return Lost(value.why.reason, index, value.why.data)
+        return _lost(value.why.reason, index, value.why.data)
     names = ", ".join(u.name for u, _ in value.terms)
-    return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in value.terms))
+    return _lost(names or "a predicate that is not known", index, any(u.data for u, _ in value.terms))
+
+
+_lost = lru_cache(1 << 14)(Lost)          # doubts are joined at every meeting

@@ -224,9 +224,10 @@ class Paths:
         """
         if block not in self._gathered:
             d = self.dominators.get(block)
-            while d is not None and not (self.loops[d] <= self.loops[block] and self.always(d, block)):
+            while d is not None and self.always(d, block) and not self.loops[d] <= self.loops[block]:
                 d = self.dominators.get(d) if self.dominators.get(d) != d else None
-            self._gathered[block] = d if d != block else None
+            # where a way from the nearest dominator leads past the block, one does from those before
+            self._gathered[block] = d if d is not None and d != block and self.always(d, block) else None
         return self._gathered[block]
 
     @cached_property

@@ -464,11 +464,13 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         return opaque(op.bits, because(*values))
     values = tuple([v if t is None or v.base.dtype == t else fit(v, BITS[t])
                     for v, t in zip(values, _source_types(op.name, op.bits, len(values)))])
-    known = True
+    known = numbers = True                        # in all lanes, in those that are not poisoned
     for v in values:
-        if v.terms or v.poison is not None or v.valid is not None:
-            known = False
+        if v.terms or v.valid is not None:
+            known = numbers = False
             break
+        if v.poison is not None:
+            known = False
     if op.name == "prmt" and not known:
         kept = _known_bytes(values, op.attrs)
         if kept is not None:
@@ -480,7 +482,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
             if bad.any():
                 return Value(out, poison=bad, why=Lost(f"{op.name} without a defined result", index))
         return tuple(map(Value, out)) if isinstance(out, tuple) else Value(out)
-    if all(not v.terms and v.valid is None for v in values):
+    if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
     if out is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.pairing import PtxMap, ptx_map
 from ptxaudit.ptxas import assemble
+from ptxaudit.records import record
 from ptxaudit.signature import numbered_name, with_source_names
 from ptxaudit.source_text import decode
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ptxaudit.artifacts.container import Image
 
 
-@dataclass(frozen=True)
+@record
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out; registers: of each kernel's threads, in machine code;

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +20,7 @@ from ptxaudit import ir
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
+from ptxaudit.records import record
 
 if TYPE_CHECKING:
     from ptxaudit.artifacts.cubin import CodeSection, Cubin
@@ -67,7 +68,7 @@ class _Image:
         return ptx_map(self.cubin)
 
 
-@dataclass(frozen=True)
+@record
 class Portion:
     """Some kernels of a cubin with the functions that they call.
 

@@ -9,7 +9,7 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.pairing import PtxMap, Side, paired, side
 from ptxaudit.ptx.spread import spread
 from ptxaudit.questions import with_questions
+from ptxaudit.records import record
 from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
@@ -91,7 +92,7 @@ def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = s
     return list(listed(inputs, options, part, progress)), part.problems
 
 
-@dataclass(frozen=True)
+@record
 class Examined:
     """One kernel under one launch, with everything that was made on the way."""
 

@@ -279,7 +279,7 @@ class Kernel:
         return totals(self.sites)
 
 
-@dataclass(frozen=True)
+@record
 class Report:
     """Everything one audit found."""
 

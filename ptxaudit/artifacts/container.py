@@ -19,13 +19,14 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
 from .. import toolchains
 from ..errors import InputError
+from ..records import record
 from .cubin import ELF_MAGIC, UNREADABLE, architecture
 from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
@@ -44,7 +45,7 @@ _WINDOW = 1 << 20                              # bytes searched at a time
 TIMEOUT = 300                                  # seconds for one heap
 
 
-@dataclass(frozen=True)
+@record
 class Image:
     """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx"; arch: "sm_90"."""
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import io
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
+from ..records import record
 from .nvinfo import KernelInfo, read_info
 
 INSTRUCTION_BYTES = 16        # of every machine instruction since sm_70
@@ -39,7 +40,7 @@ _WITHOUT_BYTES = ("SHT_NOBITS", 0x70000007, 0x70000009, 0x7000000A)    # and glo
 UNREADABLE = (ELFError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError, AssertionError, MemoryError)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A named place: byte offset and size in its section ("" = undefined here)."""
 
@@ -50,7 +51,7 @@ class Symbol:
     function: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relocation:
     """At byte `offset` of a section the address of `symbol` + `addend` belongs; `type` by number."""
 
@@ -60,7 +61,7 @@ class Relocation:
     addend: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeSection:
     """One function: its code and what the file says of it. Offsets are bytes in `code`."""
 
@@ -76,7 +77,7 @@ class CodeSection:
     shared_static: int = 0                        # bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cubin:
     """One device code image. `elf` are its bytes, for the line tables."""
 

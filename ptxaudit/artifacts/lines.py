@@ -25,6 +25,7 @@ from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
 from ..ir import Frame, Source
+from ..records import record
 from ..source_text import unescaped
 from .cubin import UNREADABLE, Cubin
 
@@ -51,7 +52,7 @@ class _Row:
         return _Row(self.address, self.file, self.line, self.context, self.function)
 
 
-@dataclass(frozen=True)
+@record
 class LineTable:
     """function -> its rows' byte offsets, ascending, and their positions."""
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
 from ptxaudit.lanes.result import Status
+from ptxaudit.records import record
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
 
@@ -36,7 +36,7 @@ _WITH_REASON = (Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Statu
 RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """A line under a row. kind "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
 
@@ -45,7 +45,7 @@ class Note:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One line of a kernel's table, its cells in the order of COLUMNS, and the lines under it.
 

@@ -11,11 +11,12 @@ and are always written, so that every read of one has a single definition.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
+from ..records import record
 from . import places
 from .syntax import Memory, Number, Operand, Register
 
@@ -34,7 +35,7 @@ class NoMeaning(Exception):
     """The lowering does not cover this form; the instruction's results become opaque."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What the instructions of one section are lowered in.
 

@@ -17,8 +17,8 @@ from ptxaudit.artifacts.registers import registers
 from ptxaudit.collect import Part, Progress, name_of, silent
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content, read
-from ptxaudit.loading import chosen, load, selected
-from ptxaudit.options import Options
+from ptxaudit.loading import load, selected
+from ptxaudit.options import Options, chosen
 from ptxaudit.records import record
 from ptxaudit.source_text import decode
 

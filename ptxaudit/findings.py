@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from ptxaudit.lanes.result import Status
 from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site, Source, Suppression
+from ptxaudit.status import Status
 
 
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))      # rules whose findings are excess wavefronts

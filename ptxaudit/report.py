@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
 from ptxaudit.records import record
+from ptxaudit.status import Status
 
 SCHEMA = "ptxaudit/report/1"
 _NO_KERNELS = '"kernels": []'

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Literal
 
-from ptxaudit.lanes.result import Status
 from ptxaudit.records import record
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
+from ptxaudit.status import Status
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])

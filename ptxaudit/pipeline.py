@@ -70,10 +70,10 @@ def check_machine(options: Options) -> None:
 
 def ready(options: Options) -> None:
     """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
-    from ptxaudit.toolchain_fetch import ensure
-
     for kind, version in ((options.compiler, options.toolchain), ("ptxas", options.ptxas)):
         if version is not None:
+            from ptxaudit.toolchain_fetch import ensure
+
             ensure(kind, version)
 
 

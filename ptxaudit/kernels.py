@@ -1,8 +1,8 @@
-"""What becomes of a kernel, from operations to its entry of the report. Read `examine_kernels` first: it is the tool on one page.
+"""What becomes of each kernel. Read `examine_kernels` first: it is the tool on one page.
 
-    ir.Function("k", …), launch  ->  Examined(flow=graph.Graph(…), result=KernelResult(…), entry=Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)))
+    ir.Function("k", …), Launch("k", …)  ->  Examined(…, entry=Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)))
 
-What goes wrong with one kernel becomes a *problem*, and the next one is taken; with PTXAUDIT_DEBUG=1 a fault of this
+What goes wrong with one kernel becomes a *problem* and the next one is taken. With PTXAUDIT_DEBUG=1 a fault of this
 tool is raised instead.
 """
 

@@ -87,7 +87,7 @@ def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = s
 def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
     """The kernels of the inputs, each under its launches; what goes wrong is added to the problems of `part`."""
     files = read_all(inputs, options, part, progress)      # starts the disassembler
-    from ptxaudit.kernels import examine_kernels           # the engine: to import it takes as long as the disassembler takes to start
+    from ptxaudit.kernels import examine_kernels           # only now: to import the engine takes as long as the disassembler to start
 
     return examine_kernels(files, options, part, progress)
 

@@ -66,6 +66,8 @@ def kernel_rows(kernel: Kernel) -> list[Row]:
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
     """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites)."""
+    if not any(_shows_reason(site) for site in kernel.sites):
+        return []
     rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
     sites = Counter(site.reason for site in kernel.sites if _shows_reason(site))
     return [(reason, sites[reason]) for reason, count in rows.most_common() if count >= MANY_ROWS]

@@ -222,7 +222,8 @@ def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | 
 
 
 def _not_all_in_text(operands: str) -> bool:
-    return "NAN" in operands or _OWN_BANK.search(operands) is not None       # the bits of a NaN matter
+    """Its text does not say all: the bits of a NaN, or what a bank of the function's own holds."""
+    return "NAN" in operands or _OWN_BANK.search(operands) is not None
 
 
 def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:

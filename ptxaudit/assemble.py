@@ -10,12 +10,11 @@ second on where all of these are equal. No offset is in them: they survive a reb
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import isfinite
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from ptxaudit.buffers import Buffer
 from ptxaudit.cause import cause_of
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import KernelResult, Pattern, SiteResult, Status
+from ptxaudit.lanes.result import KernelResult, Pattern, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.local_memory import LocalAccess
 from ptxaudit.parameters import told
@@ -39,45 +38,14 @@ from ptxaudit.report import (
     Span,
     Trip,
 )
+from ptxaudit.source_text import SourceLines
+from ptxaudit.status import Status
 
 
 PADDING = frozenset(("NOP",))     # ptxas fills a function up to a multiple of 128 bytes with them
 
 
 BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
-
-
-class SourceLines:
-    """Reads lines of source files for display; None where a file cannot be read.
-
-    texts: sources that are at hand already, by the name that line tables give them.
-    """
-
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
-
-    def __call__(self, file: str, line: int) -> str | None:
-        if file not in self._files:
-            self._files[file] = _lines_of(file, _state(file))
-        lines = self._files[file]
-        return lines[line - 1].strip() if 0 < line <= len(lines) else None
-
-
-def _state(file: str) -> tuple[int, int] | None:
-    """What changes when a file is edited between two audits of one process."""
-    try:
-        status = os.stat(file)
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-@lru_cache(maxsize=64)
-def _lines_of(file: str, state: tuple[int, int] | None) -> list[str]:
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
-        return []
 
 
 def kernel_entry(

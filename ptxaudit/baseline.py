@@ -21,10 +21,10 @@ from ptxaudit.diff import Change, Diff, Verdict, diff_reports
 from ptxaudit.errors import InputError
 from ptxaudit.figures import above_ideal, total_above_ideal
 from ptxaudit.findings import Finding, find
-from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import interval, number, plural
 from ptxaudit.report import Kernel, Report, Site, plain
 from ptxaudit.report_reader import report_from_dict
+from ptxaudit.status import Status
 
 SCHEMA = "ptxaudit/baseline/1"
 AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import os
 import pkgutil
 from typing import Any
 
@@ -38,6 +39,7 @@ class LazyCommands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         gc.set_threshold(GARBAGE_THRESHOLD)
         atexit.register(gc.freeze)          # the interpreter looks for garbage once more when it ends
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # or loading numpy starts threads that spin: nothing here multiplies matrices
         try:
             return super().invoke(ctx)
         except InputError as error:

@@ -89,9 +89,14 @@ class Part:
 
 
 def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Progress) -> Iterator[tuple[Content, Loaded]]:
-    """The files of the inputs, read and turned into modules."""
+    """The files of the inputs, read and turned into modules; the disassembler starts at once."""
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
-    code = Cubins((content for _, content in opened if isinstance(content, Content)), options)
+    code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
+    return _loaded(opened, code, options, part, progress)
+
+
+def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins, options: Options, part: Part,
+            progress: Progress) -> Iterator[tuple[Content, Loaded]]:
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):

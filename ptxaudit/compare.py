@@ -20,8 +20,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from ptxaudit.lanes.result import Status
 from ptxaudit.report import Kernel, Site, plain
+from ptxaudit.status import Status
 
 SCHEMA = "ptxaudit/compare/1"
 

@@ -13,11 +13,11 @@ import json
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
+from ptxaudit.records import record
 
 HINT = "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; others as https://clang.llvm.org/docs/JSONCompilationDatabase.html says"
 CUDA_SUFFIXES = (".cu",)
@@ -29,7 +29,7 @@ _FILES = ("--options-file", "-optf")       # of further arguments; @FILE is anot
 DEEPEST = 8                                # files of arguments in each other
 
 
-@dataclass(frozen=True)
+@record
 class Flags:
     """What a source is built with. include: absolute folders, in order; std: None where not told."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ptxaudit.errors import InputError
+from ptxaudit.records import record
 from ptxaudit.source_text import decode, read_text
 
 _TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{]*?\b(?!__)(\w+)\s*\(", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@record
 class Compiled:
     """One compile.
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
 from ptxaudit.errors import InputError
+from ptxaudit.records import record
 
 _ERROR = re.compile(
     r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?:catastrophic |fatal )?error(?: #[\w-]+)?: (?P<message>[^\n]*)"
@@ -64,7 +64,7 @@ HOST_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogError:
     """One error of a log. column: 1-based, or None where the log marks none."""
 

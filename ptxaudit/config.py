@@ -16,7 +16,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +85,8 @@ def find_config(start: str | os.PathLike[str] = ".") -> Path | None:
 
 def read_config(file: str | os.PathLike[str]) -> Config:
     """The settings of a file. Raises InputError with the place for TOML, a key or a value that is wrong."""
+    import tomllib                       # not needed in a folder without settings
+
     name = os.fspath(file)
     text = _text(Path(file))
     try:

@@ -9,7 +9,7 @@ architectures too old for the disassembler are listed too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ptxaudit import ir
@@ -17,12 +17,13 @@ from ptxaudit.artifacts.registers import registers
 from ptxaudit.collect import Part, Progress, name_of, silent
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content, read
-from ptxaudit.loading import chosen, load, selected
-from ptxaudit.options import Options
+from ptxaudit.loading import load, selected
+from ptxaudit.options import Options, chosen
+from ptxaudit.records import record
 from ptxaudit.source_text import decode
 
 
-@dataclass(frozen=True)
+@record
 class Image:
     """One piece of device code of a compiled file. kind: "cubin" | "ptx"; size: bytes in the file, compressed or not;
     lines: it carries line information; producer: what made it, where it says so."""
@@ -36,7 +37,7 @@ class Image:
     producer: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Listed:
     """A kernel, the path of the input it is in, and of compiled files the image. Its function is without instructions:
     a library has a hundred thousand kernels. sites: its shared-memory accesses, None in compiled files;

@@ -8,33 +8,59 @@ read stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+
+LIBRARIES = ("libstdc++.so.6", "libc++.1.dylib", "libc++.so.1")       # of GCC, macOS, LLVM
 
 
 @cache
 def demangle(name: str) -> str:
     """The demangled name, with parameter types; the name itself where there is none."""
-    if not name.startswith("_Z"):
-        return name
-    cxxfilt = _cxxfilt()
-    if cxxfilt is None:
-        return name
-    try:
-        return cxxfilt.demangle(name)
-    except cxxfilt.InvalidName:
-        return name
+    demangler = _demangler() if name.startswith("_Z") else None
+    return demangler(name) if demangler is not None else name
 
 
 @cache
-def _cxxfilt():
-    """cxxfilt, or None where the machine has no C++ runtime library for it to ask."""
-    import cxxfilt
+def _demangler() -> Callable[[str], str] | None:
+    """Demangles, or returns what is no name; None where the machine has no C++ runtime library.
 
-    try:
-        cxxfilt.demangle("_Z1kv")
-    except cxxfilt.LibraryNotFound:
+    https://itanium-cxx-abi.github.io/cxx-abi/abi.html#demangler
+    """
+    import ctypes
+
+    library = _library()
+    if library is None:
         return None
-    return cxxfilt
+    convert, free = library["__cxa_demangle"], library["free"]           # `free` of the C library that it uses
+    convert.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    convert.restype = ctypes.c_void_p
+    free.argtypes, free.restype = (ctypes.c_void_p,), None
+
+    def demangled(name: str) -> str:
+        text = convert(name.encode(), None, None, None)
+        if text is None:
+            return name
+        try:
+            return ctypes.string_at(text).decode()
+        finally:
+            free(text)
+
+    return demangled
+
+
+def _library():
+    """The C++ runtime library, or None."""
+    from ctypes import CDLL
+    from ctypes.util import find_library
+
+    for name in LIBRARIES:
+        try:
+            return CDLL(name)
+        except OSError:
+            continue
+    found = find_library("stdc++") or find_library("c++")       # asked last: it runs the linker's tools
+    return CDLL(found) if found else None
 
 
 def split_name(name: str) -> tuple[str, list[str]]:

@@ -19,10 +19,10 @@ from functools import cached_property
 from typing import Any
 
 from ptxaudit.kernelmatch import match_kernels
-from ptxaudit.lanes.result import Status
 from ptxaudit.paths import base_name
 from ptxaudit.report import Kernel, Report, Site, Span, plain
 from ptxaudit.sitematch import match_sites, signature
+from ptxaudit.status import Status
 
 SCHEMA = "ptxaudit/diff/1"
 

@@ -19,11 +19,12 @@ from typing import Any
 from ptxaudit import lanes
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
+from ptxaudit.kernels import Examined
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
-from ptxaudit.pipeline import Examined, examine
+from ptxaudit.pipeline import examine
 from ptxaudit.report import Problem, Site
 
 MOST_SUGGESTED = 8

@@ -10,8 +10,8 @@ the analysis could not exclude.
 
 from __future__ import annotations
 
-from ptxaudit.lanes.result import Status
 from ptxaudit.report import Site
+from ptxaudit.status import Status
 
 Interval = tuple[int, int | None]        # high None = no proved upper end
 

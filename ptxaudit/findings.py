@@ -10,11 +10,12 @@ A finding is *certain* when a proved figure says so, *possible* when an upper en
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
-from ptxaudit.lanes.result import Status
+from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site, Source, Suppression
+from ptxaudit.status import Status
 
 
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))      # rules whose findings are excess wavefronts
@@ -28,7 +29,7 @@ class Certainty(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """A file and a line of it; line None where only the file is known. text: the line, where it could be read."""
 
@@ -38,7 +39,7 @@ class Place:
     text: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Finding:
     """One rule at one place. what: a sentence without a full stop.
 
@@ -73,7 +74,7 @@ class Finding:
         return Place(file, self.site.ptx_line if self.site and self.kernel and self.kernel.is_ptx_file else None)
 
 
-@dataclass(frozen=True)
+@record
 class Folded:
     """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
     say the same; excess: of all copies together, in the worst of the launches, where that is known."""

@@ -18,13 +18,14 @@ baseline only what is new or worse is denied; without any limit everything that 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxaudit import rules
 from ptxaudit.errors import InputError
 from ptxaudit.figures import Interval, above_ideal, total_above_ideal, ways
 from ptxaudit.findings import Finding, find
+from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))      # rules that ex
 BASELINE = "baseline"
 
 
-@dataclass(frozen=True)
+@record
 class Limit:
     """One --fail-on. name: "excess" | "ways" | "total-excess", or a rule's id, which has no figure."""
 
@@ -45,7 +46,7 @@ class Limit:
         return self.name if self.figure is None else f"{self.name}={self.figure}"
 
 
-@dataclass(frozen=True)
+@record
 class Denial:
     """What a limit denies. site: None for a whole kernel; finding: where the limit is a rule.
     certain: False where only --strict denies it."""
@@ -58,7 +59,7 @@ class Denial:
     finding: Finding | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Verdict:
     """warnings: what only --strict would deny; unjudged: sites that no limit could judge;
     allowed: findings that a comment in the source permits."""
@@ -107,7 +108,7 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     return Verdict(certain, unjudged, len(report.sites), possible, allowed)
 
 
-@dataclass(frozen=True)
+@record
 class _Judging:
     report: Report
     findings: tuple[Finding, ...]

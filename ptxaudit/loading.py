@@ -8,32 +8,31 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir, toolchains
 from ptxaudit.artifacts.registers import registers
-from ptxaudit.assemble import SourceLines
 from ptxaudit.compile_commands import Flags
 from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
-from ptxaudit.launch import Launch, match
 from ptxaudit.machine_code import Portion, portions
 from ptxaudit.machine_code import module as machine_module
-from ptxaudit.options import DEFAULT_ARCH, Options
-from ptxaudit.pairing import PtxMap, ptx_map
+from ptxaudit.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.ptxas import assemble
+from ptxaudit.records import record
 from ptxaudit.signature import numbered_name, with_source_names
-from ptxaudit.source_text import decode
+from ptxaudit.source_text import SourceLines, decode
 
 if TYPE_CHECKING:
     from ptxaudit.artifacts.container import Image
+    from ptxaudit.pairing import PtxMap
 
 
-@dataclass(frozen=True)
+@record
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
@@ -77,16 +76,12 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
             )
 
 
-def chosen(options: Options, name: str) -> bool:
-    """Is a kernel asked for?"""
-    return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))
-
-
 class Cubins:
     """The cubins of a folder, taken in their order: many go through one process of the disassembler."""
 
     def __init__(self, contents: Iterable[Content], options: Options) -> None:
-        self._stream = portions((c for c in contents if c.kind == "cubin"), partial(chosen, options))
+        cubins = [content for content in contents if content.kind == "cubin"]
+        self._stream = portions(cubins, partial(chosen, options)) if cubins else iter(())
         self._next: Portion | None = None
 
     def of(self, content: Content) -> Iterator[Portion]:
@@ -212,6 +207,7 @@ def _known(cubin: bytes | None, options: Options) -> PtxMap | None:
     if cubin is None or options.isa != "both":
         return None
     from ptxaudit.artifacts.cubin import read_cubin
+    from ptxaudit.pairing import ptx_map
 
     return ptx_map(read_cubin(cubin, ""))
 

@@ -12,11 +12,11 @@ An index that all lanes have in common (a loop's counter, a parameter) is not li
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from ptxaudit.graph import Graph
 from ptxaudit.ir import Function, Instruction, Op, Operand, Reg, Special
+from ptxaudit.records import record
 
 # Special registers that differ between the lanes of a warp.
 _LANES = ("tid.", "laneid", "lanemask")
@@ -25,7 +25,7 @@ _LANE_OPERATIONS = frozenset(("shfl", "match", "elect"))        # operations who
 By = Literal["lane", "data"]
 
 
-@dataclass(frozen=True)
+@record
 class LocalAccess:
     """The instruction, and what its address depends on: the lane's number, or loaded data."""
 

@@ -11,15 +11,17 @@ several: memory does not grow with the input. While one batch is audited the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from ptxaudit import ir
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
+from ptxaudit.records import record
 
 if TYPE_CHECKING:
     from ptxaudit.artifacts.cubin import CodeSection, Cubin
@@ -67,7 +69,7 @@ class _Image:
         return ptx_map(self.cubin)
 
 
-@dataclass(frozen=True)
+@record
 class Portion:
     """Some kernels of a cubin with the functions that they call.
 
@@ -124,8 +126,13 @@ class Portion:
 
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
-    """All that is wanted of some cubins, in their order; each has at least one portion."""
-    for batch in one_ahead(_batches(contents, wanted)):
+    """All that is wanted of some cubins, in their order; each has at least one portion. The disassembler starts at once."""
+    return _single(one_ahead(_batches(contents, wanted)))
+
+
+def _single(batches: Iterator[list[Portion]]) -> Iterator[Portion]:
+    import_module("ptxaudit.sass.lift")       # lifts what comes next: imported while that is disassembled
+    for batch in batches:
         batch.reverse()
         while batch:
             yield batch.pop()         # what was audited can be forgotten
@@ -143,10 +150,13 @@ def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
 
 
 def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
-    """The items of a stream, each made in a thread while the one before it is used."""
-    with ThreadPoolExecutor(1) as pool:
-        done = object()
-        step = pool.submit(next, stream, done)
+    """The items of a stream, each made in a thread while the one before it is used, the first from now on."""
+    pool, done = ThreadPoolExecutor(1), object()
+    return _results(pool, pool.submit(next, stream, done), stream, done)
+
+
+def _results(pool: ThreadPoolExecutor, step: Future, stream: Iterator[Item], done: object) -> Iterator[Item]:
+    with pool:
         while (item := step.result()) is not done:
             step = pool.submit(next, stream, done)
             yield item

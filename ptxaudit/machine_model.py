@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ptxaudit.records import record
+
 if TYPE_CHECKING:
     from ptxaudit.banks import Access
 
@@ -48,7 +50,7 @@ class Doubt(StrEnum):
     PASSES = "passes"      # a loop: the second count is that of one more instruction in each pass; `turns` counts the passes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Count:
     """How one request is counted.
 
@@ -92,7 +94,7 @@ class Rule:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """Where a rule comes from: a document or a measurement."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from ptxaudit import compiler_log, resources, toolchains
 from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
 from ptxaudit.nvrtc_remote import Ended, Result, worker
+from ptxaudit.records import record
 
 # Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
 STANDARD_HEADERS = resources.data("nvrtc_include")
@@ -84,7 +85,7 @@ def _seed(library: Library) -> list[str]:
     return [SEED] if int(library.version.split(".")[0]) >= SEEDED else []
 
 
-@dataclass(frozen=True)
+@record
 class Remedy:
     """sign: what NVRTC says of sources that nvcc takes; arguments: what helps; note: what was taken for granted then."""
 

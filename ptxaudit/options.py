@@ -8,7 +8,7 @@ from typing import Literal
 
 from ptxaudit.compile_commands import Flags
 from ptxaudit.errors import InputError
-from ptxaudit.launch import Launch
+from ptxaudit.launch import Launch, match
 
 DEFAULT_ARCH = "sm_90"
 DEFAULT_BUDGET = 60.0        # seconds: a run that waits for another block would never end
@@ -65,3 +65,8 @@ class Options:
             raise InputError(f"jobs is {self.jobs}; it must be at least 1")
         if self.budget is not None and not self.budget > 0:
             raise InputError(f"the budget is {self.budget:g} seconds; it must be above 0")
+
+
+def chosen(options: Options, name: str) -> bool:
+    """Is a kernel asked for?"""
+    return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))

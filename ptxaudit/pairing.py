@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from ptxaudit.errors import InputError
 from ptxaudit.graph import END, Graph
 from ptxaudit.ir import Function
+from ptxaudit.records import record
 from ptxaudit.report import Kernel, Pairing, Site
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def ptx_map(cubin: Cubin) -> PtxMap | None:
     return PtxMap(ptx_text(cubin), table) if table else None
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """One site as pairing sees it. line: of the PTX; place: source position and inline stack; depth: loops
     around it; loop: PTX lines of the innermost one; base, offset: its address, as the code has it."""
@@ -89,7 +90,7 @@ class Access:
     offset: int
 
 
-@dataclass(frozen=True)
+@record
 class Side:
     """One kernel's accesses in program order; of machine code also ptxas's map, and how many loops
     are at most around the instructions of a PTX line."""

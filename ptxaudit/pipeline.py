@@ -1,4 +1,4 @@
-"""The whole flow, from inputs to a report. Read `examine` first: it is the tool on one page.
+"""The whole flow, from inputs to a report: reads them, and has `kernels` examine what is in them.
 
     "k.cu", arch="sm_90"  ->  Report(kernels=(Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)),))
 
@@ -8,29 +8,22 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ptxaudit import graph, ir, lanes, machines
-from ptxaudit.assemble import kernel_entry
+from ptxaudit import machines
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
-from ptxaudit.lanes import Facts
-from ptxaudit.lanes.result import KernelResult
-from ptxaudit.launch import Launch, match
-from ptxaudit.link import link
-from ptxaudit.loading import chosen
-from ptxaudit.local_memory import lane_indexed
 from ptxaudit.options import DEFAULT_ARCH, Options
-from ptxaudit.pairing import PtxMap, Side, paired, side
-from ptxaudit.ptx.spread import spread
-from ptxaudit.questions import with_questions
-from ptxaudit.report import Kernel, Problem, Report, Tool
+from ptxaudit.report import Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
+
+if TYPE_CHECKING:
+    from ptxaudit.kernels import Examined
+    from ptxaudit.pairing import Side
 
 PARTS_A_JOB = 4              # shares of the work that a process takes one after the other
 
@@ -77,10 +70,10 @@ def check_machine(options: Options) -> None:
 
 def ready(options: Options) -> None:
     """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
-    from ptxaudit.toolchain_fetch import ensure
-
     for kind, version in ((options.compiler, options.toolchain), ("ptxas", options.ptxas)):
         if version is not None:
+            from ptxaudit.toolchain_fetch import ensure
+
             ensure(kind, version)
 
 
@@ -91,79 +84,12 @@ def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = s
     return list(listed(inputs, options, part, progress)), part.problems
 
 
-@dataclass(frozen=True)
-class Examined:
-    """One kernel under one launch, with everything that was made on the way."""
-
-    function: ir.Function
-    flow: graph.Graph
-    machine: machines.Machine
-    launch: Launch | None
-    result: KernelResult
-    entry: Kernel
-    known: PtxMap | None = None
-
-
 def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
-    """inputs → files → modules → kernels, joined with what they call → graph → lanes → report entry, a kernel and launch at a time.
+    """The kernels of the inputs, each under its launches; what goes wrong is added to the problems of `part`."""
+    files = read_all(inputs, options, part, progress)      # starts the disassembler
+    from ptxaudit.kernels import examine_kernels           # only now: to import the engine takes as long as the disassembler to start
 
-    What goes wrong is added to the problems of `part`, and the next thing is taken.
-    """
-    for content, loaded in read_all(inputs, options, part, progress):
-        for module, kernel in _chosen(loaded.modules, options):
-            with part.collecting(content.path, kernel.name):
-                machine = machine_for(kernel, options)
-                function = spread(link(module, kernel), machine.fragments)
-                flow = graph.build(function)
-                local = lane_indexed(function, flow)
-                positions = loaded.parameter_positions(function)
-                part.add_parameters(content, positions)
-                aligned = _aligned(function, options.assume, positions)
-                launches = [_by_position(launch, positions) for launch in match(options.launches, function.name)]
-                for launch in launches or [None]:
-                    progress(f"{content.path}: {function.name}")
-                    with part.collecting(content.path, function.name):
-                        result = _evaluate(function, flow, machine, launch, aligned, options)
-                        entry = kernel_entry(
-                            function, result, input=content.path, machine=machine, launch=launch,
-                            lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
-                            registers=loaded.registers.get(kernel.name), local=local,
-                        )
-                        yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
-
-
-def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
-              aligned: dict[str, int], options: Options) -> KernelResult:
-    """The lane engine's answer, and what to tell where it has none."""
-    if launch is not None:
-        launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
-    return with_questions(result, function, flow, machine, launch)
-
-
-def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:
-    """A launch whose single values are named by position, however the user named them."""
-    return replace(launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()})
-
-
-def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str, int]) -> dict[str, int]:
-    """`assume` by the parameters' own names; what names no parameter of this kernel is left to others."""
-    stated = {function.parameters[positions[name]].name: value for name, value in assume.items() if name in positions}
-    return stated | {name: value for name, value in assume.items() if name == "*"}
-
-
-def machine_for(function: ir.Function, options: Options) -> machines.Machine:
-    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
-    ptx_arch = options.arch if function.isa == "ptx" else None
-    return machines.get(options.machine or ptx_arch or function.arch)
-
-
-def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[tuple[ir.Module, ir.Function]]:
-    """The kernels asked for, each with its module."""
-    for module in modules:
-        for function in module.kernels():
-            if chosen(options, function.name):
-                yield module, function
+    return examine_kernels(files, options, part, progress)
 
 
 # --- several processes ----------------------------------------------------------------------
@@ -203,7 +129,9 @@ def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Par
     for examined in examine(inputs, options, part, progress):
         part.kernels.append(examined.entry)
         if options.isa == "both":
-            sides.append(side(examined.function, examined.flow, examined.entry, examined.known))
+            sides.append(examined.side)
     if sides:
+        from ptxaudit.pairing import paired
+
         part.kernels = paired(part.kernels, sides)
     return part

@@ -9,11 +9,11 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ptxaudit import toolchains
 from ptxaudit.errors import InputError
+from ptxaudit.records import record
 
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
 _ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
@@ -21,7 +21,7 @@ _ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *
 SECONDS = 600       # a kernel that takes ptxas longer than this is given up
 
 
-@dataclass(frozen=True)
+@record
 class Assembled:
     """What ptxas gave. log: its remarks (registers and spills with `-v` in options)."""
 

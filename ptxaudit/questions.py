@@ -18,12 +18,13 @@ from ptxaudit import banks
 from ptxaudit.errors import InputError
 from ptxaudit.graph import Graph, sources_of
 from ptxaudit.ir import Const, Function, Op, Reg, Special, Unknown
-from ptxaudit.lanes.result import KernelResult, SiteResult, Status
+from ptxaudit.lanes.result import KernelResult, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.machine_model import Counted
 from ptxaudit.machines import Machine
 from ptxaudit.render.words import listing
 from ptxaudit.signature import numbered_name
+from ptxaudit.status import Status
 
 _NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is told
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")

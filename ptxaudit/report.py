@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
 from ptxaudit.records import record
+from ptxaudit.status import Status
 
 SCHEMA = "ptxaudit/report/1"
 _NO_KERNELS = '"kernels": []'
@@ -279,7 +279,7 @@ class Kernel:
         return totals(self.sites)
 
 
-@dataclass(frozen=True)
+@record
 class Report:
     """Everything one audit found."""
 

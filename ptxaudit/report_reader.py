@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
 from ptxaudit.report import (
     SCHEMA,
     Condition,
@@ -26,6 +25,7 @@ from ptxaudit.report import (
     Tool,
     Trip,
 )
+from ptxaudit.status import Status
 from ptxaudit.typecheck import check_types
 
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"

@@ -15,10 +15,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import PurePath
 
-from ptxaudit.lanes.result import Status
 from ptxaudit.linematch import WINDOW, FileLines, Line, LineMap, align_lines, carried, statements
 from ptxaudit.report import Frame, Kernel, Site, Source
 from ptxaudit.sequences import align
+from ptxaudit.status import Status
 
 RECUT = 0.1                      # of its requests that a loop may have more or fewer of when it is unrolled otherwise: lanes part elsewhere
 

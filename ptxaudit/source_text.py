@@ -1,9 +1,10 @@
-"""Reads a text input (CUDA source, PTX), or says why it is not text."""
+"""Reads a text input (CUDA source, PTX), or says why it is not text; reads lines of sources for display."""
 
 from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from ptxaudit.errors import InputError
@@ -54,3 +55,36 @@ def unescaped(path: str) -> str:
     if "\\" not in path:
         return path
     return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), path.encode()).decode("utf-8", "replace")
+
+
+class SourceLines:
+    """Reads lines of source files for display; None where a file cannot be read.
+
+    texts: sources that are at hand already, by the name that line tables give them.
+    """
+
+    def __init__(self, texts: dict[str, str] | None = None) -> None:
+        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
+
+    def __call__(self, file: str, line: int) -> str | None:
+        if file not in self._files:
+            self._files[file] = _lines_of(file, _state(file))
+        lines = self._files[file]
+        return lines[line - 1].strip() if 0 < line <= len(lines) else None
+
+
+def _state(file: str) -> tuple[int, int] | None:
+    """What changes when a file is edited between two audits of one process."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=64)
+def _lines_of(file: str, state: tuple[int, int] | None) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return []

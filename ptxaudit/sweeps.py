@@ -25,12 +25,12 @@ from typing import Any
 
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
 from ptxaudit.render.rows import place
 from ptxaudit.report import Input, Kernel, LaunchRecord, Problem, Site, Span, Tool, plain, shape
+from ptxaudit.status import Status
 from ptxaudit.version import __version__
 
 SCHEMA = "ptxaudit/sweep/1"

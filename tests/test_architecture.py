@@ -11,7 +11,7 @@ PAGE = (CHECKOUT / "docs" / "architecture.md").read_text(encoding="utf-8")
 NAMES = {name for name in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL))}
 
 # Words of the page in code style that are no part of the package.
-OTHER = {"examine", "unknown", "python -m ptxaudit", "%ctaid"}
+OTHER = {"examine_kernels", "unknown", "python -m ptxaudit", "%ctaid"}
 
 
 def exists(name):

@@ -25,7 +25,20 @@ def test_names(name, plain, head, types):
 
 
 def test_without_a_cxx_runtime_library_names_stay_mangled(monkeypatch):
-    monkeypatch.setattr(module, "_cxxfilt", lambda: None)
-    demangle.cache_clear()
+    monkeypatch.setattr(module, "LIBRARIES", ())
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    clear()
     assert split_name("_Z1kPfi") == ("_Z1kPfi", [])
+    clear()
+
+
+def test_a_library_of_another_name_is_looked_for(monkeypatch):
+    monkeypatch.setattr(module, "LIBRARIES", ("libnone.so.1",))
+    clear()
+    assert demangle("_Z1kPfi") == "k(float*, int)"
+    clear()
+
+
+def clear():
     demangle.cache_clear()
+    module._demangler.cache_clear()

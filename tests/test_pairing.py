@@ -84,7 +84,7 @@ def test_without_the_map_by_position_and_order(case, monkeypatch):
         accesses = tuple(replace(a, place=("k.cu", lines[a.access], ())) for a in side(function, flow, entry, known).accesses)
         return pairing.Side(accesses, None)
 
-    monkeypatch.setattr("ptxaudit.pipeline.side", blind)
+    monkeypatch.setattr("ptxaudit.kernels.side", blind)
     found = pairings(both(CASES[case][0]))
     assert [replace(p, by="ptxas") for p in found] == known and {p.by for p in found} == {"position"}
 

@@ -11,7 +11,7 @@ from kernels import COLUMN, PITCH, PTX
 from reports import validate
 
 import ptxaudit
-from ptxaudit import InputError, Launch, pipeline
+from ptxaudit import InputError, Launch, kernels
 from ptxaudit.inputs import expand, kind_of, read
 from ptxaudit.report import Report
 
@@ -241,8 +241,8 @@ def test_ids_do_not_change_with_what_stands_elsewhere(tmp_path):
 
 def test_assumptions_by_name_position_and_for_all(monkeypatch):
     seen = []
-    evaluate = pipeline.lanes.evaluate
-    monkeypatch.setattr(pipeline.lanes, "evaluate", lambda *a, facts, **k: seen.append(facts.aligned) or evaluate(*a, facts=facts, **k))
+    evaluate = kernels.lanes.evaluate
+    monkeypatch.setattr(kernels.lanes, "evaluate", lambda *a, facts, **k: seen.append(facts.aligned) or evaluate(*a, facts=facts, **k))
     clean(PTX, assume={"stride_param_0": 16, "1": 4, "*": 8})
     clean(PITCH, assume={"out": 32})
     assert seen == [{"stride_param_0": 16, "stride_param_1": 4, "*": 8}, {"out": 32}]
@@ -279,7 +279,7 @@ def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
     def broken(*args, **options):
         raise KeyError("r7")
 
-    monkeypatch.setattr(f"ptxaudit.pipeline.{stage}", broken)
+    monkeypatch.setattr(f"ptxaudit.kernels.{stage}", broken)
     report = audit(PTX)
     (problem,) = report.problems
     assert problem.kernel == "stride" and "KeyError: 'r7'" in problem.what and "PTXAUDIT_DEBUG=1" in problem.hint

@@ -19,14 +19,17 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from .. import toolchains
 from ..errors import InputError
-from .cubin import ELF_MAGIC, UNREADABLE, architecture
+from ..records import record
+from .cubin import ELF_MAGIC, architecture
+from .elf import UNREADABLE
 from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
@@ -44,7 +47,7 @@ _WINDOW = 1 << 20                              # bytes searched at a time
 TIMEOUT = 300                                  # seconds for one heap
 
 
-@dataclass(frozen=True)
+@record
 class Image:
     """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx"; arch: "sm_90"."""
 
@@ -142,7 +145,7 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
                     return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
-        except UNREADABLE:
+        except (ELFError, *UNREADABLE):
             pass                    # a damaged or unusual ELF file: look for fat binaries anywhere
     return [(0, len(view))]
 

@@ -15,9 +15,9 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..errors import InputError
+from ..records import record
 
 ZSTD_MAGIC, ZLIB_START = b"\x28\xb5\x2f\xfd", b"\x78"
 MOST_UNPACKED = 1 << 30             # bytes: a small file must not fill the memory
@@ -31,7 +31,7 @@ _TARGET = re.compile(rb"\.target[ \t]+(\w+)")
 _LONGEST_CUBIN = 1 << 31
 
 
-@dataclass(frozen=True)
+@record
 class Piece:
     """kind: "cubin" | "ptx"; bytes start to end of the data; arch: of PTX ("sm_90"), "" of a cubin."""
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ..records import record
 
 _SIZED = 4                    # EIFMT_SVAL: two bytes of size, then the value
 _WORD = 4                     # bytes of the words that values consist of
@@ -30,7 +32,7 @@ _CTA_PER_CLUSTER = 0x3D
 _KPARAM_INFO_V2 = 0x45
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParameterPlace:
     """Where one kernel parameter lies: its position, byte offset and size in the buffer.
 
@@ -43,7 +45,7 @@ class ParameterPlace:
     pointer: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KernelInfo:
     """What `.nv.info.<function>` says of one function.
 

@@ -103,7 +103,6 @@ def _commands(file: str | None) -> dict[str, Any]:
 def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
     """The launches of --launch, or the one of --grid, --block, …; takes its options out of `given`."""
     from ptxaudit.launch import Launch
-    from ptxaudit.launch_file import read_launches
 
     files = given.pop("launch_files", ())
     dims = {name: _dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster")}
@@ -114,6 +113,8 @@ def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
         raise InputError("--launch and --grid, --block, --cluster, --dynamic-shared, --param exclude each other",
                          "put them all into the launch file")
     if files:
+        from ptxaudit.launch_file import read_launches
+
         return tuple(launch for file in files for launch in read_launches(file))
     return (Launch("*", **dims, dynamic_shared=dynamic_shared, named=named),) if told else ()
 

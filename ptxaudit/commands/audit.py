@@ -14,7 +14,7 @@ from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
     from ptxaudit.baseline import Baseline
-    from ptxaudit.gate import Verdict
+    from ptxaudit.gate import Limit, Verdict
     from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
 
@@ -53,10 +53,9 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     2 something could not be checked.
     """
     from ptxaudit.commands._progress import progress
-    from ptxaudit.gate import judge, parse_limit
     from ptxaudit.pipeline import run
 
-    limits = [parse_limit(text) for text in fail_on]
+    limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
     options = options_of(given)
@@ -73,9 +72,19 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
         report = run(inputs, options, step)
     checked = _checked(report, known, ignore, whole=not options.kernels)
     write(checked, form, output)
+    from ptxaudit.gate import judge
+
     verdict = judge(report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore)
     complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
+
+
+def _limits(fail_on: tuple[str, ...]) -> list[Limit]:
+    if not fail_on:
+        return []
+    from ptxaudit.gate import parse_limit
+
+    return [parse_limit(text) for text in fail_on]
 
 
 def _baseline(file: str | None) -> Baseline | None:

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import numpy as np
 
-
-class Status(StrEnum):
-    """How much is known; INTERFACE.md's words."""
-
-    EXACT = "exact"
-    INVARIANT = "invariant"
-    CONDITIONAL = "conditional"
-    BOUNDED = "bounded"
-    DATA_DEPENDENT = "data-dependent"
-    UNREACHED = "unreached"
-    UNKNOWN = "unknown"
+from ..status import Status
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ptxaudit.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
 from ptxaudit.paths import base_name, below, is_own
+from ptxaudit.records import record
 from ptxaudit.report import Frame, Report, Source, Suppression
 from ptxaudit.rules import RULES, Level, Rule
 
@@ -29,7 +30,7 @@ State = Literal["new", "unchanged"]
 _GRAVE_FIRST: tuple[Level, ...] = ("error", "warning", "note")
 
 
-@dataclass(frozen=True)
+@record
 class Result:
     """One folded finding. level: the rule's where it is certain, else "note"; file: below the root;
     state: against the baseline, None without one; fingerprint: the same after lines moved."""

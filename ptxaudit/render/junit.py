@@ -13,13 +13,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ptxaudit.findings import Finding
 from ptxaudit.findings import fold as fold_findings
-from ptxaudit.lanes.result import Status
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked
 from ptxaudit.render.problems import problem_text
 from ptxaudit.render.rows import fold, place
 from ptxaudit.report import Kernel, Problem, Site
 from ptxaudit.rules import RULES
+from ptxaudit.status import Status
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from ptxaudit.lanes.result import Status
+from ptxaudit.records import record
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
+from ptxaudit.status import Status
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])
@@ -36,7 +36,7 @@ _WITH_REASON = (Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Statu
 RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """A line under a row. kind "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
 
@@ -45,7 +45,7 @@ class Note:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One line of a kernel's table, its cells in the order of COLUMNS, and the lines under it.
 
@@ -66,6 +66,8 @@ def kernel_rows(kernel: Kernel) -> list[Row]:
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
     """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites)."""
+    if not any(_shows_reason(site) for site in kernel.sites):
+        return []
     rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
     sites = Counter(site.reason for site in kernel.sites if _shows_reason(site))
     return [(reason, sites[reason]) for reason, count in rows.most_common() if count >= MANY_ROWS]

@@ -9,7 +9,6 @@ that `banks.groups` does not; rows of a cp.async.ca with sources are its rounds 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -18,6 +17,7 @@ from ptxaudit import banks
 from ptxaudit.banks import Access, Machine
 from ptxaudit.banks.anatomy import banks_of, lane_text
 from ptxaudit.machine_model import Count, Counted
+from ptxaudit.records import record
 from ptxaudit.render.bankmap import stacks
 
 CELL, ROW = 24, 20                # pixels
@@ -28,7 +28,7 @@ LATE, INK, FAINT = "#c62828", "#1a1a1a", "#8a8a8a"
 MOST_LANES_SHOWN = 2
 
 
-@dataclass(frozen=True)
+@record
 class Cell:
     """What one slot serves in one row: the lanes; late: it had to wait for the row before."""
 
@@ -37,7 +37,7 @@ class Cell:
     late: bool
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One wavefront: its label, the number of its group, its cells."""
 

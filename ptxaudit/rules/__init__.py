@@ -10,17 +10,18 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from ptxaudit.errors import InputError
 from ptxaudit.findings import Finding
+from ptxaudit.records import record
 from ptxaudit.report import Report
 
 Level = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True)
+@record
 class Example:
     """triggers, clean: CUDA source or PTX; options: of `ptxaudit.audit`, for both (launches: keyword
     arguments of `ptxaudit.Launch`); clean_options: for the second where it differs in them."""
@@ -31,7 +32,7 @@ class Example:
     clean_options: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report."""
 
@@ -49,7 +50,7 @@ def _load() -> dict[str, Rule]:
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("pa")):
         loaded = importlib.import_module(f"{__name__}.{module}")
         rule: Rule = loaded.RULE
-        rules[rule.id] = Rule(**{**vars(rule), "documentation": inspect.cleandoc(loaded.__doc__ or "")})
+        rules[rule.id] = replace(rule, documentation=inspect.cleandoc(loaded.__doc__ or ""))
     return rules
 
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from ptxaudit.figures import total_excess
 from ptxaudit.findings import Finding
-from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report, Site
 from ptxaudit.rules import Example, Rule
+from ptxaudit.status import Status
 
 WORD = 4                     # bytes: what a scalar access of one bank takes
 

@@ -14,10 +14,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxaudit.findings import Finding
-from ptxaudit.lanes.result import Status
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report, Site
 from ptxaudit.rules import Example, Rule
+from ptxaudit.status import Status
 
 
 def check(report: Report) -> Iterator[Finding]:

@@ -11,11 +11,12 @@ and are always written, so that every read of one has a single definition.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
+from ..records import record
 from . import places
 from .syntax import Memory, Number, Operand, Register
 
@@ -34,7 +35,7 @@ class NoMeaning(Exception):
     """The lowering does not cover this form; the instruction's results become opaque."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What the instructions of one section are lowered in.
 
@@ -89,9 +90,9 @@ class Builder:
         self._temporaries += 1
         return _temporary(self._temporaries - 1, bits)
 
-    def emit(self, name: str, dst: tuple, src: tuple, bits: int = WORD_BITS, attrs: tuple = (), **memory) -> None:
+    def emit(self, name: str, dst: tuple, src: tuple, bits: int = WORD_BITS, attrs: tuple = (), space: str = "", offset: int = 0) -> None:
         """An operation that writes registers of the program, under the guard."""
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, **memory))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
 
     def compute(self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple = ()) -> ir.Reg:
         """An operation into a new temporary of `result` bits (the operation's own by default)."""
@@ -156,7 +157,7 @@ class Builder:
             if operand.is_predicate:
                 raise NoMeaning
             value: ir.Operand = ZERO32 if operand.is_zero else register(operand)
-            return self._part(value, operand.suffixes)
+            return self._part(value, operand.suffixes) if operand.suffixes else value
         if isinstance(operand, Number):
             return self.literal(operand)
         if isinstance(operand, Memory) and operand.is_constant:

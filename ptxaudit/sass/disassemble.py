@@ -15,12 +15,12 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import toolchains
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ..errors import InputError
+from ..records import record
 
 BATCH_BYTES = 4 << 20          # code a process is given: bounds the memory for its text
 TIMEOUT = 600                  # seconds for one batch
@@ -32,7 +32,7 @@ _BAD_PLACE = re.compile(r"at address (0x[0-9a-fA-F]+)")
 _WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """One instruction as printed: guard ("@!P0" or ""), opcode, operands separated by ", "."""
 
@@ -46,7 +46,7 @@ class Line:
         return f"{self.guard} {text}" if self.guard else text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Piece:
     """A function in a heap: the position of its cubin, and where its code starts."""
 

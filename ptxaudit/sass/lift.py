@@ -33,10 +33,10 @@ from .square_roots import with_square_roots
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)     # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3                     # __constant__ variables
-_NOT_ALL_IN_TEXT = re.compile(r"c\[0x[1-9a-f]|NAN")    # a bank whose contents are the function's own; a NaN of which the bits matter
+_OWN_BANK = re.compile(r"c\[0x[1-9a-f]")    # a bank whose contents are the function's own
 
-# (line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
-Memo = dict[tuple[Line, int], tuple]
+# (text of a line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
+Memo = dict[tuple[str, int], tuple]
 Sources = Callable[[str, int], ir.Source | None]     # (section, byte offset) -> position in the source
 Positions = tuple[Sources | None, tuple[str, ...]]   # None where the file has none; what to say of them
 
@@ -207,18 +207,23 @@ def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | 
     slots: frozenset[str] = frozenset()
     shift = context.first * INSTRUCTION_BYTES
     for position, line in enumerate(lines):
-        place = position * INSTRUCTION_BYTES
-        here = place in context.relocated or bool(slots) or line.opcode.startswith("CALL") or _NOT_ALL_IN_TEXT.search(line.operands)
-        lowered = None if here else memo.get((line, context.param_base))
+        place, text = position * INSTRUCTION_BYTES, line.text
+        here = place in context.relocated or slots or line.opcode.startswith("CALL") or _not_all_in_text(line.operands)
+        lowered = None if here else memo.get((text, context.param_base))
         if lowered is None:
             b = lower(context, line, place, slots)
             lowered = (b.guard, tuple(b.ops), b.control, b.site) if b else (None, (), None, None)
             if not here and lowered[2] is None:
-                memo[line, context.param_base] = lowered
+                memo[text, context.param_base] = lowered
         slots = _cluster_slots(slots, line)
         guard, ops, control, site = lowered
         source = sources(context.function.name, place) if sources is not None else None
-        yield ir.Instruction(context.first + position, shift + place, line.opcode, line.text, guard, ops, control, site, source)
+        yield ir.Instruction(context.first + position, shift + place, line.opcode, text, guard, ops, control, site, source)
+
+
+def _not_all_in_text(operands: str) -> bool:
+    """Its text does not say all: the bits of a NaN, or what a bank of the function's own holds."""
+    return "NAN" in operands or _OWN_BANK.search(operands) is not None
 
 
 def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:

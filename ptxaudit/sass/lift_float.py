@@ -11,6 +11,8 @@ of MUFU, half-float arithmetic) is left to `clobber`.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .. import ir
 from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
 from .lift_integer import write_comparison
@@ -25,7 +27,12 @@ _ONE = 0x3F800000          # 1.0
 
 
 def _rounding(b: Builder) -> str:
-    return next((_ROUNDING[mark] for mark in b.marks if mark in _ROUNDING), "rn")
+    return _rounding_of(b.marks)
+
+
+@lru_cache(maxsize=None)
+def _rounding_of(marks: tuple[str, ...]) -> str:
+    return next((_ROUNDING[mark] for mark in marks if mark in _ROUNDING), "rn")
 
 
 def _attrs(b: Builder) -> tuple:

@@ -1,10 +1,11 @@
-"""Parses operand strings with `grammars/sass.lark`, each shape once.
+"""Parses operand strings with `grammars/sass.lark`, each operand once and each shape once.
 
     "R2, P0, R4.reuse, 0x10"  ->  (Register("R", 2), Register("P", 0), Register("R", 4), Number("0x10"))
 
-Two strings have one shape when they differ only in the numbers of registers and in hexadecimal
-literals. The grammar sees one string of a shape; what it builds is a list of small functions that
-make the operands out of the numbers of any other.
+A kernel has some hundred operands in ten thousand combinations, so each is parsed by itself. Two have
+one shape when they differ only in the numbers of registers and in hexadecimal literals. The
+grammar sees one operand of a shape; what it builds is a list of small functions that make the
+operands out of the numbers of any other.
 """
 
 from __future__ import annotations
@@ -122,9 +123,19 @@ def _shapes() -> dict[str, tuple[Maker, ...]]:
     return {}
 
 
-@lru_cache(maxsize=1 << 16)
 def parse_operands(text: str) -> tuple[Operand, ...]:
     """The operands in one instruction's text after the opcode. InputError when the grammar has no such shape."""
+    text = text.replace(".reuse", "")         # a hint to the register cache
+    if not text:
+        return ()
+    if "{" in text:                           # a list of numbers, with commas of its own
+        return _parsed(text)
+    return tuple([operand for part in text.split(", ") for operand in _parsed(part)])
+
+
+@lru_cache(maxsize=1 << 16)
+def _parsed(text: str) -> tuple[Operand, ...]:
+    """What stands between two commas, or the whole."""
     numbers: list[str] = []
 
     def blank(match: re.Match) -> str:
@@ -132,7 +143,6 @@ def parse_operands(text: str) -> tuple[Operand, ...]:
         numbers.append(number)
         return match[0][:-len(number)] + "#"
 
-    text = text.replace(".reuse", "")         # a hint to the register cache
     shape = _SLOT.sub(blank, text)
     makers = _shapes().get(shape)
     if makers is None:
@@ -154,4 +164,4 @@ def parse_plain(text: str) -> tuple[Operand, ...]:
     """The same without shapes, always through the grammar: the twin that tests hold `parse_operands` against."""
     text = text.replace(".reuse", "")
     numbers = [match[1] or match[2] for match in _SLOT.finditer(text)]
-    return tuple(maker(numbers) for maker in _makers(text))
+    return tuple(maker(numbers) for maker in _makers(text)) if text else ()

@@ -29,6 +29,8 @@ _ESTIMATE = re.compile(r"MUFU\.RSQ(64H)?(?:\.\w+)* (R\d+), (R\d+)$")
 def with_square_roots(instructions: Sequence[ir.Instruction]) -> list[ir.Instruction]:
     """The instructions, the last step of each square root as `fsqrt`."""
     out = list(instructions)
+    if not any(instruction.opcode.startswith("MUFU.RSQ") for instruction in out):        # with the estimate each of them begins
+        return out
     texts = [i.text.replace(".reuse", "").strip(" ;") if "FMA" in i.opcode or "MUL" in i.opcode or "MUFU" in i.opcode else ""
              for i in out]
     for at, text in enumerate(texts):

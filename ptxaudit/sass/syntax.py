@@ -13,12 +13,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import record
 
 ZERO = -1           # the number of RZ, URZ, PT and UPT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Register:
     """kind: "R" | "UR" | "P" | "UP"; number: ZERO for RZ/PT. negated: - or !; inverted: ~."""
 
@@ -42,7 +42,7 @@ class Register:
         return self.kind in ("UR", "UP")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A literal by its text without sign: hexadecimal, decimal, INF, QNAN, SNAN."""
 
@@ -62,7 +62,7 @@ class Number:
         return -number if self.negated else number
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """Anything with a name that is no numbered register: SR_TID.X, SRZ, B0, SB0, PR, 2D."""
 
@@ -75,7 +75,7 @@ class Word:
 Term = Register | Number | Word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """A bracketed operand. name: "" | "c" | "cx" | "desc" | "gdesc" | "tmem" | "a" …; one sum a bracket."""
 
@@ -91,7 +91,7 @@ class Memory:
         return self.name in ("c", "cx")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Jump:
     """A register plus a displacement in bytes, of indirect branches and returns."""
 

@@ -1,0 +1,109 @@
+"""What becomes of each kernel. Read `examine_kernels` first: it is the tool on one page.
+
+    ir.Function("k", …), Launch("k", …)  ->  Examined(…, entry=Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)))
+
+What goes wrong with one kernel becomes a *problem* and the next one is taken. With PTXAUDIT_DEBUG=1 a fault of this
+tool is raised instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ptxaudit import graph, ir, lanes, machines
+from ptxaudit.assemble import kernel_entry
+from ptxaudit.collect import Part, Progress, silent
+from ptxaudit.inputs import Content
+from ptxaudit.lanes import Facts
+from ptxaudit.lanes.result import KernelResult
+from ptxaudit.launch import Launch, match
+from ptxaudit.link import link
+from ptxaudit.loading import Loaded
+from ptxaudit.local_memory import lane_indexed
+from ptxaudit.options import Options, chosen
+from ptxaudit.pairing import PtxMap, Side, side
+from ptxaudit.ptx.spread import spread
+from ptxaudit.questions import with_questions
+from ptxaudit.records import record
+from ptxaudit.report import Kernel
+
+
+@record
+class Examined:
+    """One kernel under one launch, with everything that was made on the way."""
+
+    function: ir.Function
+    flow: graph.Graph
+    machine: machines.Machine
+    launch: Launch | None
+    result: KernelResult
+    entry: Kernel
+    known: PtxMap | None = None
+
+    @property
+    def side(self) -> Side:
+        """Its accesses, as they are paired with those of the other instruction set."""
+        return side(self.function, self.flow, self.entry, self.known)
+
+
+def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
+    """files → modules → kernels, joined with what they call → graph → lanes → report entry, a kernel and launch at a time.
+
+    What goes wrong is added to the problems of `part`, and the next thing is taken.
+    """
+    for content, loaded in files:
+        for module, kernel in _chosen(loaded.modules, options):
+            with part.collecting(content.path, kernel.name):
+                machine = machine_for(kernel, options)
+                function = spread(link(module, kernel), machine.fragments)
+                flow = graph.build(function)
+                local = lane_indexed(function, flow)
+                positions = loaded.parameter_positions(function)
+                part.add_parameters(content, positions)
+                aligned = _aligned(function, options.assume, positions)
+                launches = [_by_position(launch, positions) for launch in match(options.launches, function.name)]
+                for launch in launches or [None]:
+                    progress(f"{content.path}: {function.name}")
+                    with part.collecting(content.path, function.name):
+                        result = _evaluate(function, flow, machine, launch, aligned, options)
+                        entry = kernel_entry(
+                            function, result, input=content.path, machine=machine, launch=launch,
+                            lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
+                            registers=loaded.registers.get(kernel.name), local=local,
+                        )
+                        yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
+
+
+def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
+              aligned: dict[str, int], options: Options) -> KernelResult:
+    """The lane engine's answer, and what to tell where it has none."""
+    if launch is not None:
+        launch.buffer(function)            # wrong parameters are wrong also where no site reads them
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
+    return with_questions(result, function, flow, machine, launch)
+
+
+def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:
+    """A launch whose single values are named by position, however the user named them."""
+    return replace(launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()})
+
+
+def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str, int]) -> dict[str, int]:
+    """`assume` by the parameters' own names; what names no parameter of this kernel is left to others."""
+    stated = {function.parameters[positions[name]].name: value for name, value in assume.items() if name in positions}
+    return stated | {name: value for name, value in assume.items() if name == "*"}
+
+
+def machine_for(function: ir.Function, options: Options) -> machines.Machine:
+    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
+    ptx_arch = options.arch if function.isa == "ptx" else None
+    return machines.get(options.machine or ptx_arch or function.arch)
+
+
+def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[tuple[ir.Module, ir.Function]]:
+    """The kernels asked for, each with its module."""
+    for module in modules:
+        for function in module.kernels():
+            if chosen(options, function.name):
+                yield module, function

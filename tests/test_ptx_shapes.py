@@ -55,7 +55,9 @@ def statements(draw) -> str:
         return draw(st.sampled_from([
             ".loc 1 2 3", ".loc 1 2 3, function_name $s+4, inlined_at 4 5 6", ".reg .b32 %r<10>, t;", '.pragma "a; // b";',
             "{ .reg .pred p; @p bra L; }", ".shared .align 4 .b8 x[4] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};", "ts: .branchtargets A, B;", "{", "}",
-            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);"]))
+            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);",
+            "{.reg .b32 t, u; add.u32 t,%r1,1;", "mov.b32 {%r1,%r2}, %rd1;}", "@%p1 mov.u32 %r1, 2; ret; }", "call.uni (r), ",
+            "call (r), f,\n(\n// x\na, b\n)\n;", "call f, (\n", "%r1\n);", "add.s32 %r1,\n%r2, 3; ret; add.s32 %r1,", "bra L; L: ret;", "} {"]))
     if kind == 1:
         return draw(names) + draw(blank) + ":"
     separator = draw(st.sampled_from([", ", ",", " ,\n\t", " , "]))

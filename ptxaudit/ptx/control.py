@@ -59,7 +59,7 @@ def call(o: Opcode) -> Lower:
         results = rest.pop(0) if isinstance(rest[0], s.Group) else s.Group()
         target = rest.pop(0)
         arguments = rest.pop(0) if rest and isinstance(rest[0], s.Group) else s.Group()
-        symbol = e.scope.find(target.text) if isinstance(target, s.Name) else None
+        symbol = e.scope[target.text] if isinstance(target, s.Name) else None
         name = symbol.name if isinstance(symbol, Callee) else None
         dst = tuple(r for item in results.items for r in _pieces(e, item))
         src = tuple(r for item in arguments.items for r in _pieces(e, item))
@@ -71,7 +71,7 @@ def call(o: Opcode) -> Lower:
 
 def _pieces(e: Emitter, operand: s.Operand) -> tuple[ir.Operand, ...]:
     """The registers that stand for an argument or a result."""
-    symbol = e.scope.find(operand.text) if isinstance(operand, s.Name) else None
+    symbol = e.scope[operand.text] if isinstance(operand, s.Name) else None
     if isinstance(symbol, Pieces | Registers):
         return symbol.regs
     return (e.value(operand, 64),)

@@ -25,10 +25,9 @@ def branch(o: Opcode) -> Lower | None:
     uniform = "uni" in o.plain
 
     def lower(e: Emitter, operands) -> None:
-        e.control = ir.Control("branch", (), e.guard, uniform=uniform)
         if not isinstance(operands[0], s.Name):
             raise e.error("the target of bra is not a label")
-        e.targets_of = (operands[0].text,)
+        e.control = ir.Control("branch", e.targets_at((operands[0].text,)), e.guard, uniform=uniform)
     return lower
 
 
@@ -39,8 +38,9 @@ def indexed_branch(o: Opcode) -> Lower | None:
 
     def lower(e: Emitter, operands) -> None:
         table = e.scope.table(operands[1].text) if isinstance(operands[1], s.Name) else None
-        e.control = ir.Control("switch", (), e.guard, selector=e.value(operands[0], 32), uniform="uni" in o.plain)
-        e.targets_of = table.targets if isinstance(table, s.Table) else ()
+        selector = e.value(operands[0], 32)
+        targets = e.targets_at(table.targets) if isinstance(table, s.Table) else ()
+        e.control = ir.Control("switch", targets, e.guard, selector=selector, uniform="uni" in o.plain)
     return lower
 
 

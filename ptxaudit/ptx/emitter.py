@@ -34,12 +34,12 @@ class Emitter(Writer):
         self.line = 0
         self.control: ir.Control | None = None
         self.site: ir.Site | None = None
-        self.targets_of: tuple[str, ...] = ()       # labels that `control` goes to
+        self.astray: InputError | None = None       # the first branch to a label that is not there
         self.addressed = False                      # the address of a variable was asked for
 
     def begin(self, scope: Scope, guard: ir.Guard | None, opcode: str, line: int) -> None:
         self.scope, self.guard, self.opcode, self.line = scope, guard, opcode, line
-        self.ops, self.control, self.site, self.targets_of, self.addressed = [], None, None, (), False
+        self.ops, self.control, self.site, self.addressed = [], None, None, False
 
     # --- effects ---
 
@@ -52,6 +52,25 @@ class Emitter(Writer):
                 copy = self.temporary(register.bits)
                 self.ops.insert(0, ir.Op("mov", (copy,), (register,), register.bits))
                 self.site = dataclasses.replace(self.site, **{field: copy})
+
+    def targets_at(self, labels: tuple[str, ...]) -> tuple[int, ...]:
+        """The instructions at labels. One that is not there is an error when all else is in order."""
+        targets = tuple([self.scope.label(name) for name in labels])
+        if None in targets and self.astray is None:
+            name = labels[targets.index(None)]
+            self.astray = InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=self.line)
+        return targets
+
+    def registers(self, operand: s.Operand) -> tuple[ir.Reg, ...] | None:
+        """What an operand names, one or all in braces, if that is nothing but registers; else None."""
+        kind, scope = type(operand), self.scope
+        if kind is s.Name:
+            symbol = scope[operand.text]
+            return (symbol,) if type(symbol) is ir.Reg else symbol.regs if type(symbol) is Registers else None
+        if kind is not s.Vector:
+            return None
+        found = [scope[item.text] if type(item) is s.Name else None for item in operand.items]
+        return tuple(found) if all([type(register) is ir.Reg for register in found]) else None
 
     # --- destinations ---
 
@@ -69,16 +88,12 @@ class Emitter(Writer):
 
     def targets(self, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
         """All registers of a destination: of `{a, b}`, of `p|q`, or the one."""
-        kind = type(operand)
-        if kind is s.Name:
-            symbol = self.scope[operand.text]
-            if type(symbol) is ir.Reg:
-                return (symbol,)
-            if type(symbol) is Registers:
-                return symbol.regs
-        elif kind is s.Vector:
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
+        if type(operand) is s.Vector:
             return tuple([t for item in operand.items for t in self.targets(item)])
-        elif kind is s.Pair:
+        if type(operand) is s.Pair:
             return self.targets(operand.first) + self.targets(operand.second)
         return (self.target(operand),)
 
@@ -136,14 +151,11 @@ class Emitter(Writer):
 
     def values(self, operand: s.Operand, bits: int) -> tuple[ir.Operand, ...]:
         """The items of `{a, b}`, of a vector register, or the one value."""
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
         if type(operand) is s.Vector:
             return tuple([v for item in operand.items for v in self.values(item, bits)])
-        if type(operand) is s.Name:
-            symbol = self.scope[operand.text]
-            if type(symbol) is ir.Reg:
-                return (symbol,)
-            if type(symbol) is Registers:
-                return symbol.regs
         return (self.value(operand, bits),)
 
     def address(self, operand: s.Operand, space: str) -> tuple[ir.Operand, int]:
@@ -161,6 +173,9 @@ class Emitter(Writer):
 
     def everything(self, operand: s.Operand) -> tuple[ir.Operand, ...]:
         """Every register or constant in an operand, for operations without a meaning."""
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
         match operand:
             case s.Name(text="_"):
                 return ()

@@ -31,6 +31,9 @@ from .types import BYTE
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every base name with a meaning. What is not here is opaque."""
 
+A_DEFINITION = 2
+"""Registers a statement that are made at once where a function declares them: compilers declare as many as they use."""
+
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
 """Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
@@ -88,18 +91,17 @@ def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variab
 
 
 class FunctionLifter:
-    """Lifts one function: declarations first, statement by statement, then the targets of branches."""
+    """Lifts one function: where its labels are, then statement by statement."""
 
     def __init__(self, lifter: _Lifter, function: s.Function):
         self.lifter = lifter
         self.function = function
         self.entry = function.kind == ".entry"
-        self.scope = Scope(lifter.globals)
+        self.scope = Scope(lifter.globals, room=A_DEFINITION * len(function.body.statements))
         self.scopes = 0
         self.emitter = Emitter(lifter.address_bits)
         self.variables: list[ir.Variable] = []
         self.instructions: list[ir.Instruction] = []
-        self.pending: list[tuple[int, tuple[str, ...], Scope, int]] = []     # branches to resolve
         self.position: ir.Source | None = None
         self.label_at_end = False
         self.blank: list[ir.Reg] = []           # pieces that the next instruction sets to zero
@@ -143,11 +145,17 @@ class FunctionLifter:
     # --- statements ---
 
     def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
+        at = len(self.instructions)
         for statement in statements:            # labels and tables may be used before they stand
-            if type(statement) is s.Table or type(statement) is s.Prototype:
+            kind = type(statement)
+            if kind is s.Instruction:
+                at += 1
+            elif kind is s.Label:
+                scope.labels[statement.name] = at
+            elif kind is s.Block:
+                at += length(statement)
+            elif kind is s.Table or kind is s.Prototype:
                 scope.tables[statement.name] = statement
-            elif type(statement) is s.Label:
-                scope.labels[statement.name] = -1
         for statement in statements:
             kind = type(statement)
             if kind is s.Instruction:
@@ -155,7 +163,6 @@ class FunctionLifter:
             elif kind is s.Location:
                 self.position = self.lifter.debug.source(statement)
             elif kind is s.Label:
-                scope.labels[statement.name] = len(self.instructions)
                 self.label_at_end = True
             elif kind is s.Variable:
                 self._declaration(statement, scope)
@@ -218,11 +225,8 @@ class FunctionLifter:
         else:
             sources = tuple([emitter.value(o, w, row.floating) for o, w in zip(operands[1:], row.widths)])
             emitter.emit(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs)
-        index = len(self.instructions)
-        if emitter.targets_of:
-            self.pending.append((index, emitter.targets_of, scope, instruction.line))
         if emitter.addressed:
-            self.addressing.append(index)
+            self.addressing.append(len(self.instructions))
         if emitter.control is not None and emitter.control.callee is not None:
             self.callees.append(emitter.control.callee)
         return tuple(emitter.ops), emitter.control, emitter.site
@@ -248,7 +252,7 @@ class FunctionLifter:
                     index, old.place, old.opcode, old.text, old.guard, (*old.ops[:-1], fused), source=old.source)
 
     def _finish(self) -> None:
-        """The return at the closing brace, where it can be reached, and the targets of branches."""
+        """The return at the closing brace, where it can be reached."""
         last = self.instructions[-1] if self.instructions else None
         ends = last is not None and last.control is not None and last.control.guard is None \
             and last.control.kind in ("ret", "exit", "branch", "switch")
@@ -257,18 +261,13 @@ class FunctionLifter:
             self.instructions.append(ir.Instruction(
                 len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position))
         self._fuse()
-        for index, names, scope, line in self.pending:
-            targets = []
-            for name in names:
-                target = scope.label(name)
-                if target is None or target < 0:
-                    raise InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=line)
-                targets.append(target)
-            old = self.instructions[index]
-            c = old.control
-            control = ir.Control(c.kind, tuple(targets), c.guard, selector=c.selector, uniform=c.uniform)
-            self.instructions[index] = ir.Instruction(
-                index, old.place, old.opcode, old.text, old.guard, old.ops, control, None, old.source)
+        if self.emitter.astray is not None:
+            raise self.emitter.astray
+
+
+def length(block: s.Block) -> int:
+    """How many instructions stand between the braces."""
+    return sum([1 if type(n) is s.Instruction else length(n) if type(n) is s.Block else 0 for n in block.statements])
 
 
 def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, scope: Scope) -> ir.Op | None:
@@ -305,6 +304,9 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
 
 def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
     """The registers of a first operand; none where it is a label, a variable or a number."""
+    registers = e.registers(operand)
+    if registers is not None:
+        return registers
     match operand:
         case s.Vector(items=items):
             return tuple([r for item in items for r in written(e, item)])

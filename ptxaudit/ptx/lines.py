@@ -27,6 +27,7 @@ def parse_by_lines(text: str, lark: Lark, shapes: Shapes):
     """The parse tree of a module in which runs of lines are lists of built values. Lark's errors, or ones of its own."""
     reader, tree = Reader(lark, shapes), Tree(lark)
     opcodes, guards, operand = reader.opcodes, reader.guards, reader.operands.__getitem__
+    outside_of_braces = _COMMA.split
     run = tree.run
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split(None, 1)
@@ -38,9 +39,10 @@ def parse_by_lines(text: str, lark: Lark, shapes: Shapes):
                     guard = guards[opcode]
                     opcode, written = written.split(None, 1)
                 opcode = opcodes[opcode]
-                if opcode and written[-1] == ";" and "{" not in written:
+                if opcode and written[-1] == ";":
                     written = written[:-1]
-                    values = tuple(map(operand, written.split(", ")))
+                    pieces = written.split(", ") if "{" not in written else outside_of_braces(written)
+                    values = tuple(map(operand, pieces))
                     text = f"{opcode} {written}" if guard is None else f"{words[0]} {opcode} {written}"
                     run.append(s.Instruction(opcode, values, guard, number, text))
                     continue
@@ -116,12 +118,14 @@ class Reader:
         self.instruction = re.compile(
             rf"(?:(@\s*!?\s*{terminal['NAME']})\s+)?({terminal['OPCODE']})(?![\w.:])([^;\"/]*);\s*(?://.*)?").fullmatch
         self.begun, self.begun_at = "", 0                   # a statement over several lines, and where it begins
-        self.known: dict[tuple[str, str], list] = {}        # lines that came before and carry no line number
+        self.known: dict[tuple[str, str], tuple] = {}       # of lines that came before
 
     def read(self, line: str, number: int, tree: Tree) -> None:
         """Adds a line to what is built, or leaves it to Lark, or waits for the rest of its statement."""
         bare = line.strip() if '"' in line else line.partition("//")[0].strip()
-        if self.begun:
+        if bare[-1:] == ":" and tree.kind == "STATEMENTS" and (label := self.is_label(bare)):
+            tree.run.append(s.Label(label[1]))
+        elif self.begun:
             self.begun += f"\n{bare}"
             if ";" in bare:
                 text, self.begun, tree.kind = self.begun, "", "STATEMENTS"
@@ -159,24 +163,23 @@ class Reader:
 
     def _statement(self, text: str, number: int, tree: Tree) -> bool:
         """Whether the text is a statement; then it is added."""
-        if text[-1] == ":" and (label := self.is_label(text)):
-            value = s.Label(label[1])
-        else:
-            value = self._instruction(text, number)
-        if value is None:
-            return self._whole(text, number, tree)
+        value = self._instruction(text, number)
+        if value is None:                       # a shape has one line
+            return "\n" not in text and self._whole(text, number, tree)
         tree.run.append(value)
         return True
 
     def _whole(self, text: str, number: int, tree: Tree) -> bool:
         """The same for whatever may stand here, through its shape."""
         values = self.known.get((tree.kind, text))
+        if values is not None:
+            tree.run += [_on_line(value, number) for value in values]
+            return True
+        values = self.shapes.parse(tree.kind.lower(), text, number)
         if values is None:
-            values = self.shapes.parse(tree.kind.lower(), text, number)
-            if values is None:
-                return False
-            if not any(map(_has_line, values)):
-                self.known[tree.kind, text] = values
+            return False
+        if all(type(value) in REPEATED for value in values):
+            self.known[tree.kind, text] = values
         tree.run += values
         return True
 
@@ -203,12 +206,19 @@ class Reader:
         return tuple([self.operands.read(piece.strip()) for piece in pieces])
 
 
+# What stands between operands, as it is printed, outside of braces.
+_COMMA = re.compile(r", (?![^{]*\})")
 # Operands between commas that are outside of braces, brackets and parentheses.
 _OPERAND = re.compile(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[^,{}\[\]()])+")
 
+# What may stand in many places alike, but for the line of a declaration.
+REPEATED = {s.Variable, s.Location, s.Pragma, s.Label, s.Datum}
 
-def _has_line(value: object) -> bool:
-    return isinstance(value, s.Instruction | s.Variable | s.Function | s.Block)
+
+def _on_line(value, number: int):
+    if type(value) is s.Variable:
+        return s.Variable(value.space, value.qualifiers, value.declarators, value.linkage, number)
+    return value
 
 
 class Operands(dict):
@@ -227,6 +237,8 @@ class Operands(dict):
         elif place := self.is_place(text):
             base, offset = place.groups()
             value = s.Memory(self[base], None if offset is None else int(offset))
+        elif text[:1] == "{" and text[-1] == "}":
+            value = s.Vector(tuple([self[item] for item in text[1:-1].split(", ")]))
         else:
             value = self._other(text)
             if operand_text(value) != text:
@@ -245,7 +257,7 @@ class Operands(dict):
         value = self.otherwise.get(text)
         if value is None:
             value = self._vector(text) if text[:1] == "{" else None
-            if value is None and "/" not in text:           # which may begin a comment
+            if value is None and "/" not in text and ("," not in text or text[0] in "{[("):     # no comment, no several
                 value = self.shapes.parse("operand", text)
             if value is None:
                 raise KeyError(text)

@@ -10,8 +10,8 @@ of calls are groups of registers (`Pieces`), because nothing but the code itself
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from itertools import repeat
 
 from .. import ir
 from ..errors import InputError
@@ -61,7 +61,6 @@ Symbol = ir.Reg | Place | Pieces | Data | Callee | Registers
 
 COMPONENTS = ("xr", "yg", "zb", "wa")
 DIGITS = "0123456789"
-AT_ONCE = 1 << 12       # registers of a range that are made when it is declared: compilers declare as many as they use
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,11 @@ class Scope(dict[str, "Symbol"]):
     """The names between two braces and what they mean. Looks outward for those it does not declare; None for those
     that nothing declares."""
 
-    def __init__(self, parent: Scope | None, suffix: str = ""):
+    def __init__(self, parent: Scope | None, suffix: str = "", room: int = 0):
+        """room: how many registers may be made when their range is declared, used or not; others are when they are used."""
         self.parent = parent
         self.suffix = suffix
+        self.room = room
         self.ranges: dict[str, tuple[int, int]] = {}        # prefix -> (count, bits)
         self.labels: dict[str, int] = {}
         self.tables: dict[str, s.Table | s.Prototype] = {}
@@ -142,11 +143,11 @@ class Scope(dict[str, "Symbol"]):
         return register
 
     def _make(self, stem: str, count: int, bits: int) -> None:
-        """The registers of a range, as `_from_range` would make each."""
-        names = [f"{stem}{number}" for number in range(count)]
-        registers = map(ir.Reg, [name + self.suffix for name in names] if self.suffix else names, repeat(bits))
-        for name, register in zip(names, registers):
-            self.setdefault(name, register)
+        """The registers of a range, as `_from_range` would make each; functions share those that are called alike."""
+        self.room -= count
+        made = _numbered(stem, self.suffix, bits)
+        made += [(name := f"{stem}{number}", ir.Reg(name + self.suffix, bits)) for number in range(len(made), count)]
+        self.update(dict(made[:count]) | self)
 
     def label(self, name: str) -> int | None:
         scope: Scope | None = self
@@ -174,7 +175,7 @@ class Scope(dict[str, "Symbol"]):
         for d in variable.declarators:
             if d.count is not None:
                 self.ranges[d.name] = (d.count, bits)
-                if d.count <= AT_ONCE and d.name[-1] not in DIGITS:
+                if d.count <= self.room and d.name[-1] not in DIGITS:
                     self._make(d.name, d.count, bits)
             elif shape.elements > 1:
                 regs = tuple(ir.Reg(f"{d.name}.{c[0]}{self.suffix}", bits) for c in COMPONENTS[:shape.elements])
@@ -203,6 +204,12 @@ class Scope(dict[str, "Symbol"]):
             self[d.name] = Pieces(regs, piece)
             out += regs
         return tuple(out)
+
+
+@functools.lru_cache(maxsize=32)
+def _numbered(stem: str, suffix: str, bits: int) -> list[tuple[str, ir.Reg]]:
+    """Names and registers of a range, as many as were ever asked for: `_make` adds to them."""
+    return []
 
 
 def predefined(name: str) -> ir.Operand | None:

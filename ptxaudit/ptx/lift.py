@@ -197,7 +197,7 @@ class FunctionLifter:
             ops, control, site = (op,), None, None
         else:
             ops, control, site = self._effects(row, instruction, guard, scope)
-        if opcode in FUSIBLE:
+        if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
             self._fusible(ops[-1])
         self.instructions.append(ir.Instruction(
             len(self.instructions), instruction.line, opcode, instruction.text or instruction_text(instruction), guard, ops, control, site, self.position))

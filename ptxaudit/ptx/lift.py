@@ -31,8 +31,8 @@ from .types import BYTE
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every base name with a meaning. What is not here is opaque."""
 
-A_DEFINITION = 2
-"""Registers a statement that are made at once where a function declares them: compilers declare as many as they use."""
+REGISTERS_A_STATEMENT = 2
+"""Registers that are made at once, for each statement of the function that declares them: compilers declare as many as they use."""
 
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
@@ -76,10 +76,11 @@ class _Lifter:
                     bodies[item.name] = item
             elif isinstance(item, s.Alias):
                 self.globals[item.name] = Callee(item.target)
-        lifters = {name: FunctionLifter(self, f) for name, f in bodies.items()}
-        functions = {name: lifter.run() for name, lifter in lifters.items()}
-        shared = {name: lifter.shared(functions[name]) for name, lifter in lifters.items()}
-        callees = {name: lifter.callees for name, lifter in lifters.items()}
+        functions, shared, callees = {}, {}, {}
+        for name, body in bodies.items():
+            lifter = FunctionLifter(self, body)
+            functions[name] = lifter.run()
+            shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
         functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
         return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
 
@@ -97,7 +98,7 @@ class FunctionLifter:
         self.lifter = lifter
         self.function = function
         self.entry = function.kind == ".entry"
-        self.scope = Scope(lifter.globals, room=A_DEFINITION * len(function.body.statements))
+        self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(function.body.statements))
         self.scopes = 0
         self.emitter = Emitter(lifter.address_bits)
         self.variables: list[ir.Variable] = []

@@ -6,9 +6,9 @@
     .entry k(.param .u64 k_param_0)                Instruction("ret"))),),))
     { .reg .b32 %r<3>; ret; }
 
-A file is read line by line (`lines`): what stands on a line of its own is built at once or through
-its shape (`shapes`); the rest (headers, statements over several lines) goes to Lark's LALR parser
-token by token, and the built lines between follow as one token STATEMENTS, ITEMS or DATA.
+A file is read line by line (`lines`): statements are built at once or through their shape (`shapes`);
+the rest (headers, and what is unusual) goes to Lark's LALR parser token by token, and the built
+lines between follow as one token STATEMENTS, ITEMS or DATA.
 Whatever goes wrong on that way is settled by parsing the whole file with Lark alone, whose
 answer or error is the final one. `parse_plain` is that twin.
 """

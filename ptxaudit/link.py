@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .ir import Control, Function, Guard, Instruction, Module, Op, Reg
+from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
 
 COPIED = 8_000         # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
@@ -23,10 +23,11 @@ COPIED = 8_000         # instructions of callees that are copied a call each: tw
 @no_collection()
 def link(module: Module, kernel: Function) -> Function:
     """The kernel with its callees behind it; the kernel itself when it calls nothing."""
-    if any(i.control and i.control.kind == "call" and i.control.targets for i in kernel.instructions):
-        return unshare(kernel)
-    if not any(i.control and i.control.kind == "call" for i in kernel.instructions):
+    calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
+    if not calls:
         return kernel
+    if any(control.targets for control in calls):
+        return unshare(kernel)
     recursive = _recursive(module, kernel)
     notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
     out: list[Instruction] = []
@@ -40,11 +41,11 @@ def link(module: Module, kernel: Function) -> Function:
             out[call_at] = replace(out[call_at], control=replace(out[call_at].control, targets=(len(out),)))
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
-        new_index = _numbering(function, module, recursive, len(out))
+        copy = _Copy(prefix, _numbering(function, module, recursive, len(out)))
         for instruction in function.instructions:
             callee = _followed(instruction, module, recursive)
-            control = _renamed_control(instruction.control, prefix, new_index)
-            ops = tuple([_renamed_op(op, prefix) for op in instruction.ops]) if prefix else instruction.ops
+            control = copy.control(instruction.control)
+            ops = copy.ops(instruction.ops)
             landing = ()
             if callee is not None:
                 if planned < COPIED or callee.name not in shared:
@@ -59,8 +60,8 @@ def link(module: Module, kernel: Function) -> Function:
                     control = replace(control, callee=f"={call_at}")
                 ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
             out.append(Instruction(
-                len(out), instruction.place, instruction.opcode, instruction.text, _renamed_guard(instruction.guard, prefix), ops, control,
-                _renamed_site(instruction.site, prefix), instruction.source))
+                len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
+                copy.site(instruction.site), instruction.source))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
@@ -162,40 +163,50 @@ def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, 
     """Moves into the callee's arguments, and out of its results."""
     if call is None:
         return (), ()
-    into = tuple(Op("mov", (_renamed(reg, prefix),), (source,), reg.bits, guard=call.guard)
+    copy = _Copy(prefix, [])
+    into = tuple(Op("mov", (copy.operand(reg),), (source,), reg.bits, guard=call.guard)
                  for reg, source in zip(callee.arguments, call.src))
-    back = tuple(Op("mov", (reg,), (_renamed(result, prefix),), reg.bits, guard=call.guard)
+    back = tuple(Op("mov", (reg,), (copy.operand(result),), reg.bits, guard=call.guard)
                  for reg, result in zip(call.dst, callee.results) if reg is not None)
     missing = tuple(Op("call", (reg,), (), reg.bits, call.attrs, call.guard)
                     for reg in call.dst[len(callee.results):] if reg is not None)
     return into, back + missing
 
 
-def _renamed(operand, prefix: str):
-    return Reg(prefix + operand.name, operand.bits, operand.uniform) if prefix and isinstance(operand, Reg) else operand
+class _Copy:
+    """A function's parts in their new place: registers by new names, targets by new indices (`index`: old -> new)."""
 
+    def __init__(self, prefix: str, index: list[int]):
+        self.prefix, self.index = prefix, index
+        self.registers: dict[tuple[str, int], Reg] = {}
 
-def _renamed_guard(guard: Guard | None, prefix: str) -> Guard | None:
-    return Guard(_renamed(guard.reg, prefix), guard.negated) if guard and prefix else guard
+    def operand(self, operand):
+        if type(operand) is not Reg or not self.prefix:
+            return operand
+        key = operand.name, operand.bits
+        register = self.registers.get(key)
+        if register is None:
+            register = self.registers[key] = Reg(self.prefix + operand.name, operand.bits, operand.uniform)
+        return register
 
+    def guard(self, guard: Guard | None) -> Guard | None:
+        return Guard(self.operand(guard.reg), guard.negated) if guard and self.prefix else guard
 
-def _renamed_op(op: Op, prefix: str) -> Op:
-    if not prefix:
-        return op
-    return Op(op.name, tuple([_renamed(d, prefix) for d in op.dst]), tuple([_renamed(s, prefix) for s in op.src]), op.bits, op.attrs,
-              _renamed_guard(op.guard, prefix), op.space, op.offset)
+    def ops(self, ops: tuple[Op, ...]) -> tuple[Op, ...]:
+        if not self.prefix:
+            return ops
+        renamed = self.operand
+        return tuple([Op(op.name, tuple([renamed(d) for d in op.dst]), tuple([renamed(s) for s in op.src]), op.bits, op.attrs,
+                         self.guard(op.guard), op.space, op.offset) for op in ops])
 
+    def control(self, control: Control | None) -> Control | None:
+        if control is None:
+            return None
+        return replace(control, targets=tuple([self.index[t] for t in control.targets]), guard=self.guard(control.guard),
+                       barrier=self.operand(control.barrier), selector=self.operand(control.selector))
 
-def _renamed_control(control: Control | None, prefix: str, new_index: list[int]) -> Control | None:
-    if control is None:
-        return None
-    return replace(control, targets=tuple(new_index[t] for t in control.targets), guard=_renamed_guard(control.guard, prefix),
-                   barrier=_renamed(control.barrier, prefix), selector=_renamed(control.selector, prefix))
-
-
-def _renamed_site(site, prefix: str):
-    if site is None or not prefix:
-        return site
-    return replace(site, address=_renamed(site.address, prefix), guard=_renamed_guard(site.guard, prefix),
-                   source=_renamed(site.source, prefix), ignore=_renamed_guard(site.ignore, prefix),
-                   source_size=_renamed(site.source_size, prefix))
+    def site(self, site: Site | None) -> Site | None:
+        if site is None or not self.prefix:
+            return site
+        return replace(site, address=self.operand(site.address), guard=self.guard(site.guard), source=self.operand(site.source),
+                       ignore=self.guard(site.ignore), source_size=self.operand(site.source_size))

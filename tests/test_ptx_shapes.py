@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from ptxaudit.errors import InputError
 from ptxaudit.ptx import printer
+from ptxaudit.ptx import syntax as s
 from ptxaudit.ptx.parse import parse_module, parse_plain
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -55,7 +57,9 @@ def statements(draw) -> str:
         return draw(st.sampled_from([
             ".loc 1 2 3", ".loc 1 2 3, function_name $s+4, inlined_at 4 5 6", ".reg .b32 %r<10>, t;", '.pragma "a; // b";',
             "{ .reg .pred p; @p bra L; }", ".shared .align 4 .b8 x[4] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};", "ts: .branchtargets A, B;", "{", "}",
-            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);"]))
+            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);",
+            "{.reg .b32 t, u; add.u32 t,%r1,1;", "mov.b32 {%r1,%r2}, %rd1;}", "@%p1 mov.u32 %r1, 2; ret; }", "call.uni (r), ",
+            "call (r), f,\n(\n// x\na, b\n)\n;", "call f, (\n", "%r1\n);", "add.s32 %r1,\n%r2, 3; ret; add.s32 %r1,", "bra L; L: ret;", "} {"]))
     if kind == 1:
         return draw(names) + draw(blank) + ":"
     separator = draw(st.sampled_from([", ", ",", " ,\n\t", " , "]))
@@ -72,13 +76,34 @@ def outcome(parse, text: str):
         return str(error)
 
 
+def line_numbers(node) -> list[int]:
+    """Of all that stands on a line; a tree's equality leaves them out."""
+    if isinstance(node, tuple):
+        return [line for item in node for line in line_numbers(item)]
+    if not dataclasses.is_dataclass(node):
+        return []
+    own = [node.line] if isinstance(node, s.Instruction | s.Variable | s.Function) else []
+    return own + [line for f in dataclasses.fields(node) for line in line_numbers(getattr(node, f.name))]
+
+
+def texts(node) -> list[tuple[str, str]]:
+    """What instructions say of their text, and what the printer does."""
+    if isinstance(node, s.Instruction):
+        return [(node.text, printer.instruction_text(node))] if node.text else []
+    if isinstance(node, tuple):
+        return [pair for item in node for pair in texts(item)]
+    return [pair for f in dataclasses.fields(node) for pair in texts(getattr(node, f.name))] if dataclasses.is_dataclass(node) else []
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(statements(), max_size=6), st.sampled_from(["\n", "\n", " ", "\n\n// x\n"]))
 def test_shapes_read_what_lark_reads(lines, separator):
     text = HEAD + ".visible .entry k()\n{\n" + separator.join(lines) + "\nret;\n}\n"
-    found = outcome(parse_module, text)
-    assert found == outcome(parse_plain, text)
+    found, plain = outcome(parse_module, text), outcome(parse_plain, text)
+    assert found == plain
     if not isinstance(found, str):
+        assert line_numbers(found) == line_numbers(plain)
+        assert all(known == printed for known, printed in texts(found))
         assert parse_plain(printer.module_text(found)) == found
 
 

@@ -25,10 +25,9 @@ def branch(o: Opcode) -> Lower | None:
     uniform = "uni" in o.plain
 
     def lower(e: Emitter, operands) -> None:
-        e.control = ir.Control("branch", (), e.guard, uniform=uniform)
         if not isinstance(operands[0], s.Name):
             raise e.error("the target of bra is not a label")
-        e.targets_of = (operands[0].text,)
+        e.control = ir.Control("branch", e.targets_at((operands[0].text,)), e.guard, uniform=uniform)
     return lower
 
 
@@ -39,8 +38,9 @@ def indexed_branch(o: Opcode) -> Lower | None:
 
     def lower(e: Emitter, operands) -> None:
         table = e.scope.table(operands[1].text) if isinstance(operands[1], s.Name) else None
-        e.control = ir.Control("switch", (), e.guard, selector=e.value(operands[0], 32), uniform="uni" in o.plain)
-        e.targets_of = table.targets if isinstance(table, s.Table) else ()
+        selector = e.value(operands[0], 32)
+        targets = e.targets_at(table.targets) if isinstance(table, s.Table) else ()
+        e.control = ir.Control("switch", targets, e.guard, selector=selector, uniform="uni" in o.plain)
     return lower
 
 
@@ -59,7 +59,7 @@ def call(o: Opcode) -> Lower:
         results = rest.pop(0) if isinstance(rest[0], s.Group) else s.Group()
         target = rest.pop(0)
         arguments = rest.pop(0) if rest and isinstance(rest[0], s.Group) else s.Group()
-        symbol = e.scope.find(target.text) if isinstance(target, s.Name) else None
+        symbol = e.scope[target.text] if isinstance(target, s.Name) else None
         name = symbol.name if isinstance(symbol, Callee) else None
         dst = tuple(r for item in results.items for r in _pieces(e, item))
         src = tuple(r for item in arguments.items for r in _pieces(e, item))
@@ -71,7 +71,7 @@ def call(o: Opcode) -> Lower:
 
 def _pieces(e: Emitter, operand: s.Operand) -> tuple[ir.Operand, ...]:
     """The registers that stand for an argument or a result."""
-    symbol = e.scope.find(operand.text) if isinstance(operand, s.Name) else None
+    symbol = e.scope[operand.text] if isinstance(operand, s.Name) else None
     if isinstance(symbol, Pieces | Registers):
         return symbol.regs
     return (e.value(operand, 64),)

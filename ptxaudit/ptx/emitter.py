@@ -10,8 +10,8 @@ The rows of `opcodes`, `memory` and `control` talk to it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import struct
-from collections.abc import Iterator
 
 from .. import ir
 from ..errors import InputError
@@ -34,30 +34,50 @@ class Emitter(Writer):
         self.line = 0
         self.control: ir.Control | None = None
         self.site: ir.Site | None = None
-        self.targets_of: tuple[str, ...] = ()       # labels that `control` goes to
+        self.astray: InputError | None = None       # the first branch to a label that is not there
+        self.addressed = False                      # the address of a variable was asked for
 
     def begin(self, scope: Scope, guard: ir.Guard | None, opcode: str, line: int) -> None:
         self.scope, self.guard, self.opcode, self.line = scope, guard, opcode, line
-        self.ops, self.control, self.site, self.targets_of = [], None, None, ()
+        self.ops, self.control, self.site, self.addressed = [], None, None, False
 
     # --- effects ---
 
     def keep_what_the_site_reads(self) -> None:
         """Copies of registers that the instruction overwrites: a site's operands are read after its operations."""
-        written = {target for op in self.ops for target in op.dst}
-        for field in ("address", "source", "source_size"):
+        written = {target.name for op in self.ops for target in op.dst if target is not None}
+        for field in ("address", "source", "source_size") if written else ():
             register = getattr(self.site, field)
-            if isinstance(register, ir.Reg) and register in written:
+            if isinstance(register, ir.Reg) and register.name in written:
                 copy = self.temporary(register.bits)
                 self.ops.insert(0, ir.Op("mov", (copy,), (register,), register.bits))
                 self.site = dataclasses.replace(self.site, **{field: copy})
+
+    def targets_at(self, labels: tuple[str, ...]) -> tuple[int, ...]:
+        """The instructions at labels. One that is not there is an error when all else is in order."""
+        targets = tuple([self.scope.label(name) for name in labels])
+        if None in targets and self.astray is None:
+            name = labels[targets.index(None)]
+            self.astray = InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=self.line)
+        return targets
+
+    def registers(self, operand: s.Operand) -> tuple[ir.Reg, ...] | None:
+        """What an operand names, one or all in braces, if that is nothing but registers; else None."""
+        kind, scope = type(operand), self.scope
+        if kind is s.Name:
+            symbol = scope[operand.text]
+            return (symbol,) if type(symbol) is ir.Reg else symbol.regs if type(symbol) is Registers else None
+        if kind is not s.Vector:
+            return None
+        found = [scope[item.text] if type(item) is s.Name else None for item in operand.items]
+        return tuple(found) if all([type(register) is ir.Reg for register in found]) else None
 
     # --- destinations ---
 
     def target(self, operand: s.Operand) -> ir.Reg | None:
         """The register that is written, None for `_`. InputError for anything else."""
         if type(operand) is s.Name:
-            symbol = self.scope.find(operand.text)
+            symbol = self.scope[operand.text]
             if type(symbol) is ir.Reg:
                 return symbol
             if operand.text == "_":
@@ -68,14 +88,13 @@ class Emitter(Writer):
 
     def targets(self, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
         """All registers of a destination: of `{a, b}`, of `p|q`, or the one."""
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
         if type(operand) is s.Vector:
-            return tuple(t for item in operand.items for t in self.targets(item))
+            return tuple([t for item in operand.items for t in self.targets(item)])
         if type(operand) is s.Pair:
             return self.targets(operand.first) + self.targets(operand.second)
-        if type(operand) is s.Name:
-            symbol = self.scope.find(operand.text)
-            if type(symbol) is Registers:
-                return symbol.regs
         return (self.target(operand),)
 
     # --- sources ---
@@ -84,14 +103,14 @@ class Emitter(Writer):
         """A source, read at `bits`; what cannot be said is an Unknown with its reason."""
         kind = type(operand)
         if kind is s.Name:
-            symbol = self.scope.find(operand.text)
+            symbol = self.scope[operand.text]
             if type(symbol) is ir.Reg:
                 return symbol
             return self._named(operand.text, symbol, bits)
         if kind is s.Int:
             if floating:
                 return ir.Unknown("an integer constant where a float is meant", bits)
-            return ir.Const(operand.value & (1 << bits) - 1, bits)
+            return constant(operand.value, bits)
         if kind is s.Float:
             return float_constant(operand, bits)
         if kind is s.Unary and operand.operator == "!":
@@ -109,6 +128,7 @@ class Emitter(Writer):
     def _named(self, name: str, symbol, bits: int) -> ir.Operand:
         match symbol:
             case Data(variable):
+                self.addressed = True
                 return ir.Address(variable.name, variable.space, 0, bits)
             case Place(offset):
                 return ir.Const(offset, bits)
@@ -131,12 +151,11 @@ class Emitter(Writer):
 
     def values(self, operand: s.Operand, bits: int) -> tuple[ir.Operand, ...]:
         """The items of `{a, b}`, of a vector register, or the one value."""
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
         if type(operand) is s.Vector:
-            return tuple(v for item in operand.items for v in self.values(item, bits))
-        if type(operand) is s.Name:
-            symbol = self.scope.find(operand.text)
-            if type(symbol) is Registers:
-                return symbol.regs
+            return tuple([v for item in operand.items for v in self.values(item, bits)])
         return (self.value(operand, bits),)
 
     def address(self, operand: s.Operand, space: str) -> tuple[ir.Operand, int]:
@@ -152,26 +171,32 @@ class Emitter(Writer):
             return ir.Unknown("a variable's address without its state space", bits), 0
         return value, operand.offset or 0
 
-    def everything(self, operand: s.Operand) -> Iterator[ir.Operand]:
+    def everything(self, operand: s.Operand) -> tuple[ir.Operand, ...]:
         """Every register or constant in an operand, for operations without a meaning."""
+        registers = self.registers(operand)
+        if registers is not None:
+            return registers
         match operand:
-            case s.Vector(items=items) | s.Group(items=items):
-                for item in items:
-                    yield from self.everything(item)
-            case s.Memory(base=base, rest=rest):
-                yield from self.everything(base)
-                for item in rest:
-                    yield from self.everything(item)
-            case s.Pair(first=first, second=second):
-                yield from self.everything(first)
-                yield from self.everything(second)
             case s.Name(text="_"):
-                pass
+                return ()
+            case s.Vector(items=items) | s.Group(items=items):
+                inner = items
+            case s.Memory(base=base, rest=rest):
+                inner = (base, *rest)
+            case s.Pair(first=first, second=second):
+                inner = (first, second)
             case _:
-                yield from self.values(operand, self.address_bits)
+                return self.values(operand, self.address_bits)
+        return tuple([v for item in inner for v in self.everything(item)])
 
     def error(self, what: str) -> InputError:
         return InputError(what, "is the PTX file whole and unchanged?", line=self.line)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def constant(value: int, bits: int) -> ir.Const:
+    """An integer constant at a width: the same few all over a module."""
+    return ir.Const(value & (1 << bits) - 1, bits)
 
 
 def float_constant(operand: s.Float, bits: int) -> ir.Operand:

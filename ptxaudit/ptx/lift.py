@@ -22,7 +22,7 @@ from . import control, memory, moves, opcodes, video
 from . import syntax as s
 from .data import variables
 from .debug import Debug
-from .emitter import Emitter
+from .emitter import Emitter, constant
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
 from .scope import Callee, Data, Place, Scope, dimensions, shape_of
@@ -30,6 +30,9 @@ from .types import BYTE
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every base name with a meaning. What is not here is opaque."""
+
+REGISTERS_A_STATEMENT = 2
+"""Registers that are made at once, for each statement of the function that declares them: compilers declare as many as they use."""
 
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
@@ -68,40 +71,45 @@ class _Lifter:
             if isinstance(item, s.Variable):
                 declare_variables(item, self.globals, self.variables)
             elif isinstance(item, s.Function):
-                self.globals.symbols[item.name] = Callee(item.name)
+                self.globals[item.name] = Callee(item.name)
                 if item.body is not None:
                     bodies[item.name] = item
             elif isinstance(item, s.Alias):
-                self.globals.symbols[item.name] = Callee(item.target)
-        functions = {name: FunctionLifter(self, f).run() for name, f in bodies.items()}
-        functions = {name: _with_shared_size(f, functions) for name, f in functions.items()}
+                self.globals[item.name] = Callee(item.target)
+        functions, shared, callees = {}, {}, {}
+        for name, body in bodies.items():
+            lifter = FunctionLifter(self, body)
+            functions[name] = lifter.run()
+            shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
+        functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
         return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
 
 
 def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
     for d, variable in zip(declaration.declarators, variables(declaration, suffix)):
-        scope.symbols[d.name] = Data(variable)
+        scope[d.name] = Data(variable)
         out.append(variable)
 
 
 class FunctionLifter:
-    """Lifts one function: declarations first, statement by statement, then the targets of branches."""
+    """Lifts one function: where its labels are, then statement by statement."""
 
     def __init__(self, lifter: _Lifter, function: s.Function):
         self.lifter = lifter
         self.function = function
         self.entry = function.kind == ".entry"
-        self.scope = Scope(lifter.globals)
+        self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(function.body.statements))
         self.scopes = 0
         self.emitter = Emitter(lifter.address_bits)
         self.variables: list[ir.Variable] = []
         self.instructions: list[ir.Instruction] = []
-        self.pending: list[tuple[int, tuple[str, ...], Scope, int]] = []     # branches to resolve
         self.position: ir.Source | None = None
         self.label_at_end = False
         self.blank: list[ir.Reg] = []           # pieces that the next instruction sets to zero
         self.products: set[str] = set()
         self.sums: list[int] = []
+        self.addressing: list[int] = []         # instructions that may name a variable
+        self.callees: list[str] = []            # a name for each call
 
     def run(self) -> ir.Function:
         function = self.function
@@ -120,6 +128,12 @@ class FunctionLifter:
             function.name, "ptx", self.lifter.arch, tuple(self.instructions), self.entry, parameters,
             arguments, results, tuple(self.lifter.variables + self.variables), 0, block, most, cluster)
 
+    def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
+        """The variables in shared memory that the lifted function names, as they come."""
+        shared = {v.name: v for v in function.variables if v.space == "shared"}
+        sources = [source for index in self.addressing if shared for op in function.instructions[index].ops for source in op.src]
+        return {source.name: shared[source.name] for source in sources if type(source) is ir.Address and source.name in shared}
+
     def _formals(self, declared: tuple[s.Variable, ...]) -> tuple[ir.Reg, ...]:
         out: tuple[ir.Reg, ...] = ()
         for variable in declared:
@@ -132,11 +146,17 @@ class FunctionLifter:
     # --- statements ---
 
     def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
+        at = len(self.instructions)
         for statement in statements:            # labels and tables may be used before they stand
-            if type(statement) is s.Table or type(statement) is s.Prototype:
+            kind = type(statement)
+            if kind is s.Instruction:
+                at += 1
+            elif kind is s.Label:
+                scope.labels[statement.name] = at
+            elif kind is s.Block:
+                at += length(statement)
+            elif kind is s.Table or kind is s.Prototype:
                 scope.tables[statement.name] = statement
-            elif type(statement) is s.Label:
-                scope.labels[statement.name] = -1
         for statement in statements:
             kind = type(statement)
             if kind is s.Instruction:
@@ -144,7 +164,6 @@ class FunctionLifter:
             elif kind is s.Location:
                 self.position = self.lifter.debug.source(statement)
             elif kind is s.Label:
-                scope.labels[statement.name] = len(self.instructions)
                 self.label_at_end = True
             elif kind is s.Variable:
                 self._declaration(statement, scope)
@@ -161,46 +180,57 @@ class FunctionLifter:
                 self.blank += pieces
         else:
             suffix = scope.suffix
-            if not self.entry or not suffix and any(self.lifter.globals.find(d.name) for d in variable.declarators):
+            if not self.entry or not suffix and any(self.lifter.globals[d.name] for d in variable.declarators):
                 suffix += f"@{self.function.name}"          # where it is called, the caller may have one of that name
             declare_variables(variable, scope, self.variables, suffix)
 
     def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
-        emitter, opcode = self.emitter, instruction.opcode
+        opcode, operands = instruction.opcode, instruction.operands
         guard = None
         if instruction.guard is not None:
-            register = scope.find(instruction.guard.name)
+            register = scope[instruction.guard.name]
             if type(register) is not ir.Reg:
                 raise InputError(f"the guard {instruction.guard.name} is not a register", line=instruction.line)
             guard = ir.Guard(register, instruction.guard.negated)
-        emitter.begin(scope, guard, opcode, instruction.line)
+        row = meaning(opcode)
+        op = plain(row, operands, guard, scope) if type(row) is Plain and not self.blank else None
+        if op is not None:
+            ops, control, site = (op,), None, None
+        else:
+            ops, control, site = self._effects(row, instruction, guard, scope)
+        if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
+            self._fusible(ops[-1])
+        self.instructions.append(ir.Instruction(
+            len(self.instructions), instruction.line, opcode, instruction.text or instruction_text(instruction), guard, ops, control, site, self.position))
+        self.label_at_end = False
+
+    def _effects(self, row: Plain | Lower | None, instruction: s.Instruction, guard: ir.Guard | None,
+                 scope: Scope) -> tuple[tuple[ir.Op, ...], ir.Control | None, ir.Site | None]:
+        """The operations, control and site of any instruction."""
+        emitter, operands = self.emitter, instruction.operands
+        emitter.begin(scope, guard, instruction.opcode, instruction.line)
         if self.blank:          # a parameter that is written in parts: its padding does not matter
             emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]
             self.blank = []
-        row, operands = meaning(opcode), instruction.operands
-        if type(row) is Plain and len(operands) == len(row.widths) + 1:
-            value, floating = emitter.value, row.floating
-            sources = tuple([value(o, w, floating) for o, w in zip(operands[1:], row.widths)])
-            emitter.ops.append(ir.Op(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs, guard))
-            if opcode in FUSIBLE:
-                self._fusible(emitter.ops[-1])
-        elif row is None or type(row) is Plain:
-            opaque(emitter, operands)
-        else:
+        lower = row.otherwise if type(row) is Plain else row
+        if lower is not None:
             try:
-                row(emitter, operands)
+                lower(emitter, operands)
             except (ValueError, IndexError, TypeError):      # not the operands that the row is about
-                emitter.begin(scope, guard, opcode, instruction.line)
+                emitter.begin(scope, guard, instruction.opcode, instruction.line)
                 opaque(emitter, operands)
             if emitter.site is not None:
                 emitter.keep_what_the_site_reads()
-        index = len(self.instructions)
-        if emitter.targets_of:
-            self.pending.append((index, emitter.targets_of, scope, instruction.line))
-        self.instructions.append(ir.Instruction(
-            index, instruction.line, opcode, instruction_text(instruction), guard, tuple(emitter.ops),
-            emitter.control, emitter.site, self.position))
-        self.label_at_end = False
+        elif row is None or len(operands) != len(row.widths) + 1:
+            opaque(emitter, operands)
+        else:
+            sources = tuple([emitter.value(o, w, row.floating) for o, w in zip(operands[1:], row.widths)])
+            emitter.emit(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs)
+        if emitter.addressed:
+            self.addressing.append(len(self.instructions))
+        if emitter.control is not None and emitter.control.callee is not None:
+            self.callees.append(emitter.control.callee)
+        return tuple(emitter.ops), emitter.control, emitter.site
 
     def _fusible(self, op: ir.Op) -> None:
         if op.name in ("mov", "fneg"):
@@ -219,10 +249,11 @@ class FunctionLifter:
             op = old.ops[-1]
             if any(isinstance(source, ir.Reg) and source.name in self.products for source in op.src):
                 fused = ir.Op(f"{old.opcode} of a product, perhaps fused", op.dst, op.src, op.bits, (), op.guard)
-                self.instructions[index] = dataclasses.replace(old, ops=(*old.ops[:-1], fused))
+                self.instructions[index] = ir.Instruction(
+                    index, old.place, old.opcode, old.text, old.guard, (*old.ops[:-1], fused), source=old.source)
 
     def _finish(self) -> None:
-        """The return at the closing brace, where it can be reached, and the targets of branches."""
+        """The return at the closing brace, where it can be reached."""
         last = self.instructions[-1] if self.instructions else None
         ends = last is not None and last.control is not None and last.control.guard is None \
             and last.control.kind in ("ret", "exit", "branch", "switch")
@@ -231,16 +262,35 @@ class FunctionLifter:
             self.instructions.append(ir.Instruction(
                 len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position))
         self._fuse()
-        for index, names, scope, line in self.pending:
-            targets = []
-            for name in names:
-                target = scope.label(name)
-                if target is None or target < 0:
-                    raise InputError(f"the label {name} is not in the function", "is the PTX file whole?", line=line)
-                targets.append(target)
-            old = self.instructions[index]
-            self.instructions[index] = dataclasses.replace(
-                old, control=dataclasses.replace(old.control, targets=tuple(targets)))
+        if self.emitter.astray is not None:
+            raise self.emitter.astray
+
+
+def length(block: s.Block) -> int:
+    """How many instructions stand between the braces."""
+    return sum([1 if type(n) is s.Instruction else length(n) if type(n) is s.Block else 0 for n in block.statements])
+
+
+def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, scope: Scope) -> ir.Op | None:
+    """The operation of a row on registers and integers, which nearly all operands are; None where one is anything else."""
+    if len(operands) != len(row.widths) + 1 or type(operands[0]) is not s.Name:
+        return None
+    target = scope[operands[0].text]
+    if type(target) is not ir.Reg:
+        return None
+    sources = []
+    for operand, bits in zip(operands[1:], row.widths):
+        kind = type(operand)
+        if kind is s.Name:
+            source = scope[operand.text]
+            if type(source) is not ir.Reg:
+                return None
+        elif kind is s.Int and not row.floating:
+            source = constant(operand.value, bits)
+        else:
+            return None
+        sources.append(source)
+    return ir.Op(row.name, (target,), tuple(sources), row.bits, row.attrs, guard)
 
 
 def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
@@ -249,21 +299,24 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
     PTX writes to its first operand, if to any register; one that is only read there is lost, too.
     """
     targets = written(e, operands[0]) if operands else ()
-    sources = tuple(v for operand in operands[1 if targets else 0:] for v in e.everything(operand))
+    sources = tuple([v for operand in operands[1 if targets else 0:] for v in e.everything(operand)])
     e.emit(e.opcode, targets, sources)
 
 
 def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
     """The registers of a first operand; none where it is a label, a variable or a number."""
+    registers = e.registers(operand)
+    if registers is not None:
+        return registers
     match operand:
         case s.Vector(items=items):
-            return tuple(r for item in items for r in written(e, item))
+            return tuple([r for item in items for r in written(e, item)])
         case s.Pair(first=first, second=second):
             return written(e, first) + written(e, second)
         case s.Name(text=text):
-            symbol = e.scope.find(text)
+            symbol = e.scope[text]
             if symbol is None and text.rpartition(".")[0]:          # video instructions: `d.h0`
-                symbol = e.scope.find(text.rpartition(".")[0])
+                symbol = e.scope[text.rpartition(".")[0]]
             if isinstance(symbol, ir.Reg):
                 return (symbol,)
             return getattr(symbol, "regs", ())
@@ -284,7 +337,7 @@ def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter,
             offset = -(-offset // align) * align
             written_type = f".{shape.type}" + "".join(f"[{x.value}]" for x in d.dimensions if isinstance(x, s.Int))
             out.append(ir.Parameter(d.name, offset, size, written_type, True if shape.pointer else None, shape.pointer_align))
-            scope.symbols[d.name] = Place(offset)
+            scope[d.name] = Place(offset)
             offset += size
     return tuple(out)
 
@@ -305,27 +358,20 @@ def launch_bounds(function: s.Function):
     return block, most, cluster
 
 
-def _with_shared_size(function: ir.Function, functions: dict[str, ir.Function]) -> ir.Function:
+def _with_shared_size(function: ir.Function, shared: dict[str, dict[str, ir.Variable]],
+                      callees: dict[str, list[str]]) -> ir.Function:
     """The function with the bytes of static shared memory that it and its callees name."""
-    names, seen, waiting = {}, set(), [function]
+    named: dict[str, ir.Variable] = {}
+    seen, waiting = set(), [function.name]
     while waiting:
-        f = waiting.pop()
-        if f.name in seen:
-            continue
-        seen.add(f.name)
-        shared = {v.name: v for v in f.variables if v.space == "shared"}
-        if not shared and all(i.control is None or i.control.callee is None for i in f.instructions):
-            continue
-        for instruction in f.instructions:
-            for op in instruction.ops:
-                for source in op.src:
-                    if type(source) is ir.Address and source.name in shared:
-                        names[source.name] = shared[source.name]
-            if instruction.control is not None and instruction.control.callee in functions:
-                waiting.append(functions[instruction.control.callee])
-    if not names:
+        name = waiting.pop()
+        if name in shared and name not in seen:
+            seen.add(name)
+            named |= shared[name]
+            waiting += callees[name]
+    if not named:
         return function
     size = 0
-    for v in sorted(names.values(), key=lambda v: -v.align):
+    for v in sorted(named.values(), key=lambda v: -v.align):
         size = -(-size // v.align) * v.align + v.size
     return dataclasses.replace(function, shared_static=size)

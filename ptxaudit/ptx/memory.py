@@ -64,6 +64,7 @@ def load(o: Opcode) -> Lower | None:
     if not o.types:
         return None
     space, element = space_of(o), o.types[-1]
+    attrs = (element.bits, element.kind == "s")
 
     def lower(e: Emitter, operands) -> None:
         targets = e.targets(operands[0])
@@ -73,8 +74,8 @@ def load(o: Opcode) -> Lower | None:
                 load_piece(e, pieces, (operands[1].offset or 0) + i * element.bits // BYTE, element, target)
             return
         address, offset = e.address(operands[1], "" if space == "generic" else space)
-        bits = max((t.bits for t in targets if t is not None), default=element.bits)
-        e.emit("load", targets, (address,), bits, (element.bits, element.kind == "s"), space, offset)
+        bits = max([t.bits for t in targets if t is not None], default=element.bits)
+        e.emit("load", targets, (address,), bits, attrs, space, offset)
         if _site_space(space):
             mark(e, operands[1], space)
     return lower

@@ -16,7 +16,7 @@ from .types import TYPES, Type
 # --- "Data Movement and Conversion Instructions": mov, selp, cvta, isspacep -------------------------
 
 
-def move(o: Opcode) -> Lower | None:
+def move(o: Opcode) -> Plain | Lower | None:
     """mov of values, addresses and special registers; packing and unpacking of vectors."""
     if o.plain - {"v2", "v4"} or len(o.types) != 1:
         return None
@@ -37,7 +37,7 @@ def move(o: Opcode) -> Lower | None:
             e.emit("cat" if bits in (16, 32, 64) else e.opcode, (e.target(d),), items, bits)
         else:
             e.emit("mov", (e.target(d),), (e.value(a, bits, floating),), bits)
-    return lower
+    return Plain("mov", bits, (bits,), (), floating, lower)
 
 
 def unpack(e: Emitter, targets: tuple, value: ir.Operand, bits: int) -> None:
@@ -53,7 +53,7 @@ def unpack(e: Emitter, targets: tuple, value: ir.Operand, bits: int) -> None:
             e.emit("extract", (target,), (value,), part, (i * part,))
 
 
-def select(o: Opcode) -> Lower | None:
+def select(o: Opcode) -> Plain | None:
     if o.plain or len(o.types) != 1 or o.types[0].bits > 64:
         return None
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
@@ -61,7 +61,7 @@ def select(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands) -> None:
         d, a, b, p = operands
         e.emit("select", (e.target(d),), (e.value(a, bits, floating), e.value(b, bits, floating), e.value(p, 1)), bits)
-    return lower
+    return Plain("select", bits, (bits, bits, 1), (), floating, lower)
 
 
 def select_by_sign(o: Opcode) -> Lower | None:
@@ -257,7 +257,7 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
                 continue
             truth = e.compute("not", (t1,), 1) if negate else t1
             e.emit(boolean or "mov", (target,), (truth, other) if boolean else (truth,), 1)
-    return lower
+    return lower if boolean else Plain(name, bits, (bits, bits), (), floating, lower)
 
 
 ONE = 0x3F800000        # 1.0f

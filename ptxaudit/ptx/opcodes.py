@@ -50,13 +50,17 @@ class Opcode:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """One operation: `name` at `bits`; widths: of the sources; floating: constants are floats."""
+    """One operation: `name` at `bits`; widths: of the sources; floating: constants are floats.
+
+    otherwise: what the opcode means where an operand is something else than a register or a number.
+    """
 
     name: str
     bits: int
     widths: tuple[int, ...]
     attrs: tuple = ()
     floating: bool = False
+    otherwise: Lower | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@
     .entry k(.param .u64 k_param_0)                Instruction("ret"))),),))
     { .reg .b32 %r<3>; ret; }
 
-A file is read line by line. A line that is whole statements by itself is built through its
-shape (`shapes`); the rest (headers, braces, statements over several lines) goes to Lark's LALR
-parser token by token, and the built lines between follow as one token STATEMENTS, ITEMS or DATA.
+A file is read line by line (`lines`): statements are built at once or through their shape (`shapes`);
+the rest (headers, and what is unusual) goes to Lark's LALR parser token by token, and the built
+lines between follow as one token STATEMENTS, ITEMS or DATA.
 Whatever goes wrong on that way is settled by parsing the whole file with Lark alone, whose
 answer or error is the final one. `parse_plain` is that twin.
 """
@@ -18,9 +18,8 @@ from __future__ import annotations
 import functools
 import re
 
-from lark import Lark, Token
+from lark import Lark
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from lark.lexer import LexerState, LineCounter, TextSlice
 
 from .. import resources
 from ..errors import InputError
@@ -28,6 +27,7 @@ from ..quiet import no_collection
 from . import expected
 from . import syntax as s
 from .build import build
+from .lines import parse_by_lines
 from .shapes import Shapes
 
 STARTS = ("module", "items", "statements", "data", "operand")
@@ -41,7 +41,7 @@ def parse_module(text: str, file: str = "<ptx>") -> s.Module:
     _check(text, file)
     with no_collection():
         try:
-            tree = _parse_by_lines(_without_block_comments(text))
+            tree = parse_by_lines(_without_block_comments(text), parser(), _shapes())
         except UnexpectedInput:
             return parse_plain(text, file)
         return _named(build(tree), text, file)
@@ -89,16 +89,6 @@ def _shapes() -> Shapes:
     return Shapes(parser())
 
 
-@functools.cache
-def _instruction_line() -> re.Pattern:
-    """An instruction on a line of its own: guard, opcode and the text of its operands."""
-    pattern = {t.name: t.pattern.to_regexp() for t in parser().terminals}
-    return re.compile(rf"\s*(?:(@\s*!?\s*{pattern['NAME']})\s+)?({pattern['OPCODE']})"
-                      r"(?![\w.:])([^;\"/]*);\s*(?://.*)?$")
-
-
-# Operands between commas that are outside of braces, brackets and parentheses.
-_OPERAND = re.compile(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[^,{}\[\]()])+")
 _BLOCK_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -108,105 +98,6 @@ def _without_block_comments(text: str) -> str:
         return text
     return _BLOCK_COMMENT.sub(
         lambda m: re.sub(r"[^\n]", " ", m[0]) if m[0].startswith("/*") else m[0], text)
-
-
-# --- line by line ---------------------------------------------------------------------------------
-
-class _Operands(dict):
-    """Operand text -> Operand, for the text of one file; missing ones through their shape, the commonest at once."""
-
-    def __init__(self) -> None:
-        self.is_name = re.compile(next(t for t in parser().terminals if t.name == "NAME").pattern.to_regexp()).fullmatch
-
-    def __missing__(self, text: str) -> s.Operand:
-        bare = text.strip()
-        if bare != text:
-            value = self[bare]
-        elif self.is_name(bare):
-            value = s.Name(bare)
-        else:
-            value = _shapes().parse("operand", bare)
-            if value is None:
-                raise KeyError(text)
-        self[text] = value
-        return value
-
-
-class _Guards(dict):
-    """`@!%p1` -> Guard."""
-
-    def __missing__(self, text: str) -> s.Guard:
-        name = text[1:].strip()
-        negated = name.startswith("!")
-        self[text] = guard = s.Guard(name[1:].strip() if negated else name, negated)
-        return guard
-
-
-def _parse_by_lines(text: str):
-    """The parse tree of a module in which runs of lines are lists of built values."""
-    lark = parser()
-    interactive = lark.parse_interactive("", start="module")
-    state = interactive.parser_state
-    states = state.parse_conf.states
-    lexer = lark.parser.lexer
-    shapes = _shapes()
-    instruction = _instruction_line().match
-    operands, guards = _Operands(), _Guards({None: None})
-    operand = operands.__getitem__
-    known: dict[tuple[str, str], list] = {}      # lines that came before and carry no line number
-    run: list = []
-    runs = ""                                    # what a run is called here; "" in mid-statement
-    for number, line in enumerate(text.split("\n"), 1):
-        if runs == "STATEMENTS" and (match := instruction(line)):
-            guard, opcode, written = match.groups()
-            try:
-                if not written or written.isspace():
-                    values = ()
-                elif "{" in written or "(" in written:
-                    values = tuple(map(operand, _OPERAND.findall(written)))
-                    if written.count(",") + 1 < len(values):
-                        raise KeyError(written)
-                else:
-                    values = tuple(map(operand, written.split(",")))
-                run.append(s.Instruction(opcode, values, guards[guard], number))
-                continue
-            except KeyError:
-                pass                             # not operands one by one: the grammar decides
-        stripped = line.strip()
-        if not stripped or stripped.startswith("//"):
-            continue
-        if runs:
-            values = known.get((runs, stripped))
-            if values is None:
-                bare = stripped.split("//")[0] if '"' not in stripped else stripped
-                values = shapes.parse(runs.lower(), bare, number)
-                if values is not None and not any(map(_has_line, values)):
-                    known[runs, stripped] = values
-            if values is not None:
-                run += values
-                continue
-        if run:
-            _feed_run(interactive, runs, run)
-            run = []
-        line_counter = LineCounter("\n")
-        line_counter.line = number
-        for token in lexer.lex(LexerState(TextSlice(line, 0, len(line)), line_counter), state):
-            interactive.feed_token(token)
-        allowed = states[state.position]
-        runs = next((kind for kind in ("STATEMENTS", "ITEMS", "DATA") if kind in allowed), "")
-    if run:
-        _feed_run(interactive, runs, run)
-    return interactive.feed_eof()
-
-
-def _has_line(value: object) -> bool:
-    return isinstance(value, s.Instruction | s.Variable | s.Function | s.Block)
-
-
-def _feed_run(interactive, kind: str, run: list) -> None:
-    token = Token(kind, "")
-    token.value = run
-    interactive.feed_token(token)
 
 
 # --- errors -----------------------------------------------------------------------------------------

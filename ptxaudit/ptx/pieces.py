@@ -19,7 +19,7 @@ from .types import BYTE, Type
 def pieces_of(e: Emitter, operand: s.Operand) -> Pieces | None:
     """The pieces that `[name+offset]` names, None for anything else."""
     if isinstance(operand, s.Memory) and isinstance(operand.base, s.Name):
-        symbol = e.scope.find(operand.base.text)
+        symbol = e.scope[operand.base.text]
         if isinstance(symbol, Pieces):
             return symbol
     return None

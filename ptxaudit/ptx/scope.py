@@ -10,6 +10,7 @@ of calls are groups of registers (`Pieces`), because nothing but the code itself
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from .. import ir
@@ -106,26 +107,25 @@ def dimensions(declarator: s.Declarator, initial_items: int = 0) -> int:
     return count
 
 
-class Scope:
-    """The names between two braces. Looks outward for those it does not declare."""
+class Scope(dict[str, "Symbol"]):
+    """The names between two braces and what they mean. Looks outward for those it does not declare; None for those
+    that nothing declares."""
 
-    def __init__(self, parent: Scope | None, suffix: str = ""):
+    def __init__(self, parent: Scope | None, suffix: str = "", room: int = 0):
+        """room: how many registers may be made when their range is declared, used or not; others are when they are used."""
         self.parent = parent
         self.suffix = suffix
-        self.symbols: dict[str, Symbol] = {}
+        self.room = room
         self.ranges: dict[str, tuple[int, int]] = {}        # prefix -> (count, bits)
         self.labels: dict[str, int] = {}
         self.tables: dict[str, s.Table | s.Prototype] = {}
 
-    def find(self, name: str) -> Symbol | None:
-        """What a name means here, or None."""
-        symbol = self.symbols.get(name)
-        if symbol is None:
-            symbol = self._from_range(name)
-            if symbol is None:
-                symbol = self.parent.find(name) if self.parent is not None else None
-                if isinstance(symbol, ir.Reg) and self.parent is not None:
-                    self.symbols[name] = symbol
+    def __missing__(self, name: str) -> Symbol | None:
+        symbol = self._from_range(name)
+        if symbol is None and self.parent is not None:
+            symbol = self.parent[name]
+            if type(symbol) is ir.Reg:
+                self[name] = symbol
         return symbol
 
     def _from_range(self, name: str) -> ir.Reg | None:
@@ -139,8 +139,15 @@ class Scope:
         declared = self.ranges.get(stem)
         if declared is None or not number or int(number) >= declared[0]:
             return None
-        self.symbols[name] = register = ir.Reg(name + self.suffix, declared[1])
+        self[name] = register = ir.Reg(name + self.suffix, declared[1])
         return register
+
+    def _make(self, stem: str, count: int, bits: int) -> None:
+        """The registers of a range, as `_from_range` would make each; functions share those that are called alike."""
+        self.room -= count
+        made = _numbered(stem, self.suffix, bits)
+        made += [(name := f"{stem}{number}", ir.Reg(name + self.suffix, bits)) for number in range(len(made), count)]
+        self.update(dict(made[:count]) | self)
 
     def label(self, name: str) -> int | None:
         scope: Scope | None = self
@@ -168,15 +175,17 @@ class Scope:
         for d in variable.declarators:
             if d.count is not None:
                 self.ranges[d.name] = (d.count, bits)
+                if d.count <= self.room and d.name[-1] not in DIGITS:
+                    self._make(d.name, d.count, bits)
             elif shape.elements > 1:
                 regs = tuple(ir.Reg(f"{d.name}.{c[0]}{self.suffix}", bits) for c in COMPONENTS[:shape.elements])
-                self.symbols[d.name] = Registers(regs)
+                self[d.name] = Registers(regs)
                 for register, names in zip(regs, COMPONENTS):
                     for letter in names:
-                        self.symbols[f"{d.name}.{letter}"] = register
+                        self[f"{d.name}.{letter}"] = register
             else:
                 register = ir.Reg(d.name + self.suffix, bits)
-                self.symbols[d.name] = register
+                self[d.name] = register
                 declared.append(register)
         return tuple(declared)
 
@@ -192,9 +201,15 @@ class Scope:
                 piece //= 2
             regs = tuple(ir.Reg(f"{d.name}+{at}{self.suffix}", piece)
                          for at in range(0, size, piece // BYTE))
-            self.symbols[d.name] = Pieces(regs, piece)
+            self[d.name] = Pieces(regs, piece)
             out += regs
         return tuple(out)
+
+
+@functools.lru_cache(maxsize=32)
+def _numbered(stem: str, suffix: str, bits: int) -> list[tuple[str, ir.Reg]]:
+    """Names and registers of a range, as many as were ever asked for: `_make` adds to them."""
+    return []
 
 
 def predefined(name: str) -> ir.Operand | None:

@@ -158,12 +158,16 @@ class Guard:
 
 @record
 class Instruction:
-    """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`."""
+    """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`.
+
+    text: what `printer.instruction_text` says of it, "" where nobody knew when it was made.
+    """
 
     opcode: str
     operands: tuple[Operand, ...] = ()
     guard: Guard | None = None
     line: int = field(default=0, compare=False)
+    text: str = field(default="", compare=False, repr=False)
 
 
 @record

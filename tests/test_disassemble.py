@@ -17,7 +17,6 @@ from ptxaudit.inputs import Content
 from ptxaudit.machine_code import portions
 from ptxaudit.sass import disassemble as module
 from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.parse import parse_operands, parse_plain
 
 SMALL = """.visible .entry k%d(.param .u64 p)
 { .reg .u32 %%r<5>; .reg .u64 %%d<2>; .reg .pred %%q; .shared .align 16 .b8 a[4096];
@@ -81,18 +80,6 @@ def test_one_process_an_architecture(runs):
     assert sorted(runs) == [4, 4, 4]
     assert [portion.path for portion in found] == [f"{n}.cubin" for n in range(len(data))]
     assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
-
-
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_operands_read_as_by_the_grammar_alone(arch):
-    texts = {line.operands for lines in machine_code.lines_of(from_cuda(EVERYTHING, arch))[1].values() for line in lines}
-    assert len(texts) > 50
-    for text in texts | {"", "R2, {3,2,1}, R4.reuse", "R2 -0x170", "-|R7|, !UP2, c[0x0][R2+0x210]"}:
-        assert parse_operands(text) == parse_plain(text)
-    for text in ("R2, , R4", ", R4", "R2,"):
-        for parse in (parse_operands, parse_plain):
-            with pytest.raises(InputError):
-                parse(text)
 
 
 def test_a_large_cubin_comes_in_portions(monkeypatch, runs):

@@ -22,14 +22,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from .. import toolchains
 from ..errors import InputError
 from ..records import record
-from .cubin import ELF_MAGIC, architecture
-from .elf import UNREADABLE
+from .cubin import ELF_MAGIC, UNREADABLE, architecture
 from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
@@ -145,7 +143,7 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
                     return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
-        except (ELFError, *UNREADABLE):
+        except UNREADABLE:
             pass                    # a damaged or unusual ELF file: look for fat binaries anywhere
     return [(0, len(view))]
 

@@ -13,12 +13,15 @@ puts there for small sources (tests/test_cubin.py compiles them).
 
 from __future__ import annotations
 
+import io
 import struct
 from dataclasses import field
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
 from ..errors import InputError
 from ..records import record
-from .elf import FUNCTION, NO_BITS, RELOCATABLE, SECTION, UNREADABLE, Elf
 from .nvinfo import KernelInfo, read_info
 
 INSTRUCTION_BYTES = 16        # of every machine instruction since sm_70
@@ -30,7 +33,11 @@ OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
-_WITHOUT_BYTES = (NO_BITS, 0x70000007, 0x70000009, 0x7000000A)    # and global, local, shared variables of objects since CUDA 13
+_TYPE_RELOCATABLE = "ET_REL"
+_WITHOUT_BYTES = ("SHT_NOBITS", 0x70000007, 0x70000009, 0x7000000A)    # and global, local, shared variables of objects since CUDA 13
+
+# What damaged tables make of the ELF reader, which trusts them.
+UNREADABLE = (ELFError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError, AssertionError, MemoryError)
 
 
 @record
@@ -112,89 +119,103 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
 
 
 def _read(data: bytes, file: str, sm: int) -> Cubin:
-    elf = Elf(data)
-    relocatable = elf.type == RELOCATABLE
-    if elf.tables_end > len(data):
-        raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
-    by_name = elf.by_name
-    for section in elf.sections:
-        if section.type not in _WITHOUT_BYTES and section.offset + section.size > len(data):
-            raise InputError(f"truncated cubin: section {section.name} ends after the file does", "copy it again", file)
-    symbols, entries = _symbols(elf)
+    elf = ELFFile(io.BytesIO(data))
+    relocatable = elf["e_type"] == _TYPE_RELOCATABLE
+    for table in ("sh", "ph"):
+        if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
+            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+    sections = [(section.name, section) for section in elf.iter_sections()]
+    by_name = dict(sections)
+    for name, section in sections:
+        if section["sh_type"] not in _WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
+            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
+    symbols, entries = _symbols(elf, data, [name for name, _ in sections])
 
-    banks, bank_relocations = _banks(elf, symbols)
+    banks, bank_relocations = _banks(by_name, symbols)
     reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
     constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
     functions = []
-    for section in elf.sections:
-        name = section.name
+    for name, section in sections:
         own = name.removeprefix(".text.")
         if own == name:
             continue
-        if not section.size:
+        if not section["sh_size"]:
             if own in entries:
                 raise InputError(f"damaged cubin: {own} is a kernel without code", "build or copy it again", file)
             continue
         info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
         inside = sorted((s for s in symbols if s.function and s.section == name), key=lambda s: (s.offset, s.name != own))
-        relocations = _relocations(elf, name, symbols)
+        relocations = _relocations(by_name, name, symbols)
         elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
         functions.append(CodeSection(
-            name=own, code=section.data, entry=own in entries, symbols=tuple(inside),
-            info=read_info(info.data) if info else KernelInfo(),
+            name=own, code=section.data(), entry=own in entries, symbols=tuple(inside),
+            info=read_info(info.data()) if info else KernelInfo(),
             banks=banks.get("", {}) | banks.get(own, {}),
             bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
             relocations=relocations, constants=constants,
-            shared_static=(max(0, shared.size - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
-    version, producer = _producer(elf)
+            shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
+    version, producer = _producer(elf, by_name, data)
     return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
 
 
-def _symbols(elf: Elf) -> tuple[list[Symbol], set[str]]:
+def _symbols(elf: ELFFile, data: bytes, names: list[str]) -> tuple[list[Symbol], set[str]]:
     """The symbol table in order, and the names of kernels."""
-    if ".symtab" not in elf.by_name:
+    table = elf.get_section_by_name(".symtab")
+    if table is None:
         raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code")
-    names = [section.name for section in elf.sections]
     out, entries = [], set()
-    for name, kind, other, index, value, size in elf.symbols():
+    strings = table.stringtable.data()
+    for i in range(table.num_symbols()):
+        # not pyelftools' symbol objects: they drop the bit that marks kernels
+        name_at, kind, other, index, value, size = struct.unpack_from("<IBBHQQ", data, table["sh_offset"] + i * table["sh_entsize"])
+        name = strings[name_at:strings.index(b"\0", name_at)].decode()
+        is_function = kind & 0xF == 2
         section = names[index] if 0 < index < len(names) else ""
-        if kind == SECTION and not name:
+        if kind & 0xF == 3 and not name:
             name = section
-        out.append(Symbol(name, section, value, size, kind == FUNCTION))
-        if kind == FUNCTION and other & _ENTRY:
+        out.append(Symbol(name, section, value, size, is_function))
+        if is_function and other & _ENTRY:
             entries.add(name)
     return out, entries
 
 
-def _relocations(elf: Elf, section: str, symbols: list[Symbol]) -> tuple[Relocation, ...]:
-    found = (Relocation(offset, type, symbols[symbol], addend) for offset, type, symbol, addend in elf.relocations(section))
-    return tuple(sorted(found, key=lambda r: r.offset))
+def _relocations(by_name: dict, section: str, symbols: list[Symbol]) -> tuple[Relocation, ...]:
+    out = []
+    for prefix, entry in ((".rela", "<QQq"), (".rel", "<QQ")):
+        table = by_name.get(prefix + section)
+        if table is None:
+            continue
+        for fields in struct.iter_unpack(entry, table.data()):
+            offset, info, *addend = fields
+            out.append(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend[0] if addend else 0))
+    return tuple(sorted(out, key=lambda r: r.offset))
 
 
-def _banks(elf: Elf, symbols: list[Symbol]) -> tuple[dict, dict]:
+def _banks(by_name: dict, symbols: list[Symbol]) -> tuple[dict, dict]:
     """Contents and relocations of constant banks: {function or "": {bank: …}}."""
     contents: dict[str, dict[int, bytes]] = {}
     relocations: dict[str, dict[int, tuple[Relocation, ...]]] = {}
-    for name, section in elf.by_name.items():
+    for name, section in by_name.items():
         if not name.startswith(".nv.constant"):
             continue
         number, _, owner = name[len(".nv.constant"):].partition(".")
         if number.isdigit():
-            contents.setdefault(owner, {})[int(number)] = section.data
-            found = _relocations(elf, name, symbols)
+            contents.setdefault(owner, {})[int(number)] = section.data()
+            found = _relocations(by_name, name, symbols)
             if found:
                 relocations.setdefault(owner, {})[int(number)] = found
     return contents, relocations
 
 
-def _producer(elf: Elf) -> tuple[str, str]:
+def _producer(elf: ELFFile, by_name: dict, data: bytes) -> tuple[str, str]:
     """(toolkit version, the compiler's own words), as far as the file states them."""
-    note = elf.by_name.get(".note.nv.tkinfo")
+    note = by_name.get(".note.nv.tkinfo")
     if note is not None:
-        words = [w.decode("ascii", "replace") for w in note.data.split(b"\0") if len(w) > 3]
+        words = [w.decode("ascii", "replace") for w in note.data().split(b"\0") if len(w) > 3]
         release = next((w for w in words if "release" in w), "")
         version = release.partition("release ")[2].partition(",")[0]
         return version, release
-    if elf.version >= 10:                   # before CUDA 13 the version in tenths stood here
-        return f"{elf.version // 10}.{elf.version % 10}", ""
+    number = elf["e_version"]
+    if isinstance(number, int) and number >= 10:       # before CUDA 13 the version in tenths stood here
+        return f"{number // 10}.{number % 10}", ""
     return "", ""

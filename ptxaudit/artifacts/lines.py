@@ -14,18 +14,20 @@ map of instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`.
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from elftools.elf.elffile import ELFFile
+
 from ..errors import InputError
 from ..ir import Frame, Source
 from ..records import record
 from ..source_text import unescaped
-from .cubin import Cubin
-from .elf import RESERVED, UNREADABLE, Elf
+from .cubin import UNREADABLE, Cubin
 
 SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".nv_debug_ptx_txt"
 # DWARF's numbers: standard opcodes, then extended ones.
@@ -78,32 +80,39 @@ def ptx_lines(cubin: Cubin) -> LineTable:
 
 def ptx_text(cubin: Cubin) -> str:
     """The PTX that the cubin was made of, "" when the file does not carry it."""
-    sections = [section for section in Elf(cubin.elf).sections if section.name.startswith(PTX_TEXT)]      # objects number theirs
-    return sections[0].data.replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
+    sections = [section for section in _elf(cubin).iter_sections() if section.name.startswith(PTX_TEXT)]      # objects number theirs
+    return sections[0].data().replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
+
+
+def _elf(cubin: Cubin) -> ELFFile:
+    return ELFFile(io.BytesIO(cubin.elf))
 
 
 def _table(cubin: Cubin, name: str) -> LineTable:
     try:
-        elf = Elf(cubin.elf)
-        section = elf.by_name.get(name)
+        elf = _elf(cubin)
+        section = elf.get_section_by_name(name)
         if section is None:
             return LineTable()
-        names = elf.by_name.get(".debug_str")
+        names = elf.get_section_by_name(".debug_str")
         owners = _owners(elf, name)
-        return LineTable(_read(section.data, names.data if names is not None else b"", owners))
+        return LineTable(_read(section.data(), names.data() if names is not None else b"", owners))
     except UNREADABLE as error:
         raise InputError(f"damaged line table in section {name}", "its source lines are not shown", cubin.file,
                          detail=f"{type(error).__name__}: {error}") from error
 
 
-def _owners(elf: Elf, name: str) -> dict[int, tuple[str, int]]:
+def _owners(elf: ELFFile, name: str) -> dict[int, tuple[str, int]]:
     """position in the section -> (function, offset) that a relocation puts there as an address."""
-    symbols = list(elf.symbols()) if ".symtab" in elf.by_name else []
     out = {}
-    for offset, _, symbol, addend in elf.relocations(name) if symbols else ():
-        _, _, _, section, value, _ = symbols[symbol]
-        owner = elf.sections[section].name if 0 < section < RESERVED else ""
-        out[offset] = (owner.removeprefix(".text."), value + addend)
+    symbols = elf.get_section_by_name(".symtab")
+    for prefix in (".rela", ".rel"):
+        table = elf.get_section_by_name(prefix + name)
+        for relocation in table.iter_relocations() if table is not None and symbols is not None else ():
+            symbol = symbols.get_symbol(relocation["r_info_sym"])
+            section = elf.get_section(symbol["st_shndx"]).name if isinstance(symbol["st_shndx"], int) else ""
+            addend = relocation["r_addend"] if relocation.is_RELA() else 0
+            out[relocation["r_offset"]] = (section.removeprefix(".text."), symbol["st_value"] + addend)
     return out
 
 

@@ -27,7 +27,7 @@ from ..reducible import reducible
 from . import affine, clusters
 from .effects import Registers, View, execute, forget_local, guard_mask
 from .loops import Loop, Paths
-from .observe import Observation, Seen, conclude
+from .observe import Conclusions, Observation, Seen
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
 from .value import (
@@ -136,12 +136,11 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             break
         for index, observations in interpreter.seen.items():
             if observations:
-                observations = [interpreter.placed(o) for o in observations]
-                seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
+                seen[twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
     shaped = frozenset() if failure or batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     shaped = {twins[i] for i in shaped}
     sites = {}
-    scored: dict = {}
+    conclusions = Conclusions(machine)
     for index, access in accesses.items():
         if twins[index] != index:
             continue
@@ -149,7 +148,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         if failure:
             sites[own] = SiteResult(own, Status.UNKNOWN, failure)
         else:
-            sites[own] = conclude(own, access, seen.get(index, []), machine, index in shaped, scored)
+            sites[own] = conclusions.conclude(own, access, seen.get(index, []), index in shaped)
     return Inference(sites, batches[0].assumed)
 
 

@@ -36,10 +36,14 @@ def formula(value: Value, offset: int = 0) -> str:
 
 def _first_row(array: np.ndarray, offset: int = 0) -> list[int]:
     """Its numbers, each once for all lanes or one a lane, plus an offset that wraps as they do."""
-    row = array[0]
-    if offset:
-        row = row + np.array(offset & (1 << 8 * row.itemsize) - 1, row.dtype)
-    return (row if row.dtype == bool else signed(np.ascontiguousarray(row))).astype(np.int64).tolist()
+    bits = 8 * array.itemsize
+    if array.dtype == bool:
+        return array[0].astype(int).tolist()
+    if array.shape[1] == 1:
+        number = array.item(0) + offset & (1 << bits) - 1
+        return [number - (number >> bits - 1 << bits)]
+    row = array[0] + np.array(offset & (1 << bits) - 1, array.dtype) if offset else array[0]
+    return signed(np.ascontiguousarray(row)).tolist()
 
 
 def _symbol(name: str, factors: list[int]) -> str:

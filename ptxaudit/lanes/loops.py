@@ -134,29 +134,35 @@ class Paths:
                         live[b] = entering
                         changed.update(before[b])
         every = np.array(names, dtype=object)
-        return {b: dict.fromkeys(every[set_bits(bits)].tolist()) for b, bits in live.items()}
+        registers = {bits: dict.fromkeys(every[set_bits(bits)].tolist()) for bits in set(live.values())}
+        return {b: registers[bits] for b, bits in live.items()}
 
     def _reads_and_kills(self, block: int, names: dict[str, None]) -> tuple[set[str], set[str]]:
         """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is added."""
         reads: set[str] = set()
         kills: set[str] = set()
+
+        def read(reg: Reg) -> None:
+            if reg.name not in kills and reg.name not in reads:
+                reads.add(reg.name)
+                names[reg.name] = None
+
         for k in range(self.graph.starts[block], self.graph.ends[block]) if block != END else ():
             instruction = self.function.instructions[k]
             if instruction.site is not None or instruction.control is not None:
                 for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
-                    names[reg.name] = None
-                    if reg.name not in kills:
-                        reads.add(reg.name)
-            for op in self.part.ops[k] if k in self.part.instructions else ():
-                for reg in op.src if op.guard is None else (*op.src, op.guard.reg):
+                    read(reg)
+            for op in self.part.ops.get(k, ()):
+                for reg in op.src:
                     if isinstance(reg, Reg):
-                        names[reg.name] = None
-                        if reg.name not in kills:
-                            reads.add(reg.name)
-                for reg in op.dst if op.guard is None else ():
-                    if reg is not None:
-                        names[reg.name] = None
+                        read(reg)
+                if op.guard is not None:
+                    read(op.guard.reg)
+                    continue
+                for reg in op.dst:
+                    if reg is not None and reg.name not in kills:
                         kills.add(reg.name)
+                        names[reg.name] = None
         return reads, kills
 
     @cached_property

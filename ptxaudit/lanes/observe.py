@@ -294,7 +294,7 @@ def _place(access, o: Observation, shift: int, machine) -> _Place:
             raise _not_known(value, moved, "an address of which only the low bits are known")
     zeros, varying = 32, []
     for u, c in value.terms:
-        common = array_zeros(c)
+        common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
         if common >= 32:                   # whole multiples of 2**32: lanes that meet in shared memory agree on them
             continue
         if _varies(c, o.mask):
@@ -317,28 +317,23 @@ def _not_known(value: Value, moved: int, words: str) -> _NoFigure:
 
 def _scored(access, place: _Place, mask: np.ndarray, machine, group: str, exact: bool) -> _Counted:
     """Score all rows of a group; unknowns that multiply the lane are tabulated."""
-    record = SiteRecord(machine, access)
-    base = np.broadcast_to(place.numbers, mask.shape)
-    if not place.varying:
-        once = np.ones(len(mask), np.int64)
-        record.add(base, mask, once, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
-        record.flush()
-        return _Counted(record)
     choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in place.varying if (u, c) not in choices]
-    if len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line:
+    if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
         names = " and ".join(dict.fromkeys(u.name for u, _ in place.varying))
         raise _NoFigure(f"{names} multiply the lane", Status.BOUNDED)
+    base = np.broadcast_to(place.numbers, mask.shape)
     factors = [np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape) for _, c in choices + others]
     rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))
     base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
     for (u, _), c in zip(choices, factors):
         variants = [v + c * k for v in variants for k in range(u.high + 1)]
+    record = SiteRecord(machine, access, many_trips=True)          # no trips are counted here
     if others:
         return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
     for v in variants:
-        record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros)
+        record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
     record.flush()
     return _Counted(record)
 

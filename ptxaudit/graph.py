@@ -36,6 +36,31 @@ def sources_of(op: Op) -> list[Reg]:
     return regs
 
 
+def tree_spans(parents: dict[int, int], root: int) -> dict[int, tuple[int, int]]:
+    """node -> its number in a tree from the root, and the highest of those below it: of what it dominates, if that is the tree.
+
+    parents: node -> the one above it; of the root itself, or nothing.
+    """
+    below: dict[int, list[int]] = {}
+    for node, parent in parents.items():
+        if node != parent:
+            below.setdefault(parent, []).append(node)
+    spans: dict[int, tuple[int, int]] = {}
+    number, stack = 0, [(root, iter(below.get(root, ())))]
+    first = {root: 0}
+    while stack:
+        node, rest = stack[-1]
+        child = next(rest, None)
+        if child is None:
+            spans[node] = first[node], number
+            stack.pop()
+        else:
+            number += 1
+            first[child] = number
+            stack.append((child, iter(below.get(child, ()))))
+    return spans
+
+
 def opaque_load(op: Op) -> bool:
     """Reads memory whose content no one told: the result is unknown whatever the address."""
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
@@ -241,22 +266,21 @@ class Graph:
         if self.function.explicit_reconvergence:
             return frozenset(self.block_of[i.index] for i in self.function.instructions
                              if i.control is not None and i.control.kind == "yield")
-        if not any(op.name == "atom" for i in self.function.instructions for op in i.ops):
+        if not any(True for i in self.function.instructions for op in i.ops if op.name == "atom"):
             return frozenset()
-        out: set[int] = set()
-        for source, head in self.within.edges:
-            if head != END and head in self._dominating(source):
-                loop = self._loop(source, head)
-                if self._waits(loop):
-                    out |= loop
-        return frozenset(out)
+        loops = [self._loop(source, head) for source, head in self.within.edges if head != END and self.dominates(head, source)]
+        return frozenset().union(*(loop for loop in loops if self._waits(loop)))
 
-    def _dominating(self, block: int) -> set[int]:
-        out = {block}
-        while block in self.dominators and self.dominators[block] not in out:
-            block = self.dominators[block]
-            out.add(block)
-        return out
+    def dominates(self, block: int, other: int) -> bool:
+        """Every way to the other block leads through this one, or it is the same."""
+        if block == other:
+            return True
+        first, last = self._dominated.get(block, (1, 0))
+        return first <= self._dominated.get(other, (-1, 0))[0] <= last
+
+    @cached_property
+    def _dominated(self) -> dict[int, tuple[int, int]]:
+        return tree_spans(self.dominators, 0)
 
     def _loop(self, source: int, head: int) -> set[int]:
         """The natural loop of a back edge."""
@@ -270,18 +294,21 @@ class Graph:
 
     def _waits(self, loop: set[int]) -> bool:
         """Whether a loop is left is decided by what its own atomic operations return."""
-        inside = [self.function.instructions[k] for b in loop if b != END for k in range(self.starts[b], self.ends[b])]
-        wanted = {i.control.guard.reg.name for i in inside if i.control is not None and i.control.guard is not None
-                  and any(s not in loop for s in self.within.successors(self.block_of[i.index]))}
-        grown = True
-        while grown:
-            before = len(wanted)
-            for op in (op for i in inside for op in i.ops):
-                if any(d is not None and d.name in wanted for d in op.dst):
-                    if op.name == "atom":
-                        return True
-                    wanted |= {s.name for s in op.src if isinstance(s, Reg)}
-            grown = len(wanted) > before
+        instructions = self.function.instructions
+        exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
+        controls = [instructions[k].control for b in exits for k in range(self.starts[b], self.ends[b])]
+        work = [c.guard.reg.name for c in controls if c is not None and c.guard is not None]
+        wanted = set(work)
+        while work:
+            name = work.pop()
+            for at, _ in self.definitions.get(name, ()):
+                for op in instructions[at].ops if self.block_of[at] in loop else ():
+                    if any(d is not None and d.name == name for d in op.dst):
+                        if op.name == "atom":
+                            return True
+                        more = {s.name for s in op.src if isinstance(s, Reg)} - wanted
+                        wanted |= more
+                        work += more
         return False
 
     def yields(self, block: int) -> bool:
@@ -373,6 +400,9 @@ class Graph:
         entering: without those that its own operations write first, such as temporaries. shared: what it reads of
         shared memory, or writes there, counts among its results.
         """
+        ops = instruction.ops
+        if follow_loads and shared is None and instruction.site is None and len(ops) == 1 and ops[0].name != "store":
+            return sources_of(ops[0])                # as most
         regs: list[Reg] = []
         written: set[str] = set()
         place: set[str] | None = None               # what is written before memory is accessed
@@ -427,42 +457,43 @@ class Graph:
         held: registers as well, each with the index of an instruction at which it is read.
         Raises OutOfTime when perf_counter passes `deadline`.
         """
-        instructions = self.function.instructions
+        instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
         branches: set[int] = set()
         blocks_done: set[int] = set()
-        asked: set[tuple[str, int]] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
+        read: set[str] = set()                       # what something in it reads at all
         work = list(roots)
         local_done = False
         for i in instructions:
-            if i.control is not None and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable:
+            if i.control is not None and i.control.kind in ("warpsync", "part", "leave") and block_of[i.index] in self.reachable:
                 branches.add(i.index)
         pending_branches = list(branches)
         for index in whether:
-            self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
+            self._controlled(block_of[index], blocks_done, branches, pending_branches)
 
-        def ask(reg: Reg, index: int):
-            if (reg.name, index) in asked:
-                return
-            asked.add((reg.name, index))
-            for definition in self.reaching(reg.name, index):
-                defining.add(definition)
-                if definition not in wanted:
-                    work.append(definition)
+        def ask(regs: list[Reg], index: int) -> None:
+            for reg in regs:
+                writes = definitions.get(reg.name, ())
+                found = self.reaching(reg.name, index) if len(writes) > 1 else [at for at, _ in writes]
+                defining.update(found)
+                work.extend([at for at in found if at not in wanted])
 
         for index in whether:
-            for reg in self.guard_reads(instructions[index]):
-                ask(reg, index)
+            guards = self.guard_reads(instructions[index])
+            read.update([r.name for r in guards])
+            ask(guards, index)
         for reg, index in held:
-            ask(reg, index)
+            read.add(reg.name)
+            ask([reg], index)
         while work or pending_branches:
             if pending_branches:
                 b = pending_branches.pop()
-                for reg in self.control_reads(instructions[b]):
-                    ask(reg, b)
+                regs = self.control_reads(instructions[b])
+                read.update([r.name for r in regs])
+                ask(regs, b)
                 work.append(b) if instructions[b].ops else None
-                self._controlled(self.block_of[b], blocks_done, branches, pending_branches)
+                self._controlled(block_of[b], blocks_done, branches, pending_branches)
                 continue
             index = work.pop()
             if index in wanted:
@@ -471,31 +502,36 @@ class Graph:
             if deadline is not None and len(wanted) % 256 == 0 and time.perf_counter() > deadline:
                 raise OutOfTime
             instruction = instructions[index]
-            for reg in self.reads(instruction, follow_loads, True, shared):
-                ask(reg, index)
-            self._controlled(self.block_of[index], blocks_done, branches, pending_branches)
-            if not local_done and any(op.name == "load" and op.space == "local" for op in instruction.ops):
+            regs = self.reads(instruction, follow_loads, True, shared)
+            ask(regs, index)
+            if len(instruction.ops) > 1 or instruction.site is not None or not follow_loads:
+                regs = self.reads(instruction, True, shared=shared)           # also what one operation writes and the next reads
+            read.update([r.name for r in regs])
+            if block_of[index] not in blocks_done:
+                self._controlled(block_of[index], blocks_done, branches, pending_branches)
+            if not local_done and any(True for op in instruction.ops if op.name == "load" and op.space == "local"):
                 local_done = True
                 work.extend(i.index for i in instructions
                             if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
-        needed = self._needed(wanted, branches, whether, shared, {reg.name for reg, _ in held})
         writers = shared.writers if shared is not None else ()
+        needed = {k: self._needed(instructions[k].ops, read, k in writers) for k in wanted}
         needed |= {k: self._of_the_site(instructions[k], needed[k]) for k in wanted - defining - branches if k not in writers}
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
-    def _needed(self, wanted: set[int], branches: set[int], whether, shared: SharedWrites | None,
-                held: set[str]) -> dict[int, tuple[Op, ...]]:
-        """instruction -> its operations without those whose results nothing in the slice reads."""
-        instructions = self.function.instructions
-        read = held | {r.name for b in branches for r in self.control_reads(instructions[b])}
-        read.update(r.name for k in whether for r in self.guard_reads(instructions[k]))
-        for k in wanted:
-            read.update(r.name for r in self.reads(instructions[k], True, shared=shared))
-        keeps = lambda op: op.name == "call" or op.name == "store" and op.space in ("local", "generic") \
-            or any(d is not None and d.name in read for d in op.dst)
-        writes = lambda k, op: shared is not None and k in shared.writers and op.space in SHARED_SPACES
-        return {k: tuple(op for op in instructions[k].ops if keeps(op) or writes(k, op)) for k in wanted}
+    @staticmethod
+    def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
+        """Those of an instruction's operations whose results something in the slice reads, and what is stored where it may look."""
+        kept = []
+        for op in ops:
+            if op.name == "call" or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
+                kept.append(op)
+                continue
+            for d in op.dst:
+                if d is not None and d.name in read:
+                    kept.append(op)
+                    break
+        return ops if len(kept) == len(ops) else tuple(kept)
 
     def _of_the_site(self, instruction: Instruction, ops: tuple[Op, ...]) -> tuple[Op, ...]:
         """Of the operations of an access whose results no one reads: those that make its own operands, and stores."""

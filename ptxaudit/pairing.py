@@ -128,7 +128,7 @@ def loops_of(flow: Graph) -> list[set[int]]:
     """The natural loops, each the set of its blocks."""
     loops: dict[int, set[int]] = defaultdict(set)
     for source, head in flow.cfg.edges:
-        if head != END and head in flow._dominating(source):
+        if head != END and flow.dominates(head, source):
             loops[head] |= flow._loop(source, head)
     return list(loops.values())
 

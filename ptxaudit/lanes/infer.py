@@ -23,12 +23,12 @@ from functools import lru_cache
 import numpy as np
 
 from ..graph import END, Graph, Slice, opaque_load
-from ..ir import Function, Reg, Special
+from ..ir import Function, Op, Reg, Special
 from ..reducible import reducible
 from . import affine, clusters
 from .effects import Registers, View, execute, forget_local, guard_mask
 from .loops import Loop, Paths
-from .observe import Observation, Seen, conclude
+from .observe import Conclusions, Observation, Seen
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
 from .value import (
@@ -146,12 +146,11 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
             break
         for index, observations in interpreter.seen.items():
             if observations:
-                observations = [interpreter.placed(o) for o in observations]
-                seen[twins[index]] += [Seen(name, where, o) for name, where in rows.groups for o in observations]
+                seen[twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
     shaped = frozenset() if failure or batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
     shaped = {twins[i] for i in shaped}
     sites = {}
-    scored: dict = {}
+    conclusions = Conclusions(machine)
     for index, access in accesses.items():
         if twins[index] != index:
             continue
@@ -159,14 +158,14 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         if failure:
             sites[own] = SiteResult(own, Status.UNKNOWN, failure)
         else:
-            sites[own] = conclude(own, access, seen.get(index, []), machine, index in shaped, scored)
+            sites[own] = conclusions.conclude(own, access, seen.get(index, []), index in shaped)
     return Inference(sites, batches[0].assumed)
 
 
 def _two_dimensional(function: Function, part: Slice) -> bool:
     """The slice reads a thread index other than x."""
-    return any(isinstance(s, Special) and s.name in ("tid.y", "tid.z")
-               for k in part.instructions for op in function.instructions[k].ops for s in op.src)
+    return any(True for k in part.instructions for op in function.instructions[k].ops for s in op.src
+               if isinstance(s, Special) and s.name in ("tid.y", "tid.z"))
 
 
 _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")
@@ -174,31 +173,43 @@ _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")
 
 def _depend_on_shape(function: Function, graph: Graph, part: Slice, accesses) -> frozenset[int]:
     """The sites whose address, or whose way there, is made of something that the block's shape decides."""
+    instructions = function.instructions
     tainted: set[str] = set()
-    reads = lambda op: any(isinstance(s, Special) and s.name.startswith(_SHAPE) or isinstance(s, Reg) and s.name in tainted
-                           for s in op.src) or op.guard is not None and op.guard.reg.name in tainted
-    changed = True
-    while changed:
-        changed = False
-        for k in part.instructions:
-            for op in function.instructions[k].ops:
-                if any(d is not None and d.name not in tainted for d in op.dst) and reads(op):
-                    tainted.update(d.name for d in op.dst if d is not None)
-                    changed = True
+    open_ops = [op for k in sorted(part.instructions) for op in instructions[k].ops if op.dst]
+    before = -1
+    while len(tainted) > before:                  # once in the order of the text, and again where a loop carries it back
+        before, rest = len(tainted), []
+        for op in open_ops:
+            if _taints(op, tainted):
+                tainted.update([d.name for d in op.dst if d is not None])
+            else:
+                rest.append(op)
+        open_ops = rest
     deciding = {graph.block_of[b] for b in part.branches
-                if any(r.name in tainted for r in graph.control_reads(function.instructions[b]))}
-    out = set()
-    for k in accesses:
-        address = [r.name for r in graph.site_reads(function.instructions[k])]
-        ways, stack = set(), [graph.block_of[k]]
-        while stack:
-            for c in graph.controllers.get(stack.pop(), ()):
-                if c not in ways:
-                    ways.add(c)
-                    stack.append(c)
-        if tainted.intersection(address) or ways & deciding:
-            out.add(k)
-    return frozenset(out)
+                if any(r.name in tainted for r in graph.control_reads(instructions[b]))}
+    controlled = defaultdict(list)
+    for block, controllers in graph.controllers.items() if deciding else ():
+        for c in controllers:
+            controlled[c].append(block)
+    decided: set[int] = set()
+    stack = list(deciding)
+    while stack:
+        more = set(controlled[stack.pop()]) - decided
+        decided |= more
+        stack += more
+    return frozenset(k for k in accesses if graph.block_of[k] in decided
+                     or any(r.name in tainted for r in graph.site_reads(instructions[k])))
+
+
+def _taints(op: Op, tainted: set[str]) -> bool:
+    """It makes its results of such registers, or of what the block's shape decides."""
+    for s in op.src:
+        if isinstance(s, Reg):
+            if s.name in tainted:
+                return True
+        elif isinstance(s, Special) and s.name.startswith(_SHAPE):
+            return True
+    return op.guard is not None and op.guard.reg.name in tainted
 
 
 class Interpreter:

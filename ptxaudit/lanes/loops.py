@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import networkx as nx
 import numpy as np
 
-from ..graph import END, Graph, Slice, sources_of
+from ..graph import END, Graph, Slice, tree_spans
 from ..ir import Const, Function, Instruction, Op, Operand, Reg
 
 MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
@@ -172,23 +173,15 @@ class Paths:
     @cached_property
     def live(self) -> dict[int, dict[str, None]]:
         """By sets of bits; the names in an order that is always the same."""
-        names: dict[str, int] = {}
-        bit = lambda reg: 1 << names.setdefault(reg.name, len(names))
-        wanted = self.part.instructions
-        used, killed = {}, {}
+        reads, kills, names = {}, {}, {}
         for b in self.reduced.nodes:
-            reads = kills = 0
-            for k in range(self.graph.starts[b], self.graph.ends[b]) if b != END else ():
-                instruction = self.function.instructions[k]
-                for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
-                    reads |= bit(reg) & ~kills
-                for op in self.part.ops[k] if k in wanted else ():
-                    for reg in sources_of(op):
-                        reads |= bit(reg) & ~kills
-                    for reg in op.dst:
-                        if reg is not None and op.guard is None:
-                            kills |= bit(reg)
-            used[b], killed[b] = reads, kills
+            reads[b], kills[b] = self._reads_and_kills(b, names)
+        entering_somewhere = set().union(*reads.values())
+        names = [name for name in names if name in entering_somewhere]        # most are read in the block that writes them only
+        bit = {name: 1 << n for n, name in enumerate(names)}
+        bits = lambda some: reduce(or_, [bit[name] for name in some], 0)
+        used = {b: bits(some) for b, some in reads.items()}
+        kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
         live = dict(used)
         order = list(nx.dfs_postorder_nodes(self.reduced, 0))          # what follows comes first
         before = {b: [p for p in self.reduced.predecessors(b)] for b in order}
@@ -200,12 +193,41 @@ class Paths:
                     changed.discard(b)
                     entering = used[b]
                     for s in after[b]:
-                        entering |= live[s] & ~killed[b]
+                        entering |= live[s] & kept[b]
                     if entering != live[b]:
                         live[b] = entering
                         changed.update(before[b])
-        every = np.array(list(names), dtype=object)
-        return {b: dict.fromkeys(every[set_bits(bits)].tolist()) for b, bits in live.items()}
+        every = np.array(names, dtype=object)
+        registers = {bits: dict.fromkeys(every[set_bits(bits)].tolist()) for bits in set(live.values())}
+        return {b: registers[bits] for b, bits in live.items()}
+
+    def _reads_and_kills(self, block: int, names: dict[str, None]) -> tuple[set[str], set[str]]:
+        """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is added."""
+        reads: set[str] = set()
+        kills: set[str] = set()
+
+        def read(reg: Reg) -> None:
+            if reg.name not in kills and reg.name not in reads:
+                reads.add(reg.name)
+                names[reg.name] = None
+
+        for k in range(self.graph.starts[block], self.graph.ends[block]) if block != END else ():
+            instruction = self.function.instructions[k]
+            if instruction.site is not None or instruction.control is not None:
+                for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
+                    read(reg)
+            for op in self.part.ops.get(k, ()):
+                for reg in op.src:
+                    if isinstance(reg, Reg):
+                        read(reg)
+                if op.guard is not None:
+                    read(op.guard.reg)
+                    continue
+                for reg in op.dst:
+                    if reg is not None and reg.name not in kills:
+                        kills.add(reg.name)
+                        names[reg.name] = None
+        return reads, kills
 
     @cached_property
     def local(self) -> bool:
@@ -232,25 +254,8 @@ class Paths:
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:
-        """block -> its number in the tree of post-dominators from the end, and the highest of those below it."""
-        below: dict[int, list[int]] = {}
-        for b, d in self.graph.postdominators.items():
-            if b != d:
-                below.setdefault(d, []).append(b)
-        spans: dict[int, tuple[int, int]] = {}
-        number, stack = 0, [(END, iter(below.get(END, ())))]
-        first = {END: 0}
-        while stack:
-            b, rest = stack[-1]
-            child = next(rest, None)
-            if child is None:
-                spans[b] = first[b], number
-                stack.pop()
-            else:
-                number += 1
-                first[child] = number
-                stack.append((child, iter(below.get(child, ()))))
-        return spans
+        """In the tree of post-dominators from the end."""
+        return tree_spans(self.graph.postdominators, END)
 
 
 @dataclass(frozen=True)
@@ -295,7 +300,7 @@ def _change(op: Op, now: dict[str, _Change], written: frozenset) -> _Change:
 def set_bits(number: int) -> np.ndarray:
     """The places of the ones of a number."""
     octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))
 
 
 def _note_loops(elements, heads: frozenset, out: dict) -> None:
@@ -332,29 +337,37 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
 
     None when a loop has several entries.
     """
-    return _order(graph, frozenset(n for n in graph.nodes if n != END), root)
+    return _order(graph, graph, root)
 
 
-def _order(graph: nx.DiGraph, nodes: frozenset, entry: int | None) -> list | None:
-    sub = nx.DiGraph()                          # (a view of a part asks its filter at every step)
-    sub.add_nodes_from(nodes)
-    sub.add_edges_from((n, s) for n in nodes for s in graph.successors(n) if s in nodes)
-    condensed = nx.condensation(sub)
-    if len(condensed) == len(nodes) and not any(sub.has_edge(n, n) for n in nodes):
-        return list(nx.lexicographical_topological_sort(sub))
+def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | None:
+    """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
+    loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
+    if not loops:
+        return [b for b in nx.lexicographical_topological_sort(part) if b != END]
+    place = {b: first for first, loop in loops.items() for b in loop}          # a loop is one node, in the place of its first block
+    folded = nx.DiGraph()
+    folded.add_nodes_from(place.get(b, b) for b in part)
+    folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
     out = []
-    for c in nx.lexicographical_topological_sort(condensed, key=lambda c: min(condensed.nodes[c]["members"])):
-        members = condensed.nodes[c]["members"]
-        first = min(members)
-        if len(members) == 1 and not sub.has_edge(first, first):
-            out.append(first)
-            continue
-        heads = {m for m in members if m == entry or any(p not in members for p in graph.predecessors(m))}
-        if len(heads) != 1:
-            return None
-        head = heads.pop()
-        rest = _order(graph, frozenset(members - {head}), None)
-        if rest is None:
-            return None
-        out.append((head, rest))
+    for b in nx.lexicographical_topological_sort(folded):
+        if b in loops:
+            element = _loop_order(graph, loops[b], entry)
+            if element is None:
+                return None
+            out.append(element)
+        elif b != END:
+            out.append(b)
     return out
+
+
+def _loop_order(graph: nx.DiGraph, loop: set[int], entry: int | None) -> tuple[int, list] | None:
+    heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
+    if len(heads) != 1:
+        return None
+    rest = loop.difference(heads)
+    body = nx.DiGraph()                          # (a view of a part asks its filter at every step)
+    body.add_nodes_from(rest)
+    body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
+    order = _order(graph, body, None) if rest else []
+    return None if order is None else (heads[0], order)

@@ -19,12 +19,13 @@ from functools import cached_property
 import numpy as np
 
 from .. import banks
+from ..records import record
 from . import affine
 from .env import LANES
 from .formula import formula
 from .record import SiteRecord, ranges
 from .result import Case, SiteResult, Status
-from .value import Lost, Uniform, Value, array_zeros, constant, low_zeros, resize, signed
+from .value import EVERYWHERE, Lost, Uniform, Value, array_zeros, because, constant, low_zeros, resize, signed
 
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
@@ -32,7 +33,7 @@ OWN_FORMULA = "each site's own"
 EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)         # (frozen, it would be slow to build: every pass of a loop makes them anew)
 class Observation:
     """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset: its
     address is their sum, taken when it is asked for: most observations are put back before."""
@@ -49,12 +50,11 @@ class Observation:
         return affine.add(self.base, constant(self.offset, self.base.bits)) if self.offset else self.base
 
 
-@dataclass(frozen=True)
+@record
 class Seen:
-    """An observation in one group of rows (what the group stands for, which rows)."""
+    """An observation in one group of rows (what the group stands for)."""
 
     group: str
-    rows: slice
     observation: Observation
 
 
@@ -78,6 +78,42 @@ class _Range:
         self.lines_ideal = pick(self.lines_ideal, lines_ideal, max)
 
 
+@record
+class _Doubts:
+    """Why lanes that may take part may also not: the reasons in words; data: one of them is loaded data."""
+
+    reasons: tuple[str, ...]
+    data: bool
+
+
+@record
+class _Given:
+    """A request that has no figure: only the range that its lanes allow, and why."""
+
+    reason: str
+    status: Status
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """A request with figures; reason, cases: what they depend on, where that is an unknown that multiplies the lane."""
+
+    record: SiteRecord
+    reason: str = ""
+    cases: tuple[Case, ...] = ()
+
+
+@record
+class _Asked:
+    """What an answer needs of one observation. Equal ones get equal answers."""
+
+    group: str
+    request: _Given | _Counted
+    doubts: _Doubts | None
+
+
 @dataclass
 class _Found:
     """What the observations of a site add up to."""
@@ -85,152 +121,231 @@ class _Found:
     ranges: dict[str, _Range] = field(default_factory=dict)        # group -> figures
     cases: list[Case] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
-    given: list = field(default_factory=list)                      # (group, _Given)
-    inexact: list[Lost] = field(default_factory=list)
+    given: list[tuple[str, _Given]] = field(default_factory=list)  # by group
+    inexact: list[_Doubts] = field(default_factory=list)
     patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
     uncounted: bool = False
     record: SiteRecord | None = None
 
 
-class _Given(Exception):
-    """An observation that has no table: only the range that the lanes allow."""
+class _NoFigure(Exception):
+    """There is no figure and no table for a request."""
 
-    def __init__(self, lost: Lost, status: Status):
-        self.lost, self.status = lost, status
+    def __init__(self, reason: str, status: Status):
+        self.reason, self.status = reason, status
 
 
-def conclude(index: int, access, seen: list[Seen], machine, shaped: bool, scored: dict) -> SiteResult:
-    """One answer for a site out of all its abstract requests; the assumed group's come first.
+class Conclusions:
+    """The answers for the sites of one kernel.
 
-    shaped: the block's shape is not told, and the site's address or mask is made of it.
-    scored: records of requests that other sites of the kernel have made too, and answers; added to.
+    A loop that ptxas or the front end unrolled is many sites that ask the same, up to what changes no answer. So each
+    distinct request is scored once, and each distinct set of requests answered once. (Objects that are asked about
+    outlive this: it tells them apart by their identity.)
     """
-    shift = machine.invariant_shift(access)                 # the rest of an offset changes nothing
-    question = access, shaped, tuple((s.group, id(s.observation.base), s.observation.offset % shift, id(s.observation.mask),
-                                      s.observation.exact, id(s.observation.doubts)) for s in seen)
-    answer = scored.get(question)                           # (observations outlive `scored`)
-    if answer is None:
-        answer = scored[question] = _concluded(index, access, seen, machine, shaped, shift, scored)
-    text = formula(seen[0].observation.address) if answer.formula else ""
-    return replace(answer, index=index, formula=text)
 
+    def __init__(self, machine):
+        self.machine = machine
+        self._answers: dict[tuple, SiteResult] = {}
+        self._requests: dict[tuple, _Given | _Counted] = {}
+        self._lanes: dict[int, _Lanes] = {}
+        self._doubts: dict[int, _Doubts] = {}
 
-def _concluded(index: int, access, seen: list[Seen], machine, shaped: bool, shift: int, scored: dict) -> SiteResult:
-    if seen and all(_global_only(s.observation) for s in seen):
-        return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
-    seen = [s for s in seen if not _global_only(s.observation)]
-    taking_part = any(s.observation.mask[s.rows].any() for s in seen)
-    if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
-        return SiteResult(index, Status.CONDITIONAL, "depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it",
-                          per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
-                          conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
-    if not seen:
-        return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
-    if not taking_part:
-        return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
-                          ideal_per_request=(0, 0), evidence="by rule")
-    found = _Found()
-    for s in seen:
-        o = s.observation
-        mask = o.mask[s.rows]
-        if not mask.any():
-            continue
-        if not o.exact:
-            found.inexact.extend(o.doubts or (Lost("the lanes that take part are not known"),))
-        here = found.ranges.setdefault(s.group, _Range())
+    def conclude(self, index: int, access, seen: list[Seen], shaped: bool) -> SiteResult:
+        """One answer for a site out of all its abstract requests; the assumed group's come first.
+
+        shaped: the block's shape is not told, and the site's address or mask is made of it.
+        """
+        shift = self.machine.invariant_shift(access)                 # the rest of an offset changes nothing
+        question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts))
+                                          for s in seen for o in (s.observation,)])
+        answer = self._answers.get(question)
+        if answer is None:
+            answer = self._answers[question] = self._concluded(index, access, seen, shaped, shift)
+        first = seen[0].observation if answer.formula else None
+        return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset))
+
+    def _concluded(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
+        machine = self.machine
+        here = [s for s in seen if not _global_only(s.observation)]
+        if seen and not here:
+            return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
+        taking_part = [s for s in here if self._lanes_of(s.observation).some]
+        if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
+            return SiteResult(index, Status.CONDITIONAL, "depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it",
+                              per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
+                              conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
+        if not here:
+            return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
+        if not taking_part:
+            return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
+                              ideal_per_request=(0, 0), evidence="by rule")
+        asked, exact = [], True
+        for s in taking_part:
+            exact = exact and s.observation.exact
+            asked.append(_Asked(s.group, self._request(access, s, shift, exact), self._doubts_of(s.observation)))
+        question = access, shaped, tuple(asked)
+        if question not in self._answers:
+            self._answers[question] = _answer(index, access, machine, shaped, _added_up(asked, here[0].group))
+        return self._answers[question]
+
+    def _lanes_of(self, o: Observation) -> _Lanes:
+        lanes = self._lanes.get(id(o.mask))
+        if lanes is None:
+            lanes = self._lanes[id(o.mask)] = _Lanes(o.mask)
+        return lanes
+
+    def _doubts_of(self, o: Observation) -> _Doubts | None:
+        if o.exact:
+            return None
+        doubts = self._doubts.get(id(o.doubts))
+        if doubts is None:
+            every = o.doubts or (Lost("the lanes that take part are not known"),)
+            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(d.reason for d in every)), any(d.data for d in every))
+        return doubts
+
+    def _request(self, access, s: Seen, shift: int, exact: bool) -> _Given | _Counted:
+        """The figures of an observation, or why it has none. exact: all lanes of it, and of those before, take part for certain."""
+        o, lanes = s.observation, self._lanes_of(s.observation)
         try:
-            rest = o.offset % shift
-            again = access, id(o.base), rest, id(o.mask), s.group
-            record = scored.get(again)
-            if record is None:
-                place = _take(o.address if rest else o.base, s.rows)
-                record = _score(access, place, mask, machine, s.group, found, scored, again)
-        except _Given as given:
-            found.given.append((s.group, given.with_traceback(None)))      # which would hold this frame, and this frame it
-            few, most = banks.bounds(machine, access, 1, int(mask.sum(axis=1).max()))
-            here.put(0 if o.space == "generic" else few, most, None, None)      # a generic access may be elsewhere
-            found.patterns.setdefault(s.group, set()).add("?")
+            place = _place(access, o, shift, self.machine)
+            question = access, place.code, lanes.code, *((s.group, exact) if place.varying else ())
+            request = self._requests.get(question)
+            if request is None:
+                request = self._requests[question] = _scored(access, place, o.mask, self.machine, s.group, exact)
+        except _NoFigure as none:
+            low, high = banks.bounds(self.machine, access, 1, lanes.most)
+            return _Given(none.reason, none.status, 0 if o.space == "generic" else low, high)      # a generic access may be elsewhere
+        if request.record.faults:
+            return _Given(request.record.doubt, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))
+        return request
+
+
+class _Lanes:
+    """A mask of lanes that may take part. code: its bytes; some: there is one; most: in a row."""
+
+    def __init__(self, mask: np.ndarray):
+        self.mask, self.code = mask, mask.tobytes()
+        self.some = b"\1" in self.code
+
+    @cached_property
+    def most(self) -> int:
+        return int(self.mask.sum(axis=1).max())
+
+
+def _added_up(asked: list[_Asked], main: str) -> _Found:
+    """What the requests of a site come to. main: the group whose figures are shown by the place of the array."""
+    found = _Found()
+    for one in asked:
+        if one.doubts is not None:
+            found.inexact.append(one.doubts)
+        here = found.ranges.setdefault(one.group, _Range())
+        request = one.request
+        if isinstance(request, _Given):
+            found.given.append((one.group, request))
+            here.put(request.low, request.high, None, None)
+            found.patterns.setdefault(one.group, set()).add("?")
             continue
-        t = record.totals()
-        if record.faults:
-            found.given.append((s.group, _Given(Lost(record.doubt), Status.UNKNOWN)))
-            here.put(*banks.bounds(machine, access, 1, int(mask.sum(axis=1).max())), None, None)
-            found.patterns.setdefault(s.group, set()).add("?")
-            continue
-        found.record = found.record or record
+        requests = request.record
+        t = requests.totals()
+        found.record = found.record or requests
         found.uncounted = found.uncounted or t.uncounted
-        found.patterns.setdefault(s.group, set()).update(k[:2] for k in record.scored)
-        lines = (min(x[8] for x in record.scored.values()), t.line_class_max, t.lines_ideal) if t.uncounted else (None, None, None)
+        found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
+        lines = (min(x[8] for x in requests.scored.values()), t.line_class_max, t.lines_ideal) if t.uncounted else (None, None, None)
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *lines)
-        if record.loose and record.loose not in found.reasons:
-            found.reasons.append(record.loose)
-        if record.residues and s.group == seen[0].group:
-            found.cases += [c for c in record.base_cases() if c not in found.cases]
-    return _answer(index, access, machine, shaped, found)
+        cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
+        found.reasons += [r for r in dict.fromkeys((request.reason, requests.loose)) if r and r not in found.reasons]
+        found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
+    return found
 
 
 def _global_only(o: Observation) -> bool:
     """A generic access to memory that is certainly not shared."""
-    if o.space != "generic" or o.address.poison is not None:
+    if o.space != "generic" or o.base.poison is not None:
         return False
-    if any(u.kind == "window" and u.key == "shared" or "shared_window" in u.name for u, _ in o.address.terms):
+    if any(u.kind == "window" and u.key == "shared" or "shared_window" in u.name for u, _ in o.base.terms):
         return False
-    return not o.address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.address.terms)
+    return not o.base.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.base.terms)
 
 
-def _take(value: Value, part: slice) -> Value:
-    pick = lambda a: a if a is None or a.shape[0] == 1 else a[part]
-    return Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid, pick(value.poison), value.why)
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """An address as far as it decides a request, less a multiple of the shift that changes no count.
+
+    numbers: (rows, lanes) or less; zeros: low bits that unknowns leave alone; line: not 0: known modulo this only;
+    varying: unknowns with what each is multiplied by in the lanes; code: what tells it from others.
+    """
+
+    numbers: np.ndarray
+    zeros: int
+    line: int
+    varying: tuple[tuple[Uniform, np.ndarray], ...]
+    code: tuple
 
 
-def _score(access, address: Value, mask: np.ndarray, machine, group: str, found: _Found, scored: dict, again: tuple) -> SiteRecord:
-    """Score all rows of a group; unknowns that multiply the lane are tabulated. again: what names the same question."""
-    if address.poison is not None and (np.broadcast_to(address.poison, mask.shape) & mask).any():
-        why = address.why or Lost("an address that is not known")
-        raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+def _place(access, o: Observation, shift: int, machine) -> _Place:
+    """Raises _NoFigure where the address is not known."""
+    value, moved = o.base, o.offset % shift
     line = 0
-    if address.valid is not None and address.valid < min(32, address.bits):
+    if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
+        raise _not_known(value, moved, "an address that is not known")
+    if value.valid is not None and value.valid < min(32, value.bits):
         line = line_of(machine, access)
-        if (1 << address.valid) % line or access.bypass:
-            why = address.why or Lost("an address of which only the low bits are known")
-            raise _Given(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+        if (1 << value.valid) % line or access.bypass:
+            raise _not_known(value, moved, "an address of which only the low bits are known")
     zeros, varying = 32, []
-    for u, c in address.terms:
-        if not resize(c, 32).any():        # whole multiples of 2**32: lanes that meet in shared memory agree on them
+    for u, c in value.terms:
+        common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
+        if common >= 32:                   # whole multiples of 2**32: lanes that meet in shared memory agree on them
             continue
-        if _varies(c, mask):
+        if _varies(c, o.mask):
             varying.append((u, c))
         else:
-            zeros = min(zeros, u.zeros + array_zeros(c))
-    base = signed(affine.fit(address, 32).base).astype(np.int64)
-    base = np.broadcast_to(base, mask.shape)
-    weights = np.ones(mask.shape[0], np.int64)
-    trip = np.zeros(mask.shape[0], np.int64)
-    if not varying:
-        shift = machine.invariant_shift(access)
-        base = base - int(base[0, 0]) // shift * shift
-        key = access, zeros, line, mask.tobytes(), base.tobytes()
-        if key not in scored:
-            scored[key] = SiteRecord(machine, access)
-            scored[key].add(base, mask, weights, trip, None, zeros, line)
-        scored[again] = scored[key]
-        return scored[key]
-    record = SiteRecord(machine, access)
-    choices = [(u, c) for u, c in varying if u.low == 0 and u.high is not None and u.high <= 3]
-    others = [(u, c) for u, c in varying if (u, c) not in choices]
-    if len(others) > 1 or len(choices) > EXTRA_SYMBOLS or line:
-        names = " and ".join(dict.fromkeys(u.name for u, _ in varying))
-        raise _Given(Lost(f"{names} multiply the lane"), Status.BOUNDED)
+            zeros = min(zeros, u.zeros + common)
+    numbers = resize(value.base, 32)
+    if moved:
+        numbers = numbers + np.uint32(o.offset & 0xffffffff)
+    numbers = signed(numbers).astype(np.int64)
+    numbers -= int(numbers[0, 0]) // shift * shift
+    code = zeros, line, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
+    return _Place(numbers, zeros, line, tuple(varying), code)
+
+
+def _not_known(value: Value, moved: int, words: str) -> _NoFigure:
+    why = (because(value) if moved else value.why) or Lost(words)
+    return _NoFigure(why.reason, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+
+
+def _scored(access, place: _Place, mask: np.ndarray, machine, group: str, exact: bool) -> _Counted:
+    """Score all rows of a group; unknowns that multiply the lane are tabulated."""
+    choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
+    others = [(u, c) for u, c in place.varying if (u, c) not in choices]
+    if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
+        names = " and ".join(dict.fromkeys(u.name for u, _ in place.varying))
+        raise _NoFigure(f"{names} multiply the lane", Status.BOUNDED)
+    base = np.broadcast_to(place.numbers, mask.shape)
+    factors = [np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape) for _, c in choices + others]
+    rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))
+    base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
-    for u, c in choices:
-        c = np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape)
+    for (u, _), c in zip(choices, factors):
         variants = [v + c * k for v in variants for k in range(u.high + 1)]
-    if not others:
-        for v in variants:
-            record.add(v, mask, weights, trip, None, zeros)
-        return record
-    _tabulate(record, variants, others[0], mask, weights, trip, zeros, machine, access, group, found)
-    return record
+    record = SiteRecord(machine, access, many_trips=True)          # no trips are counted here
+    if others:
+        return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
+    for v in variants:
+        record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
+    record.flush()
+    return _Counted(record)
+
+
+def _distinct_rows(base: np.ndarray, mask: np.ndarray, factors: list[np.ndarray], shift: int) -> tuple[list[int], np.ndarray]:
+    """The first of the rows that are alike up to a multiple of `shift`, and how many each stands for: most warps differ by that only."""
+    first = np.take_along_axis(base, mask.argmax(axis=1)[:, None], 1)
+    columns = base - first // shift * shift, mask, *factors
+    found: dict[tuple, list[int]] = {}
+    for row in range(len(base)):
+        found.setdefault(tuple([column[row].tobytes() for column in columns]), []).append(row)
+    return [same[0] for same in found.values()], np.array([len(same) for same in found.values()], np.int64)
 
 
 def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
@@ -241,15 +356,14 @@ def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
     return bool(((wide != first) & mask).any())
 
 
-def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, access, group: str, found: _Found) -> None:
+def _tabulated(record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, weights, zeros, group: str, exact: bool) -> _Counted:
     """The figure as a function of an unknown that multiplies the lane.
 
     Banks depend on the unknown modulo a period; whether two lanes share a word does so too, except for
     the few numbers at which two lanes come to lie within a word of each other. So: every residue, at
     a number far from all of those, and each of those by itself.
     """
-    u, c = term
-    c = np.broadcast_to(signed(resize(c, 32)).astype(np.int64), mask.shape)
+    machine, access = record.machine, record.access
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
     line = line_of(machine, access)
     period = max(1, line // min(unit, line))
@@ -260,35 +374,33 @@ def _tabulate(record, variants, term, mask, weights, trip, zeros, machine, acces
     else:
         residues = range(0, period, step) if step < period else (0,)
         if len(residues) > MOST_RESIDUES:
-            raise _Given(Lost(f"{u.name} multiplies the lane"), Status.BOUNDED)
+            raise _NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
         numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step)
         if numbers is None:
-            raise _Given(Lost(f"{u.name} multiplies the lane"), Status.BOUNDED)
+            raise _NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
         far = max([abs(n) for n in numbers], default=0)
         generic = [(far // period + 2) * period + r for r in residues]
-    generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, bool(found.inexact))
+    generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
     every = [*generic, *numbers]
     stacked = np.concatenate([v + c * n for n in every for v in variants])
-    each = np.tile(mask, (len(every) * len(variants), 1))
-    ones = np.ones(len(stacked), np.int64)
-    record.add(stacked, each, ones, np.zeros(len(stacked), np.int64), None, zeros)
+    times = len(every) * len(variants)
+    each = np.tile(mask, (times, 1))
+    record.add(stacked, each, np.tile(weights, times), np.zeros(len(stacked), np.int64), None, zeros)
+    record.flush()
     some = mask.any(axis=1)
     figures = SiteRecord(machine, access).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
     low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
     figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
     usual = {n % period: figure[n] for n in generic}
-    if _to_tell(u) not in found.reasons:
-        found.reasons.append(_to_tell(u))
     prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
+    cases = []
     for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} exactly in")):
         folded: dict[tuple, list[int]] = {}
         for n, key in sorted(table.items()):
             folded.setdefault(key, []).append(n)
-        for key, where in sorted(folded.items(), key=lambda kv: kv[1][0]):
-            case = Case(f"{prefix}{words} {ranges(where)}", *key)
-            if case not in found.cases:
-                found.cases.append(case)
+        cases += [Case(f"{prefix}{words} {ranges(where)}", *key) for key, where in sorted(folded.items(), key=lambda kv: kv[1][0])]
+    return _Counted(record, _to_tell(u), tuple(cases))
 
 
 _NUMBERED = re.compile(r".*_param_(\d+)")
@@ -302,7 +414,7 @@ def _to_tell(u: Uniform) -> str:
     return f"{u.name}, which is not told (--block)" if u.kind == "block shape" else u.name
 
 
-def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, inexact: bool) -> tuple[list[int], list[int]]:
+def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact: bool) -> tuple[list[int], list[int]]:
     """The numbers whose addresses an access of this width may have: a launch that does not fault has no others."""
     def faults(n: int) -> bool:
         for v in variants:
@@ -316,8 +428,8 @@ def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, in
         return generic, numbers
     wrong = {n for n in (*generic, *numbers) if faults(n)}
     left = [n for n in generic if n not in wrong], [n for n in numbers if n not in wrong]
-    if wrong and (inexact or len(variants) > 1) or not any(left):      # perhaps they fault only in lanes that take no part
-        raise _Given(Lost(f"an address that {u.name} may misalign for {access.width} bytes: the hardware would fault"), Status.UNKNOWN)
+    if wrong and (not exact or len(variants) > 1) or not any(left):      # perhaps they fault only in lanes that take no part
+        raise _NoFigure(f"an address that {u.name} may misalign for {access.width} bytes: the hardware would fault", Status.UNKNOWN)
     return left
 
 
@@ -332,8 +444,7 @@ def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: in
     for v in variants:
         gap = np.broadcast_to(v, mask.shape)
         gap = gap[:, second] - gap[:, first]
-        rows = slice(1) if all((x == x[:1]).all() for x in (slope, gap, use)) else slice(None)       # as in most blocks
-        k, g = slope[rows][use[rows]], gap[rows][use[rows]]
+        k, g = slope[use], gap[use]
         k, g = np.where(k < 0, -k, k), np.where(k < 0, -g, g)
         pairs = np.array(sorted(set(zip(k.tolist(), g.tolist()))), np.int64).reshape(-1, 2).T
         low, high = -((reach - 1 - pairs[1]) // pairs[0]), (pairs[1] + reach - 1) // pairs[0]
@@ -376,10 +487,10 @@ def _answer(index, access, machine, shaped: bool, found: _Found) -> SiteResult:
         if status == Status.UNKNOWN and shaped and not unresolved >= set(found.ranges):
             table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                           for name, r in found.ranges.items())
-            return SiteResult(index, Status.CONDITIONAL, f"depends on the block's shape, which is not told (--block); {worst.lost.reason}",
+            return SiteResult(index, Status.CONDITIONAL, f"depends on the block's shape, which is not told (--block); {worst.reason}",
                               per_request=_hull(low, high, found), conditions=table, **base)
         per = None if status == Status.UNKNOWN else (low, high)
-        return SiteResult(index, status, worst.lost.reason, per_request=per, **base)
+        return SiteResult(index, status, worst.reason, per_request=per, **base)
     if found.cases:
         return SiteResult(index, Status.CONDITIONAL, _dependence(found.reasons), per_request=_hull(low, high, found),
                           conditions=tuple(found.cases), **base)
@@ -424,6 +535,6 @@ def _ways(patterns) -> int | None:
     return max(ways) if ways and min(ways) >= 0 else None
 
 
-def _mask_words(doubts: list[Lost]) -> str:
-    names = list(dict.fromkeys(d.reason for d in doubts))
+def _mask_words(doubts: list[_Doubts]) -> str:
+    names = list(dict.fromkeys(reason for d in doubts for reason in d.reasons))
     return "which lanes take part depends on " + "; ".join(names[:3])

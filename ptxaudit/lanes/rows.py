@@ -23,13 +23,13 @@ NARROW = (16, 12, 8)      # block widths, in threads, that show what a narrow bl
 
 @dataclass(frozen=True)
 class Rows:
-    """env: all rows. groups: (what a group of rows stands for, its rows); the first is the assumed one.
+    """env: all rows. group: what they stand for; the first batch of several is the assumed one.
 
     assumed: sentences for the report. shape_known: the block's shape is told, by a launch or the file.
     """
 
     env: Environment
-    groups: tuple[tuple[str, slice], ...]
+    group: str
     assumed: tuple[str, ...] = ()
     shape_known: bool = True
 
@@ -57,7 +57,7 @@ def three(numbers) -> tuple[int, int, int]:
 
 
 def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bool) -> list[Rows]:
-    """The batches of rows to look at; the groups of the first batch come first.
+    """The batches of rows to look at, the assumed one first.
 
     launch: with a shape, or None; told: a launch whose parameters count, or None.
     two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
@@ -65,14 +65,14 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
     """
     if launch is not None:
         block = three(launch.block)
-        return [Rows(environment(function, launch, facts, block), (("the launch", slice(None)),))]
+        return [Rows(environment(function, launch, facts, block), "the launch")]
     param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
     stated = dict(cluster=function.cluster, facts=facts, dynamic_shared=facts.dynamic_shared, grid=facts.grid,
                   param_bytes=param_bytes, param_known=param_known)
     block = facts.block or function.block
     if block is not None:
         exists, tid, warp = thread_rows(block)
-        return [Rows(Environment(function, exists, tid, warp, block=block, **stated), (("the stated block", slice(None)),))]
+        return [Rows(Environment(function, exists, tid, warp, block=block, **stated), "the stated block")]
     limit = min(function.max_threads or 1024, 1024)
     where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
     assumed = (f"block: {where}; a warp is taken as 32 consecutive tid.x",)
@@ -94,7 +94,7 @@ def _batch(function: Function, shape: tuple[int, str, int], stated: dict, assume
     env = _ShapedEnvironment(function, np.ones((rows, LANES), bool), (linear % across, tid_y, tid_z),
                              np.arange(rows, dtype=np.uint32)[:, None], **stated)
     env.width = width
-    return Rows(env, ((name, slice(None)),), assumed, shape_known=False)
+    return Rows(env, name, assumed, shape_known=False)
 
 
 class _ShapedEnvironment(Environment):

@@ -233,7 +233,6 @@ class Interpreter:
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
-        self.parting: set[int] = set()     # blocks where lanes were seen to part when it was tried to unroll
         self.settled: dict[int, tuple[dict, dict, dict]] = {}
         self.ahead = ahead
         self.unrolled: set[int] = set()    # heads of loops that were, once at least
@@ -280,21 +279,29 @@ class Interpreter:
             return
         entry = self._join(head, arriving)
         mark = self._mark(loop)
-        self.parting -= loop.inside
         if self.trips > ALL_TRIPS:
             self.stuck.add(head)
-        if head in self.stuck or self._hopeless(head) or not self._unroll(loop, entry):
+        trial = self._trial(loop, entry)
+        if self._hopeless(loop, trial):
+            self.stuck.add(head)
+        if head in self.stuck or not self._unroll(loop, entry):
             if self.unrolling and head in self.stuck:      # widened, its branches are no more decided than before
                 raise Undecided
             self._rollback(mark)
-            self._widen(loop, entry, mark)
+            self._widen(loop, entry, mark, trial)
 
-    def _hopeless(self, head: int) -> bool:
-        """What the loop carries does not decide its branches."""
-        if self.ahead is None or head not in self.ahead.held or head in self.ahead.unrolled:
-            return False
-        self.stuck.add(head)
-        return True
+    def _trial(self, loop: Loop, state: State) -> View:
+        """What the loop's code shows of a trip from this state."""
+        view = self._view(state.copy())
+        for k, op in loop.trip.steps:
+            execute(op, view, k)
+        return view
+
+    def _hopeless(self, loop: Loop, trial: View) -> bool:
+        """It cannot be told from what is known whether lanes leave the loop where they first can."""
+        if self.ahead is not None and loop.head in self.ahead.held and loop.head not in self.ahead.unrolled:
+            return True
+        return bool(loop.trip.leaving) and (guard := loop.trip.leaving[0]) is not None and guard_mask(trial, guard)[1] is not None
 
     def _mark(self, loop: Loop) -> Mark:
         """What a run of the loop may change, as it is before."""
@@ -343,7 +350,7 @@ class Interpreter:
             self.unrolling -= 1
             self.widening = widening
 
-    def _widen(self, loop: Loop, entry: State, mark: Mark) -> None:
+    def _widen(self, loop: Loop, entry: State, mark: Mark, trial: View) -> None:
         """Find a state at the head that every trip keeps; see the module."""
         head = loop.head
         unrolling, self.unrolling = self.unrolling, 0
@@ -351,12 +358,15 @@ class Interpreter:
             self.stuck -= loop.inside
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
-        hypothesis, steps, zeros, apart = self._begun(loop, entry)
+        hypothesis, steps, zeros, apart = self._begun(loop, entry, trial)
+        apart = apart and entry.exact
         self.fresh += 1
         trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
             start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
+            if not attempt and start.exact and not apart:
+                apart = self._leaves_apart(loop, start)
             start.exact = start.exact and not apart and not self._exits_apart(loop)
             back = self._pass(loop, start.copy())
             if not back:
@@ -367,7 +377,7 @@ class Interpreter:
                 if not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
                     changed = True
                     continue
-                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt, trip, name in loop.tangled)
+                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt, trip, name in loop.trip.tangled)
                 if verdict == "opaque" and hypothesis[name] != "opaque":
                     came = arrived.registers.values.get(name)
                     why = came and because(came)
@@ -378,8 +388,8 @@ class Interpreter:
                     hypothesis[name] = verdict
                     if name in zeros:
                         zeros[name] = (zeros[name][0], False)
-            if start.exact and self._exits_apart(loop):
-                changed = True
+            if (start.exact or apart) and self._exits_apart(loop) is not apart:
+                changed, apart = True, False
             if not changed:
                 break
         else:
@@ -396,28 +406,29 @@ class Interpreter:
         if self._exits_apart(loop):
             self._forget_trips(loop)
 
-    def _begun(self, loop: Loop, entry: State) -> tuple[dict, dict, dict, bool]:
+    def _begun(self, loop: Loop, entry: State, trial: View) -> tuple[dict, dict, dict, bool]:
         """(hypothesis, steps, zeros, whether lanes leave the loop in different trips) to begin with: what held when the
         loop was run last, or for the one that ran ahead; else each register stays the same, or moves by the step that the
         loop's code shows."""
         if loop.head in self.settled:
             return *self.settled[loop.head], False
-        parting = not self.parting.isdisjoint(loop.exits + loop.outward)
         hypothesis, steps = {name: "same" for name in loop.carried}, {}
         if self.ahead is not None and loop.head in self.ahead.held:
             held, steps, zeros, apart = self.ahead.held[loop.head]
-            return hypothesis | held, dict(steps), dict(zeros), apart or parting
-        view = self._view(entry)
-        for name, added in loop.steps.items():
-            old = entry.registers.values.get(name)
-            if old is None or old.base.dtype == bool or old.poison is not None or old.valid is not None:
+            return hypothesis | held, dict(steps), dict(zeros), apart
+        for name in loop.trip.moved:
+            old, new = entry.registers.values.get(name), trial.registers.values.get(name)
+            if old is None or new is None or old.base.dtype != new.base.dtype or old.base.dtype == bool or old.poison is not None:
                 continue
-            step = constant(0, old.bits)
-            for sign, operand in added:
-                step = (affine.add if sign > 0 else affine.subtract)(step, view.read(operand))
+            step = affine.subtract(new, old)
             if step.poison is None and step.valid is None:
                 hypothesis[name], steps[name] = "step", squeeze(step)
-        return hypothesis, steps, {}, parting
+        return hypothesis, steps, {}, False
+
+    def _leaves_apart(self, loop: Loop, start: State) -> bool:
+        """As far as the loop's code shows, its lanes leave it in different trips."""
+        trial = self._trial(loop, start)
+        return any(guard is not None and not _is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
 
     def _decisions_open(self, loop: Loop) -> bool:
         return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
@@ -666,8 +677,6 @@ class Interpreter:
             return
         uniform = _is_uniform(guard)
         if self.unrolling:
-            if not uniform:
-                self.parting.add(block)
             raise Undecided
         why = _doubt(guard, self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")

@@ -16,10 +16,10 @@ import networkx as nx
 import numpy as np
 
 from ..graph import END, Graph, Slice, tree_spans
-from ..ir import Const, Function, Instruction, Op, Operand, Reg
+from ..ir import Function, Instruction, Op, Reg
+from .trips import Piece, Trip, trip_of
 
 MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
-Sum = tuple[tuple[int, Operand], ...]          # of (sign, operand)s
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,8 @@ class Loop:
     """What never changes of a loop.
 
     body: its order of running, without the head. targets: its blocks and those that it leads to. sites, written:
-    accesses and registers in it. carried: those of them that the next trip reads, ("local",) for local memory. forks, exits: its blocks that end in a jump, those that may leave it. outward: those
-    whose ways meet outside of it. steps: registers to which a trip seems to add something that no trip changes, as
-    (sign, operand)s. Only a guess of what will be found to hold: it saves the trip that would look for it.
+    accesses and registers in it. carried: those of them that the next trip reads, ("local",) for local memory. forks,
+    exits: its blocks that end in a jump, those that may leave it. outward: those whose ways meet outside of it.
     """
 
     head: int
@@ -42,8 +41,7 @@ class Loop:
     forks: tuple[int, ...]
     exits: tuple[int, ...]
     outward: tuple[int, ...]
-    steps: dict[str, Sum]
-    tangled: frozenset
+    trip: Trip
 
 
 class Paths:
@@ -77,28 +75,24 @@ class Paths:
             sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
                      if self.function.instructions[k].site is not None)
             written = self._written(inside)
-            every = frozenset(written)
-            steps, tangled = self._changes(head, body, inside, every)
+            carried = tuple(n for n in written if n == ("local",) or n in self.live[head])
+            exits = tuple(b for b in inside if not ways[b] <= inside)
             self._loops[head] = Loop(
-                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), every,
-                carried=tuple(n for n in written if n == ("local",) or n in self.live[head]),
+                head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), frozenset(written), carried, exits=exits,
                 forks=tuple(b for b in inside if last(b).control is not None),
-                exits=tuple(b for b in inside if not ways[b] <= inside),
                 outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside),
-                steps=steps, tangled=tangled)
+                trip=self._trip(head, body, inside, exits, frozenset(written), carried))
         return self._loops[head]
 
-    def _changes(self, head: int, body: list, inside: frozenset[int], written: frozenset) -> tuple[dict[str, Sum], frozenset]:
-        """(steps, tangled) of a `Loop`, read off its code."""
+    def _trip(self, head: int, body: list, inside: frozenset[int], exits: tuple[int, ...], written: frozenset, carried: tuple) -> Trip:
         once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
-        now: dict[str, _Change] = {}        # register -> what this trip has made of it
+        pieces = []
         for element in (head, *body):
             for b in sorted(_blocks_of([element])):
-                for op in self._ops_of(b):
-                    change = _change(op, now, written) if b in once or element != b else _TANGLED
-                    now.update((d.name, change if element == b else _blurred(change)) for d in op.dst if d is not None)
-        sums = {name: c.added for name, c in now.items() if c.root == name and c.added}
-        return sums, frozenset(name for name, c in now.items() if c is _TANGLED)
+                control = self.function.instructions[self.graph.ends[b] - 1].control
+                pieces.append(Piece(tuple(self._ops_of(b)), b in once and element == b, element != b, b in exits,
+                                    control.guard if control is not None else None))
+        return trip_of(pieces, written, carried)
 
     def _above(self, block: int, top: int) -> set[int]:
         """A block and its dominators, up to one of them."""
@@ -108,16 +102,17 @@ class Paths:
             out.add(block)
         return out
 
-    def _ops_of(self, block: int) -> Iterator[Op]:
-        """The operations of the slice in a block."""
+    def _ops_of(self, block: int) -> Iterator[tuple[int, Op]]:
+        """The operations of the slice in a block, each with its instruction."""
         for k in range(self.graph.starts[block], self.graph.ends[block]):
             if k in self.part.instructions:
-                yield from self.part.ops[k]
+                for op in self.part.ops[k]:
+                    yield k, op
 
     def _written(self, inside: frozenset[int]) -> tuple:
         names: dict = {}
         for b in inside:
-            for op in self._ops_of(b):
+            for _, op in self._ops_of(b):
                 names.update((d.name, None) for d in op.dst if d is not None)
                 if op.name == "store" and op.space == "local":
                     names[("local",)] = None
@@ -142,7 +137,7 @@ class Paths:
         held = {}
         for head, body in _loops_of(self.order):
             live, inside = self.live[head], self.loop(head, body).inside
-            held.update(((d.name, head), d) for b in inside for op in self._ops_of(b) for d in op.dst
+            held.update(((d.name, head), d) for b in inside for _, op in self._ops_of(b) for d in op.dst
                         if d is not None and d.name in live)
         if not held:
             return None
@@ -256,45 +251,6 @@ class Paths:
     def _spans(self) -> dict[int, tuple[int, int]]:
         """In the tree of post-dominators from the end."""
         return tree_spans(self.graph.postdominators, END)
-
-
-@dataclass(frozen=True)
-class _Change:
-    """What a trip makes of a register: the sum of one register, as it was when the trip began, and of operands that no
-    trip changes; where root is "", another linear function of such, or nothing of the kind (_TANGLED)."""
-
-    root: str = ""
-    added: Sum = ()
-
-
-_LINEAR, _TANGLED = _Change(), _Change()
-_LINEAR_OPS = frozenset(("mov", "add", "sub", "add3.carry", "mul", "mad", "mulwide.s", "mulwide.u", "madwide.s", "madwide.u", "neg", "shl",
-                         "zext", "sext", "trunc", "cat", "extract", "cvta", "cvta.to"))
-
-
-def _blurred(change: _Change) -> _Change:
-    """What becomes of a change that is made several times."""
-    return change if change is _TANGLED else _LINEAR
-
-
-def _change(op: Op, now: dict[str, _Change], written: frozenset) -> _Change:
-    if op.guard is not None or op.name not in _LINEAR_OPS:
-        varying = any(isinstance(s, Reg) and s.name in written for s in op.src)
-        return _TANGLED if varying or op.guard is not None else _LINEAR
-    root, added, plain = "", [], op.name in ("mov", "add", "sub") or op.name == "add3.carry" and all(isinstance(s, Const) and s.value == 0 for s in op.src[3:])
-    for position, operand in enumerate(op.src[:3]):
-        sign = -1 if op.name == "sub" and position else 1
-        if not isinstance(operand, Reg) or operand.name not in written:
-            added.append((sign, operand))
-            continue
-        before = now.get(operand.name) or _Change(operand.name)
-        if before is _TANGLED:
-            return _TANGLED
-        if before is _LINEAR or root or sign < 0:
-            plain = False
-        root = before.root
-        added += before.added
-    return _Change(root, tuple(added)) if plain and root else _LINEAR
 
 
 def set_bits(number: int) -> np.ndarray:

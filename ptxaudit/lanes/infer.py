@@ -8,17 +8,16 @@ one, and loops are unrolled; where they are not, both ways are taken and values 
 - a choice that lanes make apart leaves opaque lanes where the values differ.
 
 A loop that cannot be unrolled is entered with an induction hypothesis for each register that it
-changes — `entry + step·k`, with k the trip — and the hypothesis is kept only if running the body
-from it gives `entry + step·(k+1)`. A register that only moves uniformly over the lanes falls back to
-`entry + u`; one that does neither becomes opaque. Nothing is assumed that was not verified.
+carries from trip to trip, which is kept only if running the body bears it out (`hypothesis`). To begin
+with a good one, what the loops carry is run ahead where it is a small part of all (`Paths.carried`), or
+the steps are read off the code (`trips`): most loops are then run once. Nothing is assumed that was not verified.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,14 +26,13 @@ from ..ir import Function, Op, Reg, Special
 from ..reducible import reducible
 from . import affine, clusters
 from .effects import Registers, View, execute, forget_local, guard_mask
+from .hypothesis import Hypothesis
 from .loops import Loop, Paths
 from .observe import Conclusions, Observation, Seen
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .value import (
-    EVERYWHERE, Lost, Uniform, Value, array_zeros, because, constant, lane_uniform, modulo, opaque, same, signed, squeeze, term_zeros, unknown,
-    wholly_opaque,
-)
+from .states import OUTER, Branches, State, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
+from .value import EVERYWHERE, Lost, Uniform, Value, array_zeros, because, constant, opaque, same, signed, squeeze, term_zeros, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
@@ -42,12 +40,6 @@ ALL_TRIPS = 2048           # trips of all loops together: one inside others is f
 WIDEN_PASSES = 12
 LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
 MOST_DEAD = 2              # a state is rid of registers that are read no more when they are so many times the others
-MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are not known
-WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
-
-
-# unknowns that are one number for the whole kernel, in whatever trip they are read
-_OUTER = frozenset(("parameter", "pointer", "shared", "block", "block shape", "variable", "window"))
 
 
 class Undecided(Exception):
@@ -66,24 +58,6 @@ class Inference:
     assumed: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class State:
-    """What is known where a block begins. doubts: undecided branches that led here, as reasons."""
-
-    registers: Registers
-    mask: np.ndarray
-    exact: bool = True
-    doubts: tuple[Lost, ...] = ()
-
-    def copy(self) -> State:
-        """A state that is somebody else's to change."""
-        return State(Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.doubts)
-
-    def of(self, mask: np.ndarray) -> State:
-        """The same with other lanes, to be sent on: the registers are this one's."""
-        return State(self.registers, mask, self.exact, self.doubts)
-
-
 @dataclass(frozen=True)
 class Mark:
     """What a run of a loop may change, as it was before: numbers of observations, arriving states, decisions."""
@@ -91,20 +65,6 @@ class Mark:
     seen: dict[int, int]
     incoming: dict[int, list]
     kinds: dict[int, frozenset[str] | None]
-
-
-@dataclass
-class _Branches:
-    """How the branches of the blocks were taken: "apart" (known, by lanes of one warp differently),
-    "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
-
-    kinds: dict[int, frozenset[str]] = field(default_factory=dict)
-
-    def put(self, block: int, kind: str) -> None:
-        self.kinds[block] = self.kinds.get(block, frozenset()) | {kind}
-
-    def any(self, block: int, *kinds: str) -> bool:
-        return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
 def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], deadline: float | None) -> Inference:
@@ -222,7 +182,7 @@ class Interpreter:
         self.accesses, self.deadline = accesses, deadline
         self.uniform = {d.name for ops in part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
-        self.branches = _Branches()
+        self.branches = Branches()
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
         self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)
         self.fresh = 0
@@ -233,14 +193,13 @@ class Interpreter:
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
-        self.settled: dict[int, tuple[dict, dict, dict]] = {}
+        self.settled: dict[int, Hypothesis] = {}
         self.ahead = ahead
         self.unrolled: set[int] = set()    # heads of loops that were, once at least
-        self.held: dict[int, tuple[dict, dict, dict, bool]] = {}      # head -> the hypothesis that held last, whether lanes left apart
+        self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
         self.failure = ""
         self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
-        self._blame: dict = {} if ahead is None else dict(ahead._blame)             # (loop head, register) -> why it is opaque there
         self.paths = paths
 
     def run(self) -> None:
@@ -351,54 +310,37 @@ class Interpreter:
             self.widening = widening
 
     def _widen(self, loop: Loop, entry: State, mark: Mark, trial: View) -> None:
-        """Find a state at the head that every trip keeps; see the module."""
+        """Find a state at the head that every trip keeps; see `hypothesis`."""
         head = loop.head
         unrolling, self.unrolling = self.unrolling, 0
         if not self.widening:
             self.stuck -= loop.inside
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
-        hypothesis, steps, zeros, apart = self._begun(loop, entry, trial)
-        apart = apart and entry.exact
+        supposed, apart = self._supposed(loop, entry, trial)
         self.fresh += 1
         trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
-            start = self._hypothetical(entry, hypothesis, steps, zeros, trip, head)
+            start = supposed.state(entry, trip)
             if not attempt and start.exact and not apart:
                 apart = self._leaves_apart(loop, start)
             start.exact = start.exact and not apart and not self._exits_apart(loop)
             back = self._pass(loop, start.copy())
             if not back:
                 break
-            arrived = self._join_back(loop, back)
-            changed = False
-            for name in loop.carried:
-                if not attempt and hypothesis[name] == "step" and self._restep(name, start, arrived, steps, trip):
-                    changed = True
-                    continue
-                verdict = self._verify(name, hypothesis[name], entry, start, arrived, steps, zeros, attempt, trip, name in loop.trip.tangled)
-                if verdict == "opaque" and hypothesis[name] != "opaque":
-                    came = arrived.registers.values.get(name)
-                    why = came and because(came)
-                    if why and why.data:
-                        self._blame[head, name] = why
-                if verdict != hypothesis[name] or name in zeros and zeros[name][1]:
-                    changed = True
-                    hypothesis[name] = verdict
-                    if name in zeros:
-                        zeros[name] = (zeros[name][0], False)
+            changed = supposed.weakened(loop, entry, start, self._join_back(loop, back), trip, not attempt)
             if (start.exact or apart) and self._exits_apart(loop) is not apart:
                 changed, apart = True, False
             if not changed:
                 break
         else:
             self._rollback(mark, decisions=False)
-            start = self._hypothetical(entry, {n: "opaque" for n in loop.carried}, {}, {}, trip, head)
+            start = supposed.nothing().state(entry, trip)
             start.exact = False
             self._pass(loop, start)
-        self.settled[head] = hypothesis, steps, zeros
-        self.held[head] = hypothesis, steps, zeros, self._exits_apart(loop)
+        self.settled[head] = supposed
+        self.held[head] = supposed, self._exits_apart(loop)
         self.unrolling = unrolling
         self.widening -= 1
         if unrolling and self._decisions_open(loop):
@@ -406,112 +348,28 @@ class Interpreter:
         if self._exits_apart(loop):
             self._forget_trips(loop)
 
-    def _begun(self, loop: Loop, entry: State, trial: View) -> tuple[dict, dict, dict, bool]:
-        """(hypothesis, steps, zeros, whether lanes leave the loop in different trips) to begin with: what held when the
-        loop was run last, or for the one that ran ahead; else each register stays the same, or moves by the step that the
-        loop's code shows."""
-        if loop.head in self.settled:
-            return *self.settled[loop.head], False
-        hypothesis, steps = {name: "same" for name in loop.carried}, {}
-        if self.ahead is not None and loop.head in self.ahead.held:
-            held, steps, zeros, apart = self.ahead.held[loop.head]
-            return hypothesis | held, dict(steps), dict(zeros), apart
+    def _decisions_open(self, loop: Loop) -> bool:
+        return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
+
+    def _supposed(self, loop: Loop, entry: State, trial: View) -> tuple[Hypothesis, bool]:
+        """What to begin with, and whether lanes leave the loop in different trips: what held when the loop was run last, or for
+        the one that ran ahead; else each register stays the same, or moves by the step that the loop's code shows."""
+        head = loop.head
+        if head in self.settled:
+            return self.settled[head], False
+        if self.ahead is not None and head in self.ahead.held:
+            held, apart = self.ahead.held[head]
+            return held.of(loop.carried), apart and entry.exact
+        blame = self.held[head][0].blame if head in self.held else {}
+        supposed = Hypothesis(head, self.graph.starts[head], dict.fromkeys(loop.carried, "same"), blame=blame)
         for name in loop.trip.moved:
-            old, new = entry.registers.values.get(name), trial.registers.values.get(name)
-            if old is None or new is None or old.base.dtype != new.base.dtype or old.base.dtype == bool or old.poison is not None:
-                continue
-            step = affine.subtract(new, old)
-            if step.poison is None and step.valid is None:
-                hypothesis[name], steps[name] = "step", squeeze(step)
-        return hypothesis, steps, {}, False
+            supposed.guess(name, entry.registers.values.get(name), trial.registers.values.get(name))
+        return supposed, False
 
     def _leaves_apart(self, loop: Loop, start: State) -> bool:
         """As far as the loop's code shows, its lanes leave it in different trips."""
         trial = self._trial(loop, start)
-        return any(guard is not None and not _is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
-
-    def _decisions_open(self, loop: Loop) -> bool:
-        return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
-
-    def _hypothetical(self, entry: State, hypothesis, steps, zeros, trip: Uniform, head: int) -> State:
-        state = entry.copy()
-        values = state.registers.values
-        for name, kind in hypothesis.items():
-            if name == ("local",):
-                for key in [k for k in values if isinstance(k, tuple) and k[0] == "local"]:
-                    del values[key]
-                continue
-            old = values.get(name)
-            if old is None or kind == "same":
-                continue
-            if kind == "step":
-                k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
-                values[name] = affine.add(old, affine.multiply(steps[name], k))
-            elif kind == "modulo":
-                values[name] = modulo(old, zeros[name][0], Lost(f"{name} changes in a loop by other amounts in each lane", self.graph.starts[head]))
-            elif kind == "shift":
-                if old.base.dtype == bool:
-                    u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", ("shift", head, name, self.fresh))
-                    values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
-                else:
-                    u = Uniform(f"{name}'", old.bits, zeros[name][0], None, None, "loop", ("shift", head, name, self.fresh),
-                                any(u.data for u, _ in old.terms))
-                    values[name] = affine.add(old, unknown(u))
-            else:
-                values[name] = opaque(old.bits, self._blame.get((head, name)) or
-                                      Lost(f"{name} changes in a loop in a way that is not followed", self.graph.starts[head]))
-        return state
-
-    def _verify(self, name, kind, entry, start, arrived, steps, zeros, attempt, trip: Uniform, tangled: bool) -> str:
-        """The weakest hypothesis that this trip supports, not stronger than the one it began with."""
-        if name == ("local",) or kind == "opaque":
-            return kind
-        before, now, came = entry.registers.values.get(name), start.registers.values.get(name), arrived.registers.values.get(name)
-        if before is None or came is None:
-            return kind
-        if before.base.dtype != came.base.dtype:
-            return "opaque"
-        if kind == "same":
-            if same(came, now) or wholly_opaque(now) and (now.why.data or not (came.why and came.why.data)):
-                return "same"
-            if not tangled and before.base.dtype != bool and before.poison is None and came.poison is None:
-                step = affine.subtract(_first(came, trip), before)
-                if step.poison is None and step.valid is None and attempt == 0:
-                    steps[name] = squeeze(step)
-                    return "step"
-        if kind == "step" and now.poison is None and same(came, affine.add(now, steps[name])):
-            return "step"
-        if before.poison is not None or came.poison is not None:
-            return "opaque"
-        if before.base.dtype == bool:
-            uniform = squeeze(before).uniform and squeeze(came).uniform
-            return "shift" if uniform and kind != "modulo" else "opaque"
-        moved = affine.subtract(came, before)
-        if moved.poison is not None:
-            return "opaque"
-        low = _common_zeros(moved)
-        together = moved.valid is None and lane_uniform(moved.base) and all(lane_uniform(c) for _, c in moved.terms)
-        if kind == "modulo" or not together:
-            kind = "modulo"
-            if low == 0:
-                return "opaque"
-        else:
-            kind = "shift"
-        if name not in zeros or low < zeros[name][0]:
-            zeros[name] = (low, True)
-        return kind
-
-    @staticmethod
-    def _restep(name, start: State, arrived: State, steps: dict, trip: Uniform) -> bool:
-        """A register that moved by a step when the loop was run last moves by another one now."""
-        now, came = start.registers.values.get(name), arrived.registers.values.get(name)
-        if now is None or came is None or now.base.dtype != came.base.dtype or now.poison is not None or came.poison is not None:
-            return False
-        step = affine.subtract(came, now)
-        if step.poison is not None or step.valid is not None or same(step, steps[name]) or any(u.key == trip.key for u, _ in step.terms):
-            return False
-        steps[name] = squeeze(step)
-        return True
+        return any(guard is not None and not is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
 
     def _exits_apart(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
@@ -530,8 +388,8 @@ class Interpreter:
                     continue
                 state = state.copy()
                 for name, value in state.registers.values.items():
-                    if value.terms and name in loop.written and any(u.kind not in _OUTER for u, _ in value.terms):
-                        state.registers.values[name] = _without_trips(value, why)
+                    if value.terms and name in loop.written and any(u.kind not in OUTER for u, _ in value.terms):
+                        state.registers.values[name] = without_trips(value, why)
                 states[i] = (source, state)
 
     # --- one block ---
@@ -572,9 +430,9 @@ class Interpreter:
     @staticmethod
     def _part(instruction, view: View, state: State) -> None:
         """Lanes that name different masks go on apart."""
-        if not _is_uniform(view.read(instruction.control.selector)):
+        if not is_uniform(view.read(instruction.control.selector)):
             state.exact = False
-            state.doubts += (_lost(f"the masks named at {instruction.text.strip()}", instruction.index),)
+            state.doubts += (one_doubt(f"the masks named at {instruction.text.strip()}", instruction.index),)
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
@@ -587,8 +445,8 @@ class Interpreter:
         exact, doubts = state.exact, state.doubts
         mask = state.mask if guard is None else guard
         if doubt is not None:
-            reason = _doubt(doubt, instruction.index)
-            if not _is_uniform(doubt):
+            reason = doubt_of(doubt, instruction.index)
+            if not is_uniform(doubt):
                 exact = False
                 doubts = doubts + (reason,)
                 if doubt.poison is not None and not doubt.terms:
@@ -650,7 +508,7 @@ class Interpreter:
                 part.mask, doubt = guard_mask(view, control.guard)
                 if doubt is not None:
                     part.mask, part.exact = state.mask, False
-                    part.doubts = _either_doubts(state.doubts, (_doubt(doubt, self.graph.ends[block] - 1),))
+                    part.doubts = either_doubts(state.doubts, (doubt_of(doubt, self.graph.ends[block] - 1),))
             if part.mask.any():
                 self._go(block, start, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
@@ -675,13 +533,13 @@ class Interpreter:
                 if s != END and lanes.any():
                     self._go(block, s, state.of(lanes))
             return
-        uniform = _is_uniform(guard)
+        uniform = is_uniform(guard)
         if self.unrolling:
             raise Undecided
-        why = _doubt(guard, self.graph.ends[block] - 1)
+        why = doubt_of(guard, self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")
         self.causes[block] = why
-        doubts = state.doubts if uniform else _either_doubts(state.doubts, (why,))
+        doubts = state.doubts if uniform else either_doubts(state.doubts, (why,))
         for s, value in ((target, True), (fall, False)):
             if s == END:
                 continue
@@ -706,13 +564,13 @@ class Interpreter:
             return
         if self.unrolling:
             raise Undecided
-        uniform = _is_uniform(value)
+        uniform = is_uniform(value)
         self.branches.put(block, "uniform" if uniform else "varying")
         for s in successors:
             part = state.of(state.mask)
             if not uniform:
                 part.exact = False
-                part.doubts = state.doubts + (_doubt(value, self.graph.ends[block] - 1),)
+                part.doubts = state.doubts + (doubt_of(value, self.graph.ends[block] - 1),)
             self._go(block, s, part)
 
     def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
@@ -823,12 +681,12 @@ class Interpreter:
                 values[name] = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
         out.exact = out.exact and other.exact and (exclusive or alike or bool((out.mask == other.mask).all()))
         out.mask = out.mask if alike else out.mask | other.mask
-        out.doubts = _either_doubts(out.doubts, other.doubts)
+        out.doubts = either_doubts(out.doubts, other.doubts)
 
     def _meet(self, name, a: Value, b: Value, apart: bool, key, doubts: tuple[Lost, ...]) -> Value:
         """One of two values, by a choice that is not known."""
         if apart:
-            return _lanes_that_agree(name, a, b, doubts)
+            return lanes_that_agree(name, a, b, doubts)
         if a.poison is not None or b.poison is not None:
             return opaque(a.bits, because(a, b) or Lost(f"{name} takes one of two values"))
         self.fresh += 1
@@ -836,7 +694,7 @@ class Interpreter:
             if squeeze(a).uniform and squeeze(b).uniform:
                 u = Uniform(f"{name}?", 1, 0, 0, 1, "choice", (key, name, self.fresh))
                 return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
-            return _lanes_that_agree(name, a, b, doubts)
+            return lanes_that_agree(name, a, b, doubts)
         difference = squeeze(affine.subtract(a, b))
         if difference.valid is not None:
             return opaque(a.bits, Lost(f"{name} takes one of two values"))
@@ -852,77 +710,3 @@ class Interpreter:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, self.after and len(self.after)))
             return affine.add(b, affine.scale(unknown(u), difference.base))
         return opaque(a.bits, Lost(f"{name} takes one of two values"))
-
-
-def _either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
-    """What may be said of lanes that come from two places: the first few reasons, one from data among them if any is."""
-    if a is b or not b:
-        return a
-    every = tuple({id(d): d for d in a + b}.values())           # `_lost` makes one of each
-    if len(every) <= MOST_DOUBTS:
-        return every
-    kept = every[:MOST_DOUBTS]
-    data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_DOUBTS:] if d.data)[:1]
-    return kept[:MOST_DOUBTS - len(data)] + data
-
-
-def _first(value: Value, trip: Uniform) -> Value:
-    """A value as it is in the first trip."""
-    if not any(u.key == trip.key for u, _ in value.terms):
-        return value
-    return Value(value.base, tuple(t for t in value.terms if t[0].key != trip.key), value.valid, value.poison, value.why, value.sure)
-
-
-def _without_trips(value: Value, why: Lost) -> Value:
-    """A value whose trip counts differ between lanes: known up to the multiples that a trip adds."""
-    if value.base.dtype == bool:
-        return opaque(1, why)
-    kept = tuple(t for t in value.terms if t[0].kind in _OUTER)
-    gone = Value(np.zeros((1, 1), value.base.dtype), tuple(t for t in value.terms if t[0].kind not in _OUTER))
-    return modulo(Value(value.base, kept, value.valid, value.poison, value.why), term_zeros(gone), why)
-
-
-def _common_zeros(difference: Value) -> int:
-    """Low zero bits of a difference in every lane."""
-    own = array_zeros(difference.base) if difference.base.any() else difference.bits
-    return min(term_zeros(difference), own)
-
-
-def _lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
-    """a where it equals b lane by lane, opaque elsewhere."""
-    cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
-    why = because(a, b) or Lost(f"{name} takes one of two values, by lane" + (f": {cause.reason}" if cause else ""),
-                                 data=cause is not None and cause.data)
-    if a.base.dtype != bool and a.poison is None and b.poison is None:
-        difference = affine.subtract(a, b)
-        if difference.poison is None and (_common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
-            return modulo(a, _common_zeros(difference), why)
-    if a.valid is not None or b.valid is not None:
-        return opaque(a.bits, why)
-    if a.base.dtype == bool:
-        differ = a.base ^ b.base
-        if a.terms or b.terms:
-            return opaque(1, Lost(f"{name} takes one of two values, by lane"))
-    else:
-        difference = affine.subtract(a, b)
-        differ = difference.base != 0
-        for _, c in difference.terms:
-            differ = differ | (c != 0)
-    for v in (a, b):
-        if v.poison is not None:
-            differ = differ | v.poison
-    return Value(a.base, a.terms, None, differ if differ.any() else None, why)
-
-
-def _is_uniform(value: Value) -> bool:
-    return value.poison is None and squeeze(value).uniform
-
-
-def _doubt(value: Value, index: int) -> Lost:
-    if value.why is not None:
-        return _lost(value.why.reason, index, value.why.data)
-    names = ", ".join(u.name for u, _ in value.terms)
-    return _lost(names or "a predicate that is not known", index, any(u.data for u, _ in value.terms))
-
-
-_lost = lru_cache(1 << 14)(Lost)          # doubts are joined at every meeting

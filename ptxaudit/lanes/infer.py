@@ -28,11 +28,12 @@ from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
 from .loops import Loop, Paths
-from .observe import Conclusions, Observation, Seen
+from .observe import Conclusions, Seen
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
 from .shape import is_two_dimensional, shaped_sites
 from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
+from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised

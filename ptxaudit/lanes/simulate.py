@@ -37,11 +37,11 @@ from . import affine, clusters, given
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
-from .observe import line_of
 from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .tables import Plan
+from .tabulate import line_of
 from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up

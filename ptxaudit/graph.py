@@ -22,7 +22,7 @@ from functools import cached_property
 
 import networkx as nx
 
-from .ir import Address, Const, Function, Guard, Instruction, Op, Reg, Special
+from .ir import Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 
 END = -1        # the virtual block after every exit
@@ -37,9 +37,10 @@ def sources_of(op: Op) -> list[Reg]:
 
 
 def tree_spans(parents: dict[int, int], root: int) -> dict[int, tuple[int, int]]:
-    """node -> its number in a tree from the root, and the highest of those below it: of what it dominates, if that is the tree.
+    """node -> its own number in a tree, counted from the root down, and the highest number below it: a node lies below
+    another when its number lies in the other's span. (In a tree of dominators: when the other dominates it.)
 
-    parents: node -> the one above it; of the root itself, or nothing.
+    parents: node -> the one above it; the root may be its own parent, or have none.
     """
     below: dict[int, list[int]] = {}
     for node, parent in parents.items():
@@ -272,7 +273,8 @@ class Graph:
         return frozenset().union(*(loop for loop in loops if self._waits(loop)))
 
     def dominates(self, block: int, other: int) -> bool:
-        """Every way to the other block leads through this one, or it is the same."""
+        """Every way from the entry to the other block leads through this one, or it is the same. False for blocks that
+        are not reached."""
         if block == other:
             return True
         first, last = self._dominated.get(block, (1, 0))
@@ -459,16 +461,13 @@ class Graph:
         """
         instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
-        branches: set[int] = set()
+        branches = self._ordering_lanes()
+        pending_branches = list(branches)
         blocks_done: set[int] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
         read: set[str] = set()                       # what something in it reads at all
         work = list(roots)
         local_done = False
-        for i in instructions:
-            if i.control is not None and i.control.kind in ("warpsync", "part", "leave") and block_of[i.index] in self.reachable:
-                branches.add(i.index)
-        pending_branches = list(branches)
         for index in whether:
             self._controlled(block_of[index], blocks_done, branches, pending_branches)
 
@@ -492,7 +491,8 @@ class Graph:
                 regs = self.control_reads(instructions[b])
                 read.update([r.name for r in regs])
                 ask(regs, b)
-                work.append(b) if instructions[b].ops else None
+                if instructions[b].ops:
+                    work.append(b)
                 self._controlled(block_of[b], blocks_done, branches, pending_branches)
                 continue
             index = work.pop()
@@ -511,13 +511,22 @@ class Graph:
                 self._controlled(block_of[index], blocks_done, branches, pending_branches)
             if not local_done and any(True for op in instruction.ops if op.name == "load" and op.space == "local"):
                 local_done = True
-                work.extend(i.index for i in instructions
-                            if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops))
+                work += self._writing_local()
         writers = shared.writers if shared is not None else ()
         needed = {k: self._needed(instructions[k].ops, read, k in writers) for k in wanted}
         needed |= {k: self._of_the_site(instructions[k], needed[k]) for k in wanted - defining - branches if k not in writers}
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
+
+    def _ordering_lanes(self) -> set[int]:
+        """Instructions that say which lanes of a warp go on together: they are of every slice."""
+        return {i.index for i in self.function.instructions if i.control is not None
+                and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
+
+    def _writing_local(self) -> list[int]:
+        """Instructions that may write local memory."""
+        return [i.index for i in self.function.instructions
+                if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops)]
 
     @staticmethod
     def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
@@ -691,80 +700,3 @@ def _join_to_end(cfg: nx.DiGraph) -> None:
         if b not in reaches:
             cfg.add_edge(b, END)
             reaches |= nx.ancestors(cfg, b) | {b}
-
-
-# --- the picture of one slice ---------------------------------------------------------------
-
-def slice_of(function: Function, graph: Graph, site: int) -> nx.DiGraph:
-    """The dataflow graph of one access: instructions, φ nodes where definitions meet, branches.
-
-    Nodes carry `text` and `kind` ("site" | "op" | "phi" | "branch" | "input"); edges carry `register`
-    ("" for control dependence).
-    """
-    part = graph.slice([site], follow_loads=True)
-    out = nx.DiGraph()
-    instructions = function.instructions
-
-    def node(index: int) -> int:
-        i = instructions[index]
-        kind = "site" if index == site else "branch" if i.control and index in part.branches else "op"
-        out.add_node(index, text=i.text.strip(), kind=kind, place=i.place)
-        return index
-
-    def link(reg: Reg, index: int):
-        definitions = sorted(graph.reaching(reg.name, index))
-        if len(definitions) > 1:
-            phi = f"φ {reg.name} @{index}"
-            out.add_node(phi, text=f"φ({reg.name})", kind="phi")
-            out.add_edge(phi, index, register=reg.name)
-            for d in definitions:
-                out.add_edge(node(d), phi, register=reg.name)
-        for d in definitions if len(definitions) == 1 else ():
-            out.add_edge(node(d), index, register=reg.name)
-
-    for index in sorted(part.instructions | part.branches):
-        node(index)
-        i = instructions[index]
-        for reg in {r.name: r for r in graph.reads(i, True) + graph.control_reads(i)}.values():
-            link(reg, index)
-        for op in i.ops:
-            for s in op.src:
-                if isinstance(s, (Special, Address)) or op.name == "load" and op.space == "param" and isinstance(s, Const):
-                    name = str(s) if not isinstance(s, Const) else f"param+{s.value + op.offset}"
-                    out.add_node(name, text=name, kind="input")
-                    out.add_edge(name, index, register="")
-        for controller in graph.controllers.get(graph.block_of[index], ()):
-            last = graph.ends[controller] - 1
-            if last in part.branches and last != index:
-                out.add_edge(node(last), index, register="", control=True)
-    return out
-
-
-def print_graph(nodes: nx.DiGraph) -> str:
-    """The slice as text, inputs first, one node a line with what it reads."""
-    lines = []
-    order = sorted(nodes.nodes, key=lambda n: (0, 0, str(n)) if isinstance(n, str) and not n.startswith("φ")
-                   else (1, int(str(n).rsplit("@", 1)[-1]) if isinstance(n, str) else n, not isinstance(n, str)))
-    for n in order:
-        data = nodes.nodes[n]
-        reads = []
-        for p, _, e in nodes.in_edges(n, data=True):
-            what = "control" if e.get("control") else e.get("register") or "input"
-            reads.append(f"{what} <- {p}")
-        label = f"{n:>6}" if isinstance(n, int) else f"{'':>6}"
-        mark = {"site": ">", "branch": "?", "phi": " ", "input": " ", "op": " "}[data["kind"]]
-        lines.append(f"{mark}{label}  {data['text']}" + (f"    [{'; '.join(sorted(reads))}]" if reads else ""))
-    return "\n".join(lines)
-
-
-def to_dot(nodes: nx.DiGraph) -> str:
-    """Graphviz DOT of a slice."""
-    shape = {"site": "box3d", "branch": "diamond", "phi": "circle", "input": "plaintext", "op": "box"}
-    quote = lambda s: '"' + str(s).replace("\\", "\\\\").replace('"', '\\"') + '"'
-    lines = ["digraph slice {", '  node [fontname="monospace", fontsize=10];']
-    for n, data in nodes.nodes(data=True):
-        lines.append(f"  {quote(n)} [label={quote(data['text'])}, shape={shape[data['kind']]}];")
-    for a, b, e in nodes.edges(data=True):
-        style = ', style="dashed"' if e.get("control") else ""
-        lines.append(f"  {quote(a)} -> {quote(b)} [label={quote(e.get('register', ''))}{style}];")
-    return "\n".join(lines + ["}"])

@@ -7,6 +7,7 @@ the unknowns, on plain numbers. Wherever the domain claims to know something (al
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from ptxaudit.ir import Op
 from ptxaudit.lanes import affine, operations
 from ptxaudit.lanes.operations import apply
-from ptxaudit.lanes.value import DTYPES, Uniform, Value, constant, fingerprint, known, signed, unknown
+from ptxaudit.lanes.value import DTYPES, EVERYWHERE, Lost, Uniform, Value, constant, fingerprint, known, signed, sure_bits, unknown
 
 LANES = 32
 PRINTS: dict = {}        # fingerprint -> value: what a derived unknown was derived from
@@ -208,3 +209,25 @@ def test_comparisons_and_extensions_hold(seed):
                 mask = truth.dtype.type((1 << claimed.valid) - 1)
                 got, truth = got & mask, truth & mask
             assert (got == truth).all(), (name, value, other, numbers)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
+    """Bitwise operations on numbers that are the same in all lanes, of which some bits are known: bit by bit."""
+    rng = random.Random(seed)
+    name, count = rng.choice((("and", 2), ("or", 2), ("xor", 2), ("lop3", 3)))
+    table = rng.randrange(256)
+    of_bits = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
+               "lop3": lambda a, b, c: table >> (a << 2 | b << 1 | c) & 1}[name]
+    sources = [(rng.getrandbits(32), rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32)))) for _ in range(count)]
+    values = []
+    for number, sure in sources:
+        base = constant(number, 32).base
+        values.append(Value(base) if sure == 0xFFFFFFFF else Value(base, poison=EVERYWHERE, why=Lost("loaded"), sure=constant(sure, 32).base))
+    out = apply(Op(name, bits=32, attrs=(table,) if name == "lop3" else ()), tuple(values))
+    found, claimed = int(out.base.flat[0]), int(np.broadcast_to(sure_bits(out), (1, 1))[0, 0])
+    for bit in range(32):
+        may = [(number >> bit & 1,) if sure >> bit & 1 else (0, 1) for number, sure in sources]
+        results = {of_bits(*choice) for choice in itertools.product(*may)}
+        assert bool(claimed >> bit & 1) == (len(results) == 1)
+        assert len(results) == 2 or results == {found >> bit & 1}

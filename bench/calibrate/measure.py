@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from bench.calibrate.instructions import INSTRUCTIONS, LANES, TABLE_ROWS, WORD
+from bench.calibrate.instructions import INSTRUCTIONS, LANES, WORD
 from bench.calibrate.patterns import SOURCE_WINDOW, WINDOW
 from bench.calibrate.records import document
 

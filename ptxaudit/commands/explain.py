@@ -29,7 +29,7 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
 
     SITE is file:line, a line of the PTX, kernel+offset, or the id that a report has. All that match are shown.
     """
-    from ptxaudit import graph
+    from ptxaudit import slice_picture
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
     from ptxaudit.explain import explain
@@ -43,12 +43,12 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
         _print(one)
         if show or dot:
             examined = one.examined
-            graphs.append(graph.slice_of(examined.function, examined.flow, one.result.index))
+            graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
         if show:
             click.echo("the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions meet):")
-            click.echo(graph.print_graph(graphs[-1]) + "\n")
+            click.echo(slice_picture.as_text(graphs[-1]) + "\n")
     if dot and graphs:
-        emit("\n".join(graph.to_dot(slice_graph) for slice_graph in graphs), dot)
+        emit("\n".join(slice_picture.as_dot(slice_graph) for slice_graph in graphs), dot)
     for problem in problems:
         click.echo(problem_text(problem), err=True)
     ctx.exit(2 if problems else 0)

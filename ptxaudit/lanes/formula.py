@@ -1,8 +1,8 @@
 """Writes a value as a formula in the lane and the unknowns, for people.
 
     base 0, 4, 8, … 124                         4*lane
-    base (l/8)*128 + ((l%8)^(l/8))*16           128*(lane/8) + 16*((lane%8)^(lane/8)) as bits: 16*b0 ^ … 
-    anything else                               the numbers of the first warp
+    base (l/8)*128 + ((l%8)^(l/8))*16           16*b0 ^ 32*b1 ^ 64*b2 ^ 144*b3 ^ 288*b4  (b0…b4: the lane's bits)
+    anything else                               {0, 1, 4, 9, …}[lane], the numbers of the first warp
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _linear(numbers: tuple[int, ...]) -> str:
     found = [0]
     for w in weights:
         found += [n + w for n in found]
-    wrapped = (1 << 64) - 1
+    wrapped = (1 << 64) - 1                     # no value has more bits
     return _weighted(weights) if not any((f - n) & wrapped for f, n in zip(found, numbers)) else ""
 
 

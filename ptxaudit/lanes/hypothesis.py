@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import affine
-from .loops import Loop
+from .effects import forget_local
+from .loops import LOCAL, Loop
 from .states import State, common_zeros
 from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, same, squeeze, unknown, wholly_opaque
-
-LOCAL = ("local",)         # stands for all of local memory among the registers
 
 
 @dataclass
@@ -61,8 +60,7 @@ class Hypothesis:
         values = state.registers.values
         for name, kind in self.kinds.items():
             if name == LOCAL:
-                for key in [k for k in values if type(k) is tuple and k[0] == "local"]:
-                    del values[key]
+                forget_local(state.registers)
                 continue
             old = values.get(name)
             if old is None or kind == "same":

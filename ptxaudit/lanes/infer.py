@@ -21,18 +21,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import END, Graph, Slice, opaque_load
-from ..ir import Function, Op, Reg, Special
+from ..graph import END, Graph, opaque_load
+from ..ir import Control, Function
 from ..reducible import reducible
 from . import affine, clusters
-from .effects import Registers, View, execute, forget_local, guard_mask
+from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
 from .loops import Loop, Paths
-from .observe import Conclusions, Observation, Seen
+from .observe import Conclusions, Seen
 from .result import SiteResult, Status
 from .rows import Rows, rows_for
-from .states import OUTER, Branches, State, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
-from .value import EVERYWHERE, Lost, Uniform, Value, array_zeros, because, constant, opaque, same, signed, squeeze, term_zeros, unknown
+from .shape import is_two_dimensional, shaped_sites
+from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
+from .tabulate import Observation
+from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
 UNROLL_SECONDS = 1.0       # and the time for that
@@ -67,140 +69,113 @@ class Mark:
     kinds: dict[int, frozenset[str] | None]
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. twins: access -> the
+    first copy of the same instruction, which answers for all. named: an access that answers -> what the caller calls it.
+    """
+
+    paths: Paths
+    accesses: dict
+    twins: dict[int, int]
+    named: dict[int, int]
+
+
 def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], deadline: float | None) -> Inference:
     """Answers per request for the sites in `accesses` ({index: banks.Access}).
 
     twins: access -> the first copy of the same instruction, which answers for all.
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
-    graph = graph.apart
-    named = {t: t for t in twins.values()}       # the copy that answers -> the access that it answers for
-    part = graph.slice(accesses, follow_loads=True, deadline=deadline)
-    batches = rows_for(function, launch, told, facts, len(part.instructions) <= LONG and _two_dimensional(function, part))
+    paths = _paths(function, graph.apart, accesses, deadline)
+    narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
+    batches = rows_for(function, launch, told, facts, narrow)
+    question = Question(paths, accesses, twins, {t: t for t in twins.values()})
+    if paths.order is None:
+        question = _with_single_entries(question, deadline)
+    seen, failure = _observed(question, batches, deadline)
+    answering = [index for index in question.accesses if question.twins[index] == index]
+    if failure:
+        names = [question.named[index] for index in answering]
+        return Inference({name: SiteResult(name, Status.UNKNOWN, failure) for name in names}, batches[0].assumed)
+    shaped = frozenset() if batches[0].shape_known else _shaped(question)
+    conclusions = Conclusions(machine)
+    results = [conclusions.conclude(question.named[index], question.accesses[index], seen.get(index, []), index in shaped) for index in answering]
+    return Inference({result.index: result for result in results}, batches[0].assumed)
+
+
+def _paths(function: Function, graph: Graph, accesses: dict, deadline: float | None) -> Paths:
+    return Paths(function, graph, graph.slice(accesses, follow_loads=True, deadline=deadline))
+
+
+def _with_single_entries(question: Question, deadline: float | None) -> Question:
+    """The same, asked of a function whose loops have one entry each because some of its blocks are copies; the question
+    itself where there is no such function."""
+    split = reducible(question.paths.function, question.paths.graph)
+    if split is None:
+        return question
+    origin = {i: old for i, old in enumerate(split.origin) if old in question.accesses}
+    first: dict[int, int] = {}                   # an access that answers -> the first copy of it or of its twins
+    for i, old in origin.items():
+        first.setdefault(question.twins[old], i)
+    accesses = {i: question.accesses[old] for i, old in origin.items()}
+    return Question(_paths(split.function, split.graph.apart, accesses, deadline), accesses,
+                    {i: first[question.twins[old]] for i, old in origin.items()}, {i: old for old, i in first.items()})
+
+
+def _observed(question: Question, batches: list[Rows], deadline: float | None) -> tuple[dict[int, list[Seen]], str]:
+    """(an access that answers -> its requests in all batches of rows, why that is not all of them or "")."""
     seen: dict[int, list[Seen]] = defaultdict(list)
     failure = ""
-    paths = Paths(function, graph, part)
-    if paths.order is None and (split := reducible(function, graph)) is not None:
-        function, graph = split.function, split.graph.apart
-        answers: dict[int, int] = {}
-        for i, old in enumerate(split.origin):
-            if old in accesses:
-                answers.setdefault(twins[old], i)
-        twins = {i: answers[twins[old]] for i, old in enumerate(split.origin) if old in accesses}
-        accesses = {i: accesses[split.origin[i]] for i in twins}
-        named = {i: old for old, i in answers.items()}
-        part = graph.slice(accesses, follow_loads=True, deadline=deadline)
-        paths = Paths(function, graph, part)
-    carried = paths.carried() if paths.order is not None else None
+    carried = question.paths.carried() if question.paths.order is not None else None
     for rows in batches:
         try:
             ahead = None
             if carried is not None:
-                ahead = Interpreter(function, graph, carried.part, rows, {}, deadline, carried)
+                ahead = Interpreter(carried, rows, {}, deadline)
                 ahead.run()
-            interpreter = Interpreter(function, graph, part, rows, accesses, deadline, paths, ahead)
+            interpreter = Interpreter(question.paths, rows, question.accesses, deadline, ahead)
             interpreter.run()
-            failure = failure or interpreter.failure
         except Stop:
-            failure = "budget: the analysis was not finished in the time given"
-            break
+            return seen, "budget: the analysis was not finished in the time given"
+        failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
-    shaped = frozenset() if failure or batches[0].shape_known else _depend_on_shape(function, graph, part, accesses)
-    shaped = {twins[i] for i in shaped}
-    sites = {}
-    conclusions = Conclusions(machine)
-    for index, access in accesses.items():
-        if twins[index] != index:
-            continue
-        own = named[index]
-        if failure:
-            sites[own] = SiteResult(own, Status.UNKNOWN, failure)
-        else:
-            sites[own] = conclusions.conclude(own, access, seen.get(index, []), index in shaped)
-    return Inference(sites, batches[0].assumed)
+                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
+    return seen, failure
 
 
-def _two_dimensional(function: Function, part: Slice) -> bool:
-    """The slice reads a thread index other than x."""
-    return any(True for k in part.instructions for op in function.instructions[k].ops for s in op.src
-               if isinstance(s, Special) and s.name in ("tid.y", "tid.z"))
-
-
-_SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")
-
-
-def _depend_on_shape(function: Function, graph: Graph, part: Slice, accesses) -> frozenset[int]:
-    """The sites whose address, or whose way there, is made of something that the block's shape decides."""
-    instructions = function.instructions
-    tainted: set[str] = set()
-    open_ops = [op for k in sorted(part.instructions) for op in instructions[k].ops if op.dst]
-    before = -1
-    while len(tainted) > before:                  # once in the order of the text, and again where a loop carries it back
-        before, rest = len(tainted), []
-        for op in open_ops:
-            if _taints(op, tainted):
-                tainted.update([d.name for d in op.dst if d is not None])
-            else:
-                rest.append(op)
-        open_ops = rest
-    deciding = {graph.block_of[b] for b in part.branches
-                if any(r.name in tainted for r in graph.control_reads(instructions[b]))}
-    controlled = defaultdict(list)
-    for block, controllers in graph.controllers.items() if deciding else ():
-        for c in controllers:
-            controlled[c].append(block)
-    decided: set[int] = set()
-    stack = list(deciding)
-    while stack:
-        more = set(controlled[stack.pop()]) - decided
-        decided |= more
-        stack += more
-    return frozenset(k for k in accesses if graph.block_of[k] in decided
-                     or any(r.name in tainted for r in graph.site_reads(instructions[k])))
-
-
-def _taints(op: Op, tainted: set[str]) -> bool:
-    """It makes its results of such registers, or of what the block's shape decides."""
-    for s in op.src:
-        if isinstance(s, Reg):
-            if s.name in tainted:
-                return True
-        elif isinstance(s, Special) and s.name.startswith(_SHAPE):
-            return True
-    return op.guard is not None and op.guard.reg.name in tainted
+def _shaped(question: Question) -> frozenset[int]:
+    """The accesses that answer of which the block's shape decides something."""
+    paths = question.paths
+    return frozenset(question.twins[i] for i in shaped_sites(paths.function, paths.graph, paths.part, question.accesses))
 
 
 class Interpreter:
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
-    def __init__(self, function: Function, graph: Graph, part: Slice, rows: Rows, accesses, deadline, paths: Paths,
-                 ahead: Interpreter | None = None):
-        """ahead: one that has run what the loops carry, by itself: what it found of them is likely to hold."""
-        self.function, self.graph, self.part, self.rows = function, graph, part, rows
-        self.accesses, self.deadline = accesses, deadline
-        self.uniform = {d.name for ops in part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
+    def __init__(self, paths: Paths, rows: Rows, accesses: dict, deadline: float | None, ahead: Interpreter | None = None):
+        """deadline: perf_counter time. ahead: one that has run what the loops carry, by itself: what it found of them is
+        likely to hold."""
+        self.function, self.graph, self.part, self.paths = paths.function, paths.graph, paths.part, paths
+        self.rows, self.accesses, self.deadline, self.ahead = rows, accesses, deadline, ahead
+        self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
-        self.branches = Branches()
+        self.failure = ""                        # why nothing is known of any site
+        self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)      # block -> (from where, state)s that arrived
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
-        self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)
-        self.fresh = 0
-        self.steps = 0
-        self.unrolling = 0
-        self.trips = 0
-        self.widening = 0
+        self.branches = Branches()
+        self.causes: dict[int, Lost] = {}        # block -> why its branch is not decided
+        self.fresh = 0                           # unknowns made so far: they are told apart by it
+        self.trips = 0                           # followed one by one, in all loops
+        self.unrolling = self.widening = 0       # loops around this place that are just followed so, or widened
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
         self.settled: dict[int, Hypothesis] = {}
-        self.ahead = ahead
-        self.unrolled: set[int] = set()    # heads of loops that were, once at least
+        self.unrolled: set[int] = set()          # heads of loops that were, once at least
         self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
-        self.failure = ""
-        self.causes: dict[int, Lost] = {}  # block -> why its branch is not decided
-        self.paths = paths
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
@@ -396,7 +371,6 @@ class Interpreter:
 
     def _run_block(self, block: int, state: State) -> None:
         """Run it from a state that is its own to change."""
-        self.steps += 1
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop
         view = self._view(state)
@@ -418,7 +392,7 @@ class Interpreter:
                     state = self._restore(block, state, firm=True)
                 view = self._view(state)
         self.after[block] = state
-        self._leave(block, self.function.instructions[self.graph.ends[block] - 1], state)
+        self._leave(block, state)
 
     def _view(self, state: State) -> View:
         """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
@@ -465,38 +439,33 @@ class Interpreter:
         lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
         return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
 
-    def _leave(self, block: int, last, state: State) -> None:
+    def _leave(self, block: int, state: State) -> None:
+        """Sends the state at the end of a block to those that may come next."""
+        last = self.function.instructions[self.graph.ends[block] - 1]
+        control, successors = last.control, self.paths.successors(block)
         if block in self.graph.calls:
-            self._call(block, last.control, state)
-            return
-        successors = self.paths.successors(block)
-        control = last.control if last is not None else None
-        following = last.index + 1
-        if len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
+            self._call(block, control, state)
+        elif len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
             self._go(block, successors[0], state)
-            return
-        block_of = lambda i: self.graph.block_of[i] if i < len(self.graph.block_of) else END
-        if control.kind == "switch":
+        elif control.kind == "switch":
             self._switch(block, control, state, successors)
-            return
-        if control.kind in ("ret",) and control.guard is None or control.kind == "call" and control.guard is None:
+        elif control.kind in ("ret", "call") and control.guard is None:
             for s in successors:
                 self._go(block, s, state)
             if control.kind == "ret":
                 self.branches.put(block, "uniform")
-            return
-        view = self._view(state)
-        guard = view.read(control.guard.reg)
-        if control.guard.negated:
-            guard = affine.invert(guard)
-        ends = control.kind in ("exit",) or control.kind == "ret" and successors == [END]
-        target = END if ends else block_of(control.targets[0]) if control.targets else END
-        fall = block_of(following)
-        relevant = self.paths.relevant(block)
-        if not relevant:
-            self._go(block, fall if ends else successors[0], state)
-            return
-        self._branch(block, control, state, guard, target, fall)
+        else:
+            ends = control.kind == "exit" or control.kind == "ret" and successors == [END]
+            target = END if ends or not control.targets else self._block_at(control.targets[0])
+            fall = self._block_at(last.index + 1)
+            if self.paths.relevant(block):
+                self._branch(block, control, state, target, fall)
+            else:
+                self._go(block, fall if ends else successors[0], state)
+
+    def _block_at(self, index: int) -> int:
+        """The block of an instruction; END behind the last."""
+        return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
     def _call(self, block: int, control, state: State) -> None:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
@@ -520,7 +489,11 @@ class Interpreter:
             if s != start:
                 self._go(block, s, state)
 
-    def _branch(self, block, control, state: State, guard: Value, target: int, fall: int) -> None:
+    def _branch(self, block: int, control: Control, state: State, target: int, fall: int) -> None:
+        """Lanes in which the guard holds go to the target, others to what follows; where it is not known, all of them both ways."""
+        guard = self._view(state).read(control.guard.reg)
+        if control.guard.negated:
+            guard = affine.invert(guard)
         mask = state.mask
         undecided = guard.terms or guard.valid is not None or guard.poison is not None and (guard.poison & mask).any()
         if not undecided:
@@ -552,9 +525,8 @@ class Interpreter:
                         continue
             self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
 
-    def _switch(self, block, control, state: State, successors) -> None:
-        view = self._view(state)
-        value = view.read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
+    def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
+        value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
             self.branches.put(block, "apart")
@@ -675,7 +647,6 @@ class Interpreter:
             elif same(a, b):
                 continue
             elif exclusive:
-                from .effects import blend
                 values[name] = blend(a, b, other.mask)
             else:
                 values[name] = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
@@ -703,10 +674,9 @@ class Interpreter:
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            zeros = min(term_zeros(difference), array_zeros(difference.base) if difference.base.any() else a.bits)
-            u = Uniform(f"{name}?", a.bits, zeros, low, high, "choice", (key, name, self.fresh))
+            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
             return affine.add(b, unknown(u))
         if not difference.terms:
-            u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, self.after and len(self.after)))
+            u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, len(self.after)))
             return affine.add(b, affine.scale(unknown(u), difference.base))
         return opaque(a.bits, Lost(f"{name} takes one of two values"))

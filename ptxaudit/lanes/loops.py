@@ -19,6 +19,7 @@ from ..graph import END, Graph, Slice, tree_spans
 from ..ir import Function, Instruction, Op, Reg
 from .trips import Piece, Trip, trip_of
 
+LOCAL = ("local",)        # stands for all of local memory among the names of registers
 MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
 
 
@@ -26,9 +27,11 @@ MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run tha
 class Loop:
     """What never changes of a loop.
 
-    body: its order of running, without the head. targets: its blocks and those that it leads to. sites, written:
-    accesses and registers in it. carried: those of them that the next trip reads, ("local",) for local memory. forks,
-    exits: its blocks that end in a jump, those that may leave it. outward: those whose ways meet outside of it.
+    head: the block that every trip begins with. body: the order of running the rest. inside: all of its blocks;
+    targets: those, and the ones that they lead to. sites: the accesses in it, by instruction. written: the registers that
+    it writes; carried: those of them that the next trip reads; LOCAL in both stands for local memory. forks, exits: blocks
+    that end in a jump, blocks that may leave it. outward: blocks whose ways meet outside of it. trip: what its code shows
+    of one.
     """
 
     head: int
@@ -36,8 +39,8 @@ class Loop:
     inside: frozenset[int]
     targets: tuple[int, ...]
     sites: tuple[int, ...]
-    written: frozenset
-    carried: tuple
+    written: frozenset[str | tuple]
+    carried: tuple[str | tuple, ...]
     forks: tuple[int, ...]
     exits: tuple[int, ...]
     outward: tuple[int, ...]
@@ -49,7 +52,7 @@ class Paths:
     of running it, and which registers are read later.
 
     reduced: the control flow; order: a weak topological one, None where there is none; loops: block -> heads of
-    the loops it lies in; dominators: immediate ones; live: block -> registers that are read there or later before
+    the loops it lies in; heads: of all of them; dominators: immediate ones; live: block -> registers that are read there or later before
     they are written for certain (states meet register by register: most of a long kernel's are of no use any more).
     """
 
@@ -75,7 +78,7 @@ class Paths:
             sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
                      if self.function.instructions[k].site is not None)
             written = self._written(inside)
-            carried = tuple(n for n in written if n == ("local",) or n in self.live[head])
+            carried = tuple(n for n in written if n == LOCAL or n in self.live[head])
             exits = tuple(b for b in inside if not ways[b] <= inside)
             self._loops[head] = Loop(
                 head, body, inside, tuple(inside.union(*ways.values())), tuple(sites), frozenset(written), carried, exits=exits,
@@ -85,6 +88,7 @@ class Paths:
         return self._loops[head]
 
     def _trip(self, head: int, body: list, inside: frozenset[int], exits: tuple[int, ...], written: frozenset, carried: tuple) -> Trip:
+        """What the loop's code shows of a trip. once: blocks on every way back to the head."""
         once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
         pieces = []
         for element in (head, *body):
@@ -110,12 +114,13 @@ class Paths:
                     yield k, op
 
     def _written(self, inside: frozenset[int]) -> tuple:
+        """The registers that these blocks write, each once, LOCAL among them if they store to local memory."""
         names: dict = {}
         for b in inside:
             for _, op in self._ops_of(b):
                 names.update((d.name, None) for d in op.dst if d is not None)
                 if op.name == "store" and op.space == "local":
-                    names[("local",)] = None
+                    names[LOCAL] = None
         return tuple(names)
 
     def _reduced_cfg(self) -> nx.DiGraph:
@@ -145,6 +150,7 @@ class Paths:
         return Paths(self.function, self.graph, part) if len(part.instructions) <= MOST_CARRIED * len(self.part.instructions) else None
 
     def relevant(self, block: int) -> bool:
+        """The jump at its end decides something of the slice."""
         return self.graph.ends[block] - 1 in self.part.branches
 
     def successors(self, block: int) -> list[int]:
@@ -167,7 +173,8 @@ class Paths:
 
     @cached_property
     def live(self) -> dict[int, dict[str, None]]:
-        """By sets of bits; the names in an order that is always the same."""
+        """block -> the registers that are read there, or later before they are written. (Sets of them are numbers, a bit a
+        register; the order of the names is always the same.)"""
         reads, kills, names = {}, {}, {}
         for b in self.reduced.nodes:
             reads[b], kills[b] = self._reads_and_kills(b, names)
@@ -179,8 +186,8 @@ class Paths:
         kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
         live = dict(used)
         order = list(nx.dfs_postorder_nodes(self.reduced, 0))          # what follows comes first
-        before = {b: [p for p in self.reduced.predecessors(b)] for b in order}
-        after = {b: [s for s in self.reduced.successors(b)] for b in order}
+        before = {b: list(self.reduced.predecessors(b)) for b in order}
+        after = {b: list(self.reduced.successors(b)) for b in order}
         changed = set(order)
         while changed:
             for b in order:
@@ -193,8 +200,8 @@ class Paths:
                         live[b] = entering
                         changed.update(before[b])
         every = np.array(names, dtype=object)
-        registers = {bits: dict.fromkeys(every[set_bits(bits)].tolist()) for bits in set(live.values())}
-        return {b: registers[bits] for b, bits in live.items()}
+        registers = {number: dict.fromkeys(every[set_bits(number)].tolist()) for number in set(live.values())}
+        return {b: registers[number] for b, number in live.items()}
 
     def _reads_and_kills(self, block: int, names: dict[str, None]) -> tuple[set[str], set[str]]:
         """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is added."""
@@ -278,6 +285,7 @@ def _loops_of(elements) -> Iterator[tuple[int, list]]:
 
 
 def _blocks_of(elements) -> set[int]:
+    """All blocks of a part of an order."""
     out: set[int] = set()
     for e in elements:
         if isinstance(e, int):
@@ -318,6 +326,7 @@ def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | Non
 
 
 def _loop_order(graph: nx.DiGraph, loop: set[int], entry: int | None) -> tuple[int, list] | None:
+    """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
     heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
     if len(heads) != 1:
         return None

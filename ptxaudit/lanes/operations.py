@@ -513,6 +513,7 @@ def _lane_by_lane(row, op: Op, values, index):
     why = because(*values) or Lost(f"{op.name} on values that are not known", index, from_data(*values))
     return tuple(Value(o, poison=lost, why=why) for o in out) if isinstance(out, tuple) else Value(out, poison=lost, why=why)
 
+
 # The tables of bitwise operations; the first source is the highest bit of the index.
 _TABLES = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
 _BITS_APART = (*_TABLES, "lop3")

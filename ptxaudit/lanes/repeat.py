@@ -60,6 +60,15 @@ class Round:
     def mentions(self, value: Value | None) -> bool:
         return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)
 
+    def moves_as_a_whole(self, address: Value, active: np.ndarray, shift: int) -> bool:
+        """Each round shifts the addresses of all active lanes alike, by a multiple of `shift` bytes, which changes no count."""
+        for u, c in address.terms:
+            if u == self.symbol:
+                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
+                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
+                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
+        return True
+
     def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:
         """A comparison as it is for k = 0; lowers `limit` to where it changes in an active lane."""
         if any(v.poison is not None or v.valid is not None for v in (a, b)):

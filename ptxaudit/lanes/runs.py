@@ -16,7 +16,6 @@ from ..graph import OutOfTime
 from . import tables
 from .cells import GRAIN
 from .env import LANES
-from .observe import access_reason
 from .record import SiteRecord
 from .repeat import Unsafe
 from .result import SiteResult, Status
@@ -176,7 +175,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=t.ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)
     if t.low != t.high or record.loose:
-        reason = record.loose or access_reason(record.machine, record.access) or "the rule gives a range for this request"
+        reason = record.loose or record.machine.why_range(record.access) or "the rule gives a range for this request"
         return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
                           per_request=per, ideal_per_request=ideal_per, **common)
     return SiteResult(index, Status.EXACT, "", wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,

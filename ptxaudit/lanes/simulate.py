@@ -33,19 +33,21 @@ from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
-from . import affine, clusters, given
+from . import affine, clusters, copied, given
+from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
-from .observe import line_of
 from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .tables import Plan
-from .value import Lost, Uniform, Value, array_zeros, constant, lane_uniform, opaque, signed, squeeze
+from .tabulate import line_of
+from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
 MAX_CALLS = 64
+MOST_SPLITS = 200        # of the rows at one comparison
 LONG_NAME = 60           # of an unknown that is told in a reason
 
 
@@ -263,7 +265,7 @@ class Simulation:
             guard, doubt = guard_mask(view, op.guard)
             if doubt is not None:
                 raise NotAffine
-            result = lap.compare(op.name[5:], a, b, view.mask if guard is None else guard)
+            result = lap.compare(op.name.removeprefix("setp."), a, b, view.mask if guard is None else guard)
             if op.dst[0] is not None:
                 view.write(op.dst[0], result, guard)
             return
@@ -276,9 +278,6 @@ class Simulation:
                     raise NotAffine
 
     # --- block indices ---
-
-    def _block_terms(self, value: Value) -> set[Uniform]:
-        return {u for u, _ in value.terms if u.kind == "block"}
 
     def _depends_on_block(self, op) -> bool:
         if opaque_load(op) and not self._told(op):
@@ -295,7 +294,7 @@ class Simulation:
         """An operation on a value with %ctaid in it: keep it affine, split the rows, or ask for numbers."""
         if op.name.startswith("setp."):
             return self._compare_blocks(op, cohort, index)
-        before = {u for s in op.src for u in self._block_terms(view.read(s))}
+        before = {u for s in op.src for u in block_terms(view.read(s))}
         execute(op, view, index)
         if op.name == "add3.carry":
             return cohort
@@ -303,29 +302,22 @@ class Simulation:
             if d is None:
                 continue
             after = view.read(d)
-            derived = any(u.kind not in ("block",) and _mentions(u, before) for u, _ in after.terms)
+            derived = any(made_of(u, before) for u, _ in after.terms)
             lost = after.poison is not None or after.valid is not None and after.valid < min(after.bits, 32)
             if (derived or lost) and self.allow_blocks:
-                raise NeedBlocks(self._dimensions(before))
+                raise NeedBlocks(dimensions(before))
         return cohort
-
-    def _dimensions(self, symbols) -> set[int]:
-        dims = set()
-        for u in symbols:
-            dims |= {u.key[1]} if u.key[0] == "ctaid" else {0, 1, 2}
-        return dims
 
     def _compare_blocks(self, op, cohort: Cohort, index: int) -> Cohort:
         """A comparison with %ctaid in it: split rows until every row's range decides it."""
-        for _ in range(200):
+        for _ in range(MOST_SPLITS):
             view = self._view(cohort)
             a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
-            decided = self._decide(op.name[5:], a, b, cohort)
+            decided = decide(op.name.removeprefix("setp."), a, b, self.low[cohort.rows], self.high[cohort.rows])
             if decided is None:
-                symbols = self._block_terms(a) | self._block_terms(b)
                 only = all(u.kind == "block" for v in (a, b) for u, _ in v.terms)
                 if only and self.allow_blocks and a.poison is None and b.poison is None:
-                    raise NeedBlocks(self._dimensions(symbols))
+                    raise NeedBlocks(dimensions(block_terms(a) | block_terms(b)))
                 break
             result, cuts = decided
             if not cuts:
@@ -335,71 +327,9 @@ class Simulation:
                 if op.dst[0] is not None:
                     view.write(op.dst[0], result, guard)
                 return cohort
-            cohort = self.split(cohort, cuts)
+            cohort = self.split(cohort, {int(cohort.rows[at]): cut for at, cut in cuts.items()})
         execute(op, self._view(cohort), index)
         return cohort
-
-    def _decide(self, relation: str, a: Value, b: Value, cohort: Cohort):
-        """(result, {}) when all rows are decided, (None, {row: (dimension, [cut, …])}) when some must be
-        split, None when ranges cannot tell. A cut c parts indices below c from c and above."""
-        if a.poison is not None or b.poison is not None or a.valid is not None or b.valid is not None:
-            return None
-        difference = affine.subtract(a, b)
-        if any(u.kind != "block" or u.key[0] != "ctaid" for v in (a, b) for u, _ in v.terms):
-            return None
-        kind, _, sign = relation.partition(".")
-        rows = cohort.rows
-        n = len(rows)
-        half = 1 << (a.bits - 1)
-        spans = [self._range(v, rows) for v in (a, b)]
-        if any(low.min() < (0 if sign == "u" else -half) or high.max() >= half for low, high in spans):
-            return None
-        if (spans[0][0] - spans[1][1]).min() < -half or (spans[0][1] - spans[1][0]).max() >= half:
-            return None
-        low, high = self._range(difference, rows)
-        yes, no = {
-            "lt": (high < 0, low >= 0), "le": (high <= 0, low > 0), "gt": (low > 0, high <= 0), "ge": (low >= 0, high < 0),
-            "eq": ((low == 0) & (high == 0), (low > 0) | (high < 0)), "ne": ((low > 0) | (high < 0), (low == 0) & (high == 0)),
-        }[kind]
-        open_ = ~(yes | no)
-        if not open_.any():
-            return Value(yes), {}
-        cuts: dict[int, tuple[int, list[int]]] = {}
-        base = np.broadcast_to(signed(difference.base).astype(np.int64), (n, LANES))
-        coefficients = {u.key[1]: np.broadcast_to(signed(c).astype(np.int64), (n, LANES)) for u, c in difference.terms}
-        for i in np.flatnonzero(open_.any(axis=1)):
-            row = rows[i]
-            varying = [d for d in coefficients if self.low[row, d] < self.high[row, d] and coefficients[d][i].any()]
-            if not varying:
-                return None
-            d = max(varying, key=lambda d: self.high[row, d] - self.low[row, d])
-            first, last = int(self.low[row, d]), int(self.high[row, d])
-            if len(varying) > 1:
-                cuts[int(row)] = (d, [(first + last + 1) // 2])
-                continue
-            points = set()
-            fixed = base[i].copy()
-            for other, c in coefficients.items():
-                if other != d:
-                    fixed += c[i] * int(self.low[row, other])
-            for value, c in {(int(v), int(k)) for v, k in zip(fixed, coefficients[d][i])}:
-                if c == 0:
-                    continue
-                root = -value // c         # floor of the index at which the difference is zero
-                points.update(p for p in (root, root + 1, root + 2) if first < p <= last)
-            if not points:
-                return None
-            useful = sorted(points)
-            cuts[int(row)] = (d, useful)
-        return None, cuts
-
-    def _range(self, value: Value, rows) -> tuple[np.ndarray, np.ndarray]:
-        low = high = np.broadcast_to(signed(value.base).astype(np.int64), (len(rows), max(1, value.base.shape[1])))
-        for u, c in value.terms:
-            c = signed(c).astype(np.int64)
-            a, b = c * self.low[rows, u.key[1]][:, None], c * self.high[rows, u.key[1]][:, None]
-            low, high = low + np.minimum(a, b), high + np.maximum(a, b)
-        return low, high
 
     def split(self, cohort: Cohort, cuts: dict[int, tuple[int, list[int]]]) -> Cohort:
         """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
@@ -493,15 +423,15 @@ class Simulation:
             if self.repeats.round is not None and not known.data:
                 raise NotAffine
             return self._note(Nowhere(record), (active, weights, known.reason, known.index, known.data))
-        sources = None
+        numbers, zeros, line = known
+        from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
-            sources = self._sources(site, view, active)
-        filled = self._filled(site, view, active, record.access.width)
-        arguments = (known[0], active, weights, trip, sources, known[1], known[2], filled)
+            from_where = copied.sources(site, view, active)
+        filled = copied.filled(site, view, active, record.access.width)
         lap = self.repeats.round
-        if lap is not None and (known[2] or lap.mentions(address) and not self._moves_as_a_whole(address, lap, active, record)):
+        if lap is not None and (line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))):
             raise NotAffine
-        self._note(record, arguments)
+        self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
 
     def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
@@ -516,11 +446,13 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         known = self._addresses(address, mask, record)
-        shift = record.machine.invariant_shift(record.access)
-        if isinstance(known, Lost) or known[2] or (1 << known[1]) < shift or record.access.bypass:
+        if isinstance(known, Lost) or record.access.bypass:
+            return None
+        numbers, zeros, line = known
+        if line or 1 << zeros < record.machine.invariant_shift(record.access):
             return None
         try:
-            return banks.score(record.machine, record.access, np.where(mask, known[0], 0), mask, None).high
+            return banks.score(record.machine, record.access, np.where(mask, numbers, 0), mask, None).high
         except InputError:
             return None
 
@@ -541,56 +473,12 @@ class Simulation:
                 first = np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)
                 if ((wide != first) & active).any():
                     if u.kind == "block" and self.allow_blocks:
-                        raise NeedBlocks(self._dimensions({u}))
+                        raise NeedBlocks(dimensions({u}))
                     return Lost(f"{u.name} multiplies the lane")
-            if u.kind != "rounds":          # `_moves_as_a_whole` answers for those
+            if u.kind != "rounds":          # `Round.moves_as_a_whole` answers for those
                 zeros = min(zeros, u.zeros + array_zeros(c))
         base = affine.fit(address, 32).base
         return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros, line
-
-    @staticmethod
-    def _moves_as_a_whole(address: Value, lap: Round, active: np.ndarray, record: SiteRecord) -> bool:
-        """Each round shifts all lanes alike, by what changes no count."""
-        shift = record.machine.invariant_shift(record.access)
-        for u, c in address.terms:
-            if u == lap.symbol:
-                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
-                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
-                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
-        return True
-
-    def _sources(self, site, view: View, active: np.ndarray) -> np.ndarray | None:
-        """cp.async's global addresses up to a shift of whole 128-byte lines; None where not known."""
-        value = view.read(site.source)
-        if site.source_offset:
-            value = affine.add(value, constant(site.source_offset, value.bits))
-        if value.poison is not None and (np.broadcast_to(value.poison, active.shape) & active).any():
-            return None
-        if value.valid is not None and value.valid < 32:
-            return None
-        line = 7
-        for u, c in value.terms:
-            if not lane_uniform(c) or u.zeros + array_zeros(c) < line:
-                return None
-        return np.broadcast_to(value.base.astype(np.int64), active.shape)
-
-    @staticmethod
-    def _filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | None:
-        """Lanes of a cp.async that write zeros instead of copying; None where it always copies, or that is not known."""
-        if site.ignore is None and site.source_size is None:
-            return None
-        filled = np.zeros(active.shape, bool)
-        if site.ignore is not None:
-            ignored, doubt = guard_mask(view, site.ignore)
-            if doubt is not None:
-                return None
-            filled |= ignored
-        if site.source_size is not None:
-            size = view.read(site.source_size)
-            if not size.known or ((size.base != 0) & (size.base != width) & active).any():
-                return None
-            filled |= size.base == 0
-        return filled & active
 
     # --- control ---
 
@@ -974,9 +862,3 @@ def _cause(doubt: Value, index: int) -> Lost:
     names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
                       for u, _ in doubt.terms)
     return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
-
-
-def _mentions(symbol: Uniform, symbols: set[Uniform]) -> bool:
-    """True when a derived unknown was made of one of the symbols."""
-    text = symbol.name
-    return symbol.kind in ("derived",) and any(u.name in text for u in symbols)

@@ -86,6 +86,7 @@ class _Lifter:
 
 
 def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
+    """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
     for d, variable in zip(declaration.declarators, variables(declaration, suffix)):
         scope[d.name] = Data(variable)
         out.append(variable)
@@ -106,8 +107,8 @@ class FunctionLifter:
         self.position: ir.Source | None = None
         self.label_at_end = False
         self.blank: list[ir.Reg] = []           # pieces that the next instruction sets to zero
-        self.products: set[str] = set()
-        self.sums: list[int] = []
+        self.products: set[str] = set()         # registers that hold a product whose rounding is left to ptxas
+        self.sums: list[int] = []               # instructions that may be fused with one
         self.addressing: list[int] = []         # instructions that may name a variable
         self.callees: list[str] = []            # a name for each call
 
@@ -131,8 +132,9 @@ class FunctionLifter:
     def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
         """The variables in shared memory that the lifted function names, as they come."""
         shared = {v.name: v for v in function.variables if v.space == "shared"}
-        sources = [source for index in self.addressing if shared for op in function.instructions[index].ops for source in op.src]
-        return {source.name: shared[source.name] for source in sources if type(source) is ir.Address and source.name in shared}
+        ops = [op for index in self.addressing if shared for op in function.instructions[index].ops]
+        named = [source.name for op in ops for source in op.src if type(source) is ir.Address]
+        return {name: shared[name] for name in named if name in shared}
 
     def _formals(self, declared: tuple[s.Variable, ...]) -> tuple[ir.Reg, ...]:
         out: tuple[ir.Reg, ...] = ()
@@ -200,8 +202,9 @@ class FunctionLifter:
             ops, control, site = self._effects(row, instruction, guard, scope)
         if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
             self._fusible(ops[-1])
+        text = instruction.text or instruction_text(instruction)
         self.instructions.append(ir.Instruction(
-            len(self.instructions), instruction.line, opcode, instruction.text or instruction_text(instruction), guard, ops, control, site, self.position))
+            len(self.instructions), instruction.line, opcode, text, guard, ops, control, site, self.position))
         self.label_at_end = False
 
     def _effects(self, row: Plain | Lower | None, instruction: s.Instruction, guard: ir.Guard | None,
@@ -233,6 +236,7 @@ class FunctionLifter:
         return tuple(emitter.ops), emitter.control, emitter.site
 
     def _fusible(self, op: ir.Op) -> None:
+        """Notes a product, what a product is handed on to, or a sum, for `_fuse`."""
         if op.name in ("mov", "fneg"):
             if isinstance(op.src[0], ir.Reg) and op.src[0].name in self.products and op.dst[0]:
                 self.products.add(op.dst[0].name)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from lark import Lark, Token
+from lark import Lark, ParseTree, Token
 from lark.lexer import LexerState, LineCounter, TextSlice
 
 from . import syntax as s
@@ -23,15 +23,17 @@ from .shapes import Shapes
 RUNS = ("STATEMENTS", "ITEMS", "DATA")
 
 
-def parse_by_lines(text: str, lark: Lark, shapes: Shapes):
-    """The parse tree of a module in which runs of lines are lists of built values. Lark's errors, or ones of its own."""
-    reader, tree = Reader(lark, shapes), Tree(lark)
+def parse_by_lines(text: str, lark: Lark, shapes: Shapes) -> ParseTree:
+    """Lark's parse tree of a module, with lists of built values in it for runs of lines. Raises UnexpectedInput as Lark does,
+    perhaps at another place, and perhaps for a text that Lark takes as a whole.
+    """
+    reader, built = Reader(lark, shapes), Built(lark)
     opcodes, guards, operand = reader.opcodes, reader.guards, reader.operands.__getitem__
     outside_of_braces = _COMMA.split
-    run = tree.run
+    run = built.run
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split(None, 1)
-        if tree.kind == "STATEMENTS" and len(words) == 2:
+        if built.kind == "STATEMENTS" and len(words) == 2:
             try:                                    # the commonest at once
                 opcode, written = words
                 guard = None
@@ -43,19 +45,19 @@ def parse_by_lines(text: str, lark: Lark, shapes: Shapes):
                     written = written[:-1]
                     pieces = written.split(", ") if "{" not in written else outside_of_braces(written)
                     values = tuple(map(operand, pieces))
-                    text = f"{opcode} {written}" if guard is None else f"{words[0]} {opcode} {written}"
-                    run.append(s.Instruction(opcode, values, guard, number, text))
+                    printed = f"{opcode} {written}" if guard is None else f"{words[0]} {opcode} {written}"
+                    run.append(s.Instruction(opcode, values, guard, number, printed))
                     continue
             except (KeyError, ValueError):          # not operands one by one as they are printed, or no operands
                 pass
         if words and not words[0].startswith("//"):
-            reader.read(line, number, tree)
-            run = tree.run
-    reader.end(tree)
-    return tree.end()
+            reader.read(line, number, built)
+            run = built.run
+    reader.end(built)
+    return built.end()
 
 
-class Tree:
+class Built:
     """What is built so far. run: the values since Lark was last asked; kind: what they are called where they stand,
     "" where Lark is in mid-statement."""
 
@@ -112,7 +114,7 @@ class Reader:
         self.shapes = shapes
         self.operands = Operands(terminal, shapes)
         self.opcodes = Opcodes(terminal)
-        self.guards = Guards({None: None}, terminal)
+        self.guards = Guards(terminal)
         self.is_label = re.compile(rf"({terminal['LABEL']})\s*:").fullmatch
         # An instruction on a line of its own: guard, opcode and the text of its operands.
         self.instruction = re.compile(
@@ -120,67 +122,67 @@ class Reader:
         self.begun, self.begun_at = "", 0                   # a statement over several lines, and where it begins
         self.known: dict[tuple[str, str], tuple] = {}       # of lines that came before
 
-    def read(self, line: str, number: int, tree: Tree) -> None:
+    def read(self, line: str, number: int, built: Built) -> None:
         """Adds a line to what is built, or leaves it to Lark, or waits for the rest of its statement."""
         bare = line.strip() if '"' in line else line.partition("//")[0].strip()
-        if bare[-1:] == ":" and tree.kind == "STATEMENTS" and (label := self.is_label(bare)):
-            tree.run.append(s.Label(label[1]))
+        if bare[-1:] == ":" and built.kind == "STATEMENTS" and (label := self.is_label(bare)):
+            built.run.append(s.Label(label[1]))
         elif self.begun:
             self.begun += f"\n{bare}"
             if ";" in bare:
-                text, self.begun, tree.kind = self.begun, "", "STATEMENTS"
-                self._statements(text, self.begun_at, tree)
-        elif tree.kind == "STATEMENTS" and '"' not in bare:
-            self._statements(bare, number, tree)
-        elif not (tree.kind and self._whole(bare, number, tree)):
-            tree.leave_to_lark(line, number)
+                text, self.begun, built.kind = self.begun, "", "STATEMENTS"
+                self._statements(text, self.begun_at, built)
+        elif built.kind == "STATEMENTS" and '"' not in bare:
+            self._statements(bare, number, built)
+        elif not (built.kind and self._whole(bare, number, built)):
+            built.leave_to_lark(line, number)
 
-    def end(self, tree: Tree) -> None:
+    def end(self, built: Built) -> None:
         """At the end of the file: a statement that is not whole is left to Lark."""
         if self.begun:
-            tree.kind = "STATEMENTS"
-            tree.leave_to_lark(self.begun, self.begun_at)
+            built.kind = "STATEMENTS"
+            built.leave_to_lark(self.begun, self.begun_at)
 
-    def _statements(self, text: str, number: int, tree: Tree) -> None:
+    def _statements(self, text: str, number: int, built: Built) -> None:
         """Statements one after another, and braces, as far as they are whole; the rest is left to Lark."""
         while text:
             if text[0] == "{":
-                tree.begin_block()
+                built.begin_block()
                 text = text[1:].lstrip()
-            elif text[0] == "}" and tree.around:
-                tree.end_block()
+            elif text[0] == "}" and built.around:
+                built.end_block()
                 text = text[1:].lstrip()
             else:
                 statement, end, rest = text.partition(";")
-                if not self._statement(statement + end, number, tree):
+                if not self._statement(statement + end, number, built):
                     break
                 number += statement.count("\n")
                 text = rest.lstrip()
-        if text and not end and self.opcodes[text.split(None, 1)[0]]:
-            self.begun, self.begun_at, tree.kind = text, number, ""
+        if text and not end and self.opcodes[text.split(None, 1)[0]]:        # an instruction without its semicolon yet
+            self.begun, self.begun_at, built.kind = text, number, ""
         elif text:
-            tree.leave_to_lark(text, number)
+            built.leave_to_lark(text, number)
 
-    def _statement(self, text: str, number: int, tree: Tree) -> bool:
+    def _statement(self, text: str, number: int, built: Built) -> bool:
         """Whether the text is a statement; then it is added."""
         value = self._instruction(text, number)
         if value is None:                       # a shape has one line
-            return "\n" not in text and self._whole(text, number, tree)
-        tree.run.append(value)
+            return "\n" not in text and self._whole(text, number, built)
+        built.run.append(value)
         return True
 
-    def _whole(self, text: str, number: int, tree: Tree) -> bool:
+    def _whole(self, text: str, number: int, built: Built) -> bool:
         """The same for whatever may stand here, through its shape."""
-        values = self.known.get((tree.kind, text))
+        values = self.known.get((built.kind, text))
         if values is not None:
-            tree.run += [_on_line(value, number) for value in values]
+            built.run += [_on_line(value, number) for value in values]
             return True
-        values = self.shapes.parse(tree.kind.lower(), text, number)
+        values = self.shapes.parse(built.kind.lower(), text, number)
         if values is None:
             return False
         if all(type(value) in REPEATED for value in values):
-            self.known[tree.kind, text] = values
-        tree.run += values
+            self.known[built.kind, text] = values
+        built.run += values
         return True
 
     def _instruction(self, line: str, number: int) -> s.Instruction | None:
@@ -287,10 +289,10 @@ class Opcodes(dict):
 
 
 class Guards(dict):
-    """`@!%p1` -> Guard. KeyError for what is none."""
+    """`@!%p1` -> Guard, None -> None. KeyError for what is none."""
 
-    def __init__(self, known: dict, terminal: dict[str, str]):
-        super().__init__(known)
+    def __init__(self, terminal: dict[str, str]):
+        super().__init__({None: None})
         self.is_guard = re.compile(rf"@\s*(!?)\s*({terminal['NAME']})").fullmatch
 
     def __missing__(self, text: str) -> s.Guard:

@@ -11,6 +11,7 @@ of calls are groups of registers (`Pieces`), because nothing but the code itself
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import ir
@@ -150,20 +151,18 @@ class Scope(dict[str, "Symbol"]):
         self.update(dict(made[:count]) | self)
 
     def label(self, name: str) -> int | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.parent
-        return None
+        """The instruction at a label, by its index in the function; None where there is no such label."""
+        return next((scope.labels[name] for scope in self._outward() if name in scope.labels), None)
 
     def table(self, name: str) -> s.Table | s.Prototype | None:
+        """The targets or the prototype of that name."""
+        return next((scope.tables[name] for scope in self._outward() if name in scope.tables), None)
+
+    def _outward(self) -> Iterator[Scope]:
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.tables:
-                return scope.tables[name]
+            yield scope
             scope = scope.parent
-        return None
 
     # --- declarations ---
 

@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 from . import instructions, run
-from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
+from .code import WIDTH, Imm, Many, Mem, Not, Place, Reg, Special, Step
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 

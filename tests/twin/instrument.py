@@ -73,9 +73,9 @@ def site(line: int, guard: str, op: str, rest: str, events: int, size: int, has_
     table_site = f"// {TABLE}" in rest
     if "matrix" in op or op.startswith("cp"):
         return out + written(op, rest)
-    out += [f"\tsub.u32 %g8, %g2, {RESERVED};", f"\tand.b32 %g8, %g8, 0xffffff;", f"\tsetp.le.u32 %gp3, %g8, {size - WIDEST};"]
+    out += [f"\tsub.u32 %g8, %g2, {RESERVED};", "\tand.b32 %g8, %g8, 0xffffff;", f"\tsetp.le.u32 %gp3, %g8, {size - WIDEST};"]
     if has_table and not table_site:
-        out += [f"\tmov.u32 %g9, {TABLE};", f"\tsub.u32 %g9, %g2, %g9;", f"\tadd.u32 %g9, %g9, {WIDEST};",
+        out += [f"\tmov.u32 %g9, {TABLE};", "\tsub.u32 %g9, %g2, %g9;", f"\tadd.u32 %g9, %g9, {WIDEST};",
                 f"\tsetp.ge.and.u32 %gp3, %g9, {TABLE_BYTES + WIDEST}, %gp3;"]
     if generic:
         out += ["\tnot.pred %gp4, %gp1;", "\tor.pred %gp3, %gp3, %gp4;"]
@@ -193,7 +193,6 @@ def origins(text: str) -> dict[int, int]:
 def in_range(text: str, dynamic: int, symbols: dict[str, int]):
     """f(line, {lane: address}) -> the lanes whose access the instrumented kernel runs."""
     size, of_table = sum(n or dynamic for _, n in shared_variables(text)), table_sites(text)
-    lines = text.splitlines()
 
     def executed(line: int, addresses: dict[int, int]) -> dict[int, int]:
         out = {}

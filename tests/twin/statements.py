@@ -146,7 +146,6 @@ class Statements(Accesses):
             p = self.new("p")
             self.put(f"setp.ge.{self.pick('s32', 'u32')} {p}, {counter}, {bound};")
             update = f"add.s32 {counter}, {counter}, {step};"
-        rotated = False
         self.put(f"@{p} bra {out};")
 
         def body():

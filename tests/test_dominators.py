@@ -1,0 +1,44 @@
+"""Which block lies on every way to another, against the definition: without it there is no way."""
+
+import random
+
+import networkx as nx
+import pytest
+
+from ptxaudit.graph import END, build, tree_spans
+from ptxaudit.ir import Control, Function, Guard, Instruction, Reg
+
+GUARD = Guard(Reg("%p", 1))
+
+
+def random_function(rng: random.Random) -> Function:
+    """Jumps forth and back, some of them under a predicate."""
+    count = rng.randrange(2, 12)
+    jumps = [Control("branch", (rng.randrange(count),), rng.choice((GUARD, None))) if rng.random() < 0.6 else None for _ in range(count)]
+    controls = [*jumps, Control("exit")]
+    return Function("f", "ptx", "sm_90", tuple(Instruction(n, n, "op", str(n), control=c) for n, c in enumerate(controls)))
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_dominators(seed):
+    graph = build(random_function(random.Random(seed)))
+    reached = nx.descendants(graph.within, 0) | {0}
+    for block in reached - {END}:
+        without = graph.within.copy()
+        without.remove_node(block)
+        left = nx.descendants(without, 0) | {0} if block else set()
+        for other in reached:
+            assert graph.dominates(block, other) == (other not in left)
+
+
+def test_a_block_that_is_not_reached_dominates_only_itself():
+    graph = build(Function("f", "ptx", "sm_90", (
+        Instruction(0, 0, "bra", "bra", control=Control("branch", (2,))), Instruction(1, 1, "op", "op"),
+        Instruction(2, 2, "exit", "exit", control=Control("exit")))))
+    dead, end = graph.block_of[1], graph.block_of[2]
+    assert graph.dominates(dead, dead) and not graph.dominates(dead, end) and not graph.dominates(0, dead)
+
+
+def test_spans_of_a_tree_number_it_from_the_root_down():
+    spans = tree_spans({0: 0, 3: 0, 5: 3, 7: 3, 9: 0}, 0)
+    assert spans == {0: (0, 4), 3: (1, 3), 5: (2, 2), 7: (3, 3), 9: (4, 4)}

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .. import toolchains
+from .. import temporary, toolchains
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ..errors import InputError
 from ..records import record
@@ -119,7 +118,7 @@ def _culprit(pieces: list[_Piece], complaint: str) -> _Piece:
 
 def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
     """(what it prints, its complaint or "") for the pieces' code end to end."""
-    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+    with temporary.folder() as folder:
         path = Path(folder) / "code.bin"
         with path.open("wb") as file:
             for piece in pieces:

@@ -129,6 +129,14 @@ def test_a_fault_in_the_thread_is_told_of_each_file(monkeypatch, tmp_path, stage
         ptxaudit.audit(tmp_path)
 
 
+def test_a_disassembler_that_was_stopped_says_nothing_of_the_code(tmp_path):
+    stopped = tmp_path / "nvdisasm"
+    stopped.write_text("#!/bin/sh\nkill -KILL $$\n")
+    stopped.chmod(0o755)
+    with pytest.raises(InputError, match="was stopped .SIGKILL."):
+        disassemble([read_cubin(from_ptx(SMALL % (1, 1, 4)), "k")], str(stopped))
+
+
 def test_no_room_for_temporary_files(monkeypatch):
     def full(**options):
         raise OSError(28, "No space left on device")

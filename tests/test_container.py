@@ -222,11 +222,21 @@ def test_images_before_the_damage_are_audited(tmp_path):
 
 def test_host_files_that_are_cut_off_say_so(tmp_path):
     whole = host(".nv_fatbin", fat_binary("--compress-all"))
-    for name, data in (("k.o", whole[:-100]), ("k.a", archive(a=whole, b=whole)[:-100]), ("l.a", archive(a=whole[:-100]))):
+    for name, data in (("k.o", whole[:-100]), ("k.a", archive(a=whole)[:-100]), ("l.a", archive(a=whole[:-100]))):
         (tmp_path / name).write_bytes(data)
         report = ptxaudit.audit(tmp_path / name)
         assert {kernel.arch for kernel in report.kernels} == set(ARCHS)
         assert [problem.what.split()[0] for problem in report.problems] in (["truncated"], ["truncated:"]) and name in report.problems[0].file
+
+
+def test_a_symbol_table_of_no_length_is_none():
+    data = bytearray(from_ptx(kernel("k", 8), "sm_90"))
+    table, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
+    for at in range(table, table + 64 * count, 64):
+        if struct.unpack_from("<I", data, at + 4)[0] == 2:                 # SHT_SYMTAB
+            struct.pack_into("<Q", data, at + 32, 0)
+    (problem,) = ptxaudit.audit(bytes(data)).problems
+    assert problem.what.startswith("stripped")
 
 
 def test_a_stripped_image_is_named(tmp_path):

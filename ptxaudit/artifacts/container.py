@@ -142,8 +142,6 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
         if end != b"`\n" or not size.strip().isdigit():
             raise InputError(f"damaged archive: no member begins at byte {at}", "build it again", file)
         begin, length = at + _MEMBER.size, int(size)
-        if begin + length > len(view):
-            raise InputError(f"truncated archive: the member at byte {at} ends after the file does", "copy it again", file)
         name = raw.decode("utf-8", "replace").rstrip()
         if name == "//":
             long_names = bytes(view[begin:begin + length])
@@ -152,6 +150,8 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
             name = long_names[start:long_names.find(b"/\n", start)].decode("utf-8", "replace")
         if name not in ("/", "//", "/SYM64/"):
             yield name.rstrip("/"), view[begin:begin + length]
+        if begin + length > len(view):
+            raise InputError(f"truncated archive: the member at byte {at} ends after the file does", "copy it again", file)
         at = begin + length + length % 2
 
 

@@ -161,7 +161,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
 def _symbols(elf: ELFFile, data: bytes, names: list[str], file: str) -> tuple[list[Symbol], set[str]]:
     """The symbol table in order, and the names of kernels."""
     table = elf.get_section_by_name(".symtab")
-    if table is None:
+    if table is None or not table["sh_size"]:
         raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
     out, entries = [], set()
     strings = table.stringtable.data()

@@ -14,6 +14,13 @@ def debugging() -> bool:
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
+def as_input_error(error: Exception) -> InputError:
+    """What went wrong, as one to show; while debugging, a fault is raised again."""
+    if not isinstance(error, InputError) and debugging():
+        raise error
+    return error if isinstance(error, InputError) else fault(error)
+
+
 def fault(error: Exception) -> InputError:
     """An error that is this tool's, not the user's, as one to show."""
     what = f"ptxaudit failed here: {type(error).__name__}: {error}"

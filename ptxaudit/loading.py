@@ -233,6 +233,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
         yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
     for piece in contents("ptx"):
         yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
+    failed += [image.damage for image in taken if image.damage]
     if failed:
         yield Loaded((), errors=tuple(failed))
 
@@ -246,7 +247,7 @@ def _or_error(read: Callable[[], Loaded]) -> Loaded:
 
 
 def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:
-    """The images of a compiled file that --arch and --isa ask for, machine code first, an architecture after the other.
+    """The images of a compiled file that --arch and --isa ask for, machine code first, an architecture after the other, and all damage.
 
     kinds: "cubin" and "ptx" instead of what --isa means. Raises InputError when there is none.
     """
@@ -254,9 +255,9 @@ def selected(content: Content, options: Options, kinds: set[str] | None = None) 
 
     found = images(content.path, content.data)
     kinds = kinds or _kinds(found, options)
-    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in kinds]
-    if not taken:
-        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found))
+    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in kinds or image.damage]
+    if all(image.damage for image in taken):
+        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found if not image.damage))
         raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
     order = list(dict.fromkeys(image.arch for image in taken))
     return sorted(taken, key=lambda image: (image.kind != "cubin", order.index(image.arch)))

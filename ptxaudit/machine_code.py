@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ptxaudit import ir
 from ptxaudit.artifacts.registers import registers
 from ptxaudit.errors import InputError
+from ptxaudit.faults import as_input_error
 from ptxaudit.inputs import Content
 from ptxaudit.records import record
 
@@ -156,10 +157,11 @@ def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
 
 
 def _results(pool: ThreadPoolExecutor, step: Future, stream: Iterator[Item], done: object) -> Iterator[Item]:
-    with pool:
-        while (item := step.result()) is not done:
-            step = pool.submit(next, stream, done)
-            yield item
+    # Not `with pool`: a stream that is left midway is closed wherever the garbage is collected, and to wait there for
+    # the thread is a deadlock where the interpreter is just starting or ending one. A pool without owner ends by itself.
+    while (item := step.result()) is not done:
+        step = pool.submit(next, stream, done)
+        yield item
 
 
 def _image(content: Content) -> _Image:
@@ -187,8 +189,8 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
     of = content.path, id(content)
     try:
         image = _image(content)
-    except InputError as error:
-        yield Portion(*of, error=error)
+    except Exception as error:          # a fault too: it would end the stream, and with it all files after this one
+        yield Portion(*of, error=as_input_error(error))
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
@@ -230,9 +232,9 @@ def _decoded(batch: list[Portion]) -> list[Portion]:
         places = [at for at, portion in enumerate(batch) if portion.cubin and portion.cubin.sm == sm]
         try:
             code = disassemble([batch[at].cubin for at in places])
-        except InputError as error:
+        except Exception as error:
             for at in places:
-                out[at] = replace(batch[at], error=replace(error, file=batch[at].path))
+                out[at] = replace(batch[at], error=replace(as_input_error(error), file=batch[at].path))
             continue
         for at, lines in zip(places, code, strict=True):
             out[at] = replace(batch[at], _code=lines)

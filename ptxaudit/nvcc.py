@@ -11,11 +11,10 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ptxaudit import compiler_log, toolchains
+from ptxaudit import compiler_log, temporary, toolchains
 from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
 
@@ -46,7 +45,7 @@ def compile_source(
         raise InputError("nvcc needs a host C++ compiler, and there is no gcc on this machine", "install gcc and g++, or name one in NVCC_CCBIN", file)
     arch = arch if "_" in arch else f"sm_{arch}"
     virtual = arch.startswith("compute_")
-    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+    with temporary.folder() as folder:
         unit = _unit(path, text, Path(folder), instantiate)
         out = Path(folder, "out.ptx" if virtual else "out.cubin")
         kept = Path(folder, "kept")

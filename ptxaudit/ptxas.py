@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ptxaudit import toolchains
+from ptxaudit import temporary, toolchains
 from ptxaudit.errors import InputError
 from ptxaudit.records import record
 
@@ -40,7 +39,7 @@ def assemble(
     """
     tool = tool or toolchains.get("ptxas")
     arch = arch or target(ptx, file)
-    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+    with temporary.folder() as folder:
         source, cubin = Path(folder, "module.ptx"), Path(folder, "module.cubin")
         source.write_text(ptx, encoding="utf-8")
         command = [tool.path, f"--gpu-name={arch}", "--generate-line-info", *options, str(source), "-o", str(cubin)]

@@ -19,6 +19,7 @@ from ptxaudit import toolchains
 from ptxaudit.artifacts.container import images, read_images
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
+from ptxaudit.options import Options
 
 KERNEL = """.visible .entry %s(.param .u64 p)
 { .reg .u32 %%r<5>; .reg .u64 %%d<2>; .shared .align 16 .b8 a[4096];
@@ -204,6 +205,48 @@ def test_damaged_entries_leave_the_others(tmp_path):
     report = ptxaudit.audit(tmp_path / "k.fatbin", launches=WARP)
     assert [kernel.arch for kernel in report.kernels] == ["sm_75", "sm_120"]
     assert report.problems and all("k.fatbin" in problem.file for problem in report.problems)
+
+
+def test_images_before_the_damage_are_audited(tmp_path):
+    whole = fat_binary("--compress=false")
+    second = whole.index(from_ptx(kernel("k", 8), "sm_90")) - 64        # where its entry may begin at the latest
+    (tmp_path / "k.fatbin").write_bytes(whole[:second - 16] + b"\xff" * 80 + whole[second + 64:] + fat_binary("--compress-all"))
+    report = ptxaudit.audit(tmp_path / "k.fatbin", launches=WARP)
+    assert [kernel.arch for kernel in report.kernels] == ["sm_75", "sm_75", "sm_90", "sm_120"]
+    (problem,) = report.problems
+    assert "damaged fat binary" in problem.what and problem.hint
+    listing, problems = ptxaudit.pipeline.list_kernels([tmp_path / "k.fatbin"], Options())
+    assert len(listing) == 5 and [one.what for one in problems] == [problem.what]
+    assert ptxaudit.audit(tmp_path / "k.fatbin", arch="sm_90").problems        # what is lost may have been of any architecture
+
+
+def test_host_files_that_are_cut_off_say_so(tmp_path):
+    whole = host(".nv_fatbin", fat_binary("--compress-all"))
+    for name, data in (("k.o", whole[:-100]), ("k.a", archive(a=whole)[:-100]), ("l.a", archive(a=whole[:-100]))):
+        (tmp_path / name).write_bytes(data)
+        report = ptxaudit.audit(tmp_path / name)
+        assert {kernel.arch for kernel in report.kernels} == set(ARCHS)
+        assert [problem.what.split()[0] for problem in report.problems] in (["truncated"], ["truncated:"]) and name in report.problems[0].file
+
+
+def test_a_symbol_table_of_no_length_is_none():
+    data = bytearray(from_ptx(kernel("k", 8), "sm_90"))
+    table, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
+    for at in range(table, table + 64 * count, 64):
+        if struct.unpack_from("<I", data, at + 4)[0] == 2:                 # SHT_SYMTAB
+            struct.pack_into("<Q", data, at + 32, 0)
+    (problem,) = ptxaudit.audit(bytes(data)).problems
+    assert problem.what.startswith("stripped")
+
+
+def test_a_stripped_image_is_named(tmp_path):
+    data = from_ptx(kernel("k", 8), "sm_90").replace(b"\0.symtab\0", b"\0.nothing")
+    (tmp_path / "k.fatbin").write_bytes(data)
+    packed = fat_binary("--compress=false").replace(from_ptx(kernel("k", 8), "sm_90"), data)
+    (tmp_path / "k.fatbin").write_bytes(packed)
+    report = ptxaudit.audit(tmp_path / "k.fatbin")
+    (problem,) = report.problems
+    assert problem.what.startswith("stripped") and problem.file.endswith("k.fatbin#2") and len(report.kernels) == 2
 
 
 @pytest.mark.parametrize("length", (4, 15, 30, 79, 100, 1000))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import machine_code
+import ptxaudit
 from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx
 from ptxaudit import toolchains
 from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
-from ptxaudit.machine_code import portions
+from ptxaudit.machine_code import one_ahead, portions
 from ptxaudit.sass import disassemble as module
 from ptxaudit.sass.disassemble import disassemble
 
@@ -90,6 +94,56 @@ def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
     assert len(found) > 3 and len(runs) > 2
     assert sorted(name for portion in found for name in portion.module.functions) == sorted(f"k{n}" for n in range(12))
     assert [len(portion.names) for portion in found] == [12] + [0] * (len(found) - 1)
+
+
+def test_a_stream_that_is_left_is_not_waited_for():
+    """It may be closed by the collector of garbage, in any thread: to wait there for another was a deadlock."""
+    gate = threading.Event()
+
+    def items():
+        yield 1
+        gate.wait(60)
+
+    stream = one_ahead(items())
+    assert next(stream) == 1
+    start = time.monotonic()
+    stream.close()
+    waited = time.monotonic() - start
+    gate.set()
+    assert waited < 30
+
+
+@pytest.mark.parametrize("stage", ("artifacts.cubin.read_cubin", "sass.disassemble.disassemble"))
+def test_a_fault_in_the_thread_is_told_of_each_file(monkeypatch, tmp_path, stage):
+    def broken(*args):
+        raise KeyError("r7")
+
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.cubin").write_bytes(from_ptx(SMALL % (1, 1, 4)))
+    monkeypatch.setattr(f"ptxaudit.{stage}", broken)
+    problems = ptxaudit.audit(tmp_path).problems
+    assert [Path(problem.file).name for problem in problems] == ["a.cubin", "b.cubin"]
+    assert all("KeyError: 'r7'" in problem.what for problem in problems)
+    monkeypatch.setenv("PTXAUDIT_DEBUG", "1")
+    with pytest.raises(KeyError):
+        ptxaudit.audit(tmp_path)
+
+
+def test_a_disassembler_that_was_stopped_says_nothing_of_the_code(tmp_path):
+    stopped = tmp_path / "nvdisasm"
+    stopped.write_text("#!/bin/sh\nkill -KILL $$\n")
+    stopped.chmod(0o755)
+    with pytest.raises(InputError, match="was stopped .SIGKILL."):
+        disassemble([read_cubin(from_ptx(SMALL % (1, 1, 4)), "k")], str(stopped))
+
+
+def test_no_room_for_temporary_files(monkeypatch):
+    def full(**options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    (problem,) = ptxaudit.audit(from_ptx(SMALL % (1, 1, 4))).problems
+    assert "No space left" in problem.what and "TMPDIR" in problem.hint
 
 
 def test_what_does_not_decode_leaves_the_others():

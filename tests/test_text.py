@@ -188,6 +188,8 @@ def test_closing_lines_count_every_status_and_say_why():
 
 def test_a_kernel_without_sites_is_named():
     assert report_text(report(kernel(name="plain"))).startswith("no shared-memory site in plain(float*)\n")
+    many = report_text(report(*(kernel(name=f"plain{n}") for n in range(30))))
+    assert "plain7(float*) and 22 more kernels\n" in many and "plain8" not in many
 
 
 def test_rules_that_were_not_measured_are_named():

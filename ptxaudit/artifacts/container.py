@@ -17,14 +17,13 @@ import mmap
 import os
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from .. import toolchains
+from .. import temporary, toolchains
 from ..errors import InputError
 from ..records import record
 from .cubin import ELF_MAGIC, UNREADABLE, architecture
@@ -40,6 +39,7 @@ _KINDS = {1: "ptx", 2: "cubin"}
 _COMPRESSED = 0x2000 | 0x8000                  # LZ4; zstd
 _SECTIONS = (".nv_fatbin", "__nv_relfatbin")   # linked device code; device code that is still to be linked
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")   # an archive member's header
+_ELF_HEADER = struct.Struct("<40xQ10xHH2x")    # where the section headers begin, bytes of one, how many
 _HEAP_BYTES = 8 << 20                          # compressed bytes unpacked by one process
 _WINDOW = 1 << 20                              # bytes searched at a time
 TIMEOUT = 300                                  # seconds for one heap
@@ -47,13 +47,15 @@ TIMEOUT = 300                                  # seconds for one heap
 
 @record
 class Image:
-    """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx"; arch: "sm_90"."""
+    """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx" | "damaged";
+    arch: "sm_90"; damage: why what is there, or after it, cannot be read."""
 
     name: str
     kind: str
     arch: str
     _payload: memoryview = field(repr=False, compare=False)
     _entry: memoryview | None = field(default=None, repr=False, compare=False)     # with its header, when compressed
+    damage: InputError | None = None
 
     @property
     def size(self) -> int:
@@ -66,9 +68,9 @@ class Image:
 
 
 def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
-    """All device code of a file, in its order. data: the content, where it is not a file on disk.
+    """All device code of a file, in its order, places that are damaged included. data: the content, where it is not a file on disk.
 
-    Raises InputError when there is none, or when a fat binary's chain of entries is broken.
+    Raises InputError when there is none, or nothing but damage.
     """
     view = memoryview(data) if data is not None else _mapped(file)
     if architecture(bytes(view[:64])) is not None:
@@ -78,13 +80,33 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
         found = _embedded(view, file)
         if found:
             return found
-    for member, part in _members(view, file):
-        name = f"{file}:{member}" if member else file
-        for region in _fat_binaries(part):
-            found += _entries(part, region, name, len(found))
-    if not found:
-        raise InputError("no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file)
+    try:
+        for member, part in _members(view, file):
+            name = f"{file}:{member}" if member else file
+            for region in _fat_binaries(part):
+                for image in _entries(part, region, name, len(found)):
+                    found.append(image)
+            _check_whole(part, name)
+    except InputError as error:
+        found.append(_damaged(error))
+    if all(image.damage for image in found):
+        raise next((image.damage for image in found), None) or InputError(
+            "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file)
     return found
+
+
+def _damaged(error: InputError) -> Image:
+    """In place of what cannot be read."""
+    return Image(error.file or "", "damaged", "", memoryview(b""), damage=error)
+
+
+def _check_whole(view: memoryview, file: str) -> None:
+    """Raises InputError for an object, program or library whose end is missing: device code may have been in it."""
+    if bytes(view[:5]) != ELF_MAGIC + b"\2" or len(view) < _ELF_HEADER.size:
+        return
+    at, size, count = _ELF_HEADER.unpack_from(view)
+    if at + size * count > len(view):
+        raise InputError("truncated: its tables end after the file does", "copy it again", file)
 
 
 def _embedded(view: memoryview, file: str) -> list[Image]:
@@ -128,6 +150,8 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
             name = long_names[start:long_names.find(b"/\n", start)].decode("utf-8", "replace")
         if name not in ("/", "//", "/SYM64/"):
             yield name.rstrip("/"), view[begin:begin + length]
+        if begin + length > len(view):
+            raise InputError(f"truncated archive: the member at byte {at} ends after the file does", "copy it again", file)
         at = begin + length + length % 2
 
 
@@ -148,9 +172,9 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
     return [(0, len(view))]
 
 
-def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) -> list[Image]:
-    """The images of all fat binaries in a region."""
-    out: list[Image] = []
+def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) -> Iterator[Image]:
+    """The images of all fat binaries in a region. One whose chain of entries is broken is damaged from there on."""
+    number = before
     start, end = region
     at = _find(view, start, end)
     while at >= 0:
@@ -159,12 +183,17 @@ def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) 
             at = _find(view, at + 1, end)          # the magic number by chance, in code that handles fat binaries
             continue
         place, last = at + header, at + header + size
-        while place < last:
-            image, place = _entry(view, place, min(last, len(view)), f"{name}#{before + len(out) + 1}", name)
-            if image is not None:
-                out.append(image)
+        try:
+            while place < last:
+                image, place = _entry(view, place, min(last, len(view)), f"{name}#{number + 1}", name)
+                if image is not None:
+                    number += 1
+                    yield image
+        except InputError as error:
+            number += 1
+            yield _damaged(error)
+            last = place + 1
         at = _find(view, last, end)
-    return out
 
 
 def _find(view: memoryview, start: int, end: int) -> int:
@@ -226,7 +255,9 @@ def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
         for image in packed:
             unpacked |= _unpack([image]) or {}
     for image in heap:
-        if not image.compressed:
+        if image.damage is not None:
+            yield image, image.damage
+        elif not image.compressed:
             payload = bytes(image._payload)
             yield image, payload.rstrip(b"\0") if image.kind == "ptx" else payload
         elif image.name in unpacked:
@@ -247,7 +278,7 @@ def _unpack(packed: list[Image]) -> dict[str, bytes] | None:
     tool = toolchains.get("cuobjdump").path
     body = b"".join(_nameless(image._entry) for image in packed)
     out: dict[str, bytes] = {}
-    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+    with temporary.folder() as folder:
         Path(folder, "heap.fatbin").write_bytes(_HEADER.pack(FATBIN_MAGIC, 1, _HEADER.size, len(body)) + body)
         for kind, option, suffix in (("cubin", "--extract-elf", "cubin"), ("ptx", "--extract-ptx", "ptx")):
             wanted = [image for image in packed if image.kind == kind]

@@ -129,7 +129,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     for name, section in sections:
         if section["sh_type"] not in _WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
             raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
-    symbols, entries = _symbols(elf, data, [name for name, _ in sections])
+    symbols, entries = _symbols(elf, data, [name for name, _ in sections], file)
 
     banks, bank_relocations = _banks(by_name, symbols)
     reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
@@ -158,11 +158,11 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
 
 
-def _symbols(elf: ELFFile, data: bytes, names: list[str]) -> tuple[list[Symbol], set[str]]:
+def _symbols(elf: ELFFile, data: bytes, names: list[str], file: str) -> tuple[list[Symbol], set[str]]:
     """The symbol table in order, and the names of kernels."""
     table = elf.get_section_by_name(".symtab")
-    if table is None:
-        raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code")
+    if table is None or not table["sh_size"]:
+        raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
     out, entries = [], set()
     strings = table.stringtable.data()
     for i in range(table.num_symbols()):

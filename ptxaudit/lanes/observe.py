@@ -166,7 +166,7 @@ class Conclusions:
             return None
         doubts = self._doubts.get(id(o.doubts))
         if doubts is None:
-            every = o.doubts or (Lost("the lanes that take part are not known"),)
+            every = o.doubts or (Lost("branches on the way here"),)
             doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(d.reason for d in every)), any(d.data for d in every))
         return doubts
 

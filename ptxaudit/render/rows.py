@@ -23,6 +23,7 @@ COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", 
 NUMERIC = frozenset(COLUMNS[3:])
 MAX_CONDITIONS = 6           # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12            # in the closing lines
+MOST_EMPTY = 8               # kernels named of those without a site
 MANY_ROWS = 3                # rows with one reason, from which on it is told once
 MAX_FUNCTION = 50            # characters: the place after it is never cut
 MAX_SOURCE = 100             # columns of a source line shown; the JSON report has all of it
@@ -273,6 +274,14 @@ def verdict_line(report: Report) -> str:
     share = f"{excess / wavefronts:.1%}".replace(".0%", "%")
     return (f"conflicts cost {number(excess)} of {number(wavefronts)} wavefronts{those} ({share}), "
             f"most at {place(worst, kernel)}: {worst.opcode}, {number(worst.ways)} ways")
+
+
+def without_sites(report: Report) -> str:
+    """Which kernels have nothing to count, "" where all have: the first few by name."""
+    names = list(dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites))
+    more = len(names) - MOST_EMPTY
+    last = f" and {plural(more, 'more kernel')}" if more > 0 else ""
+    return f"no shared-memory site in {', '.join(names[:MOST_EMPTY])}{last}" if names else ""
 
 
 def closing_lines(report: Report) -> list[str]:

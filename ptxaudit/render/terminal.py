@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ptxaudit.render.pairs import pairs_text
-from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Tone, closing_lines, kernel_rows, total_row, verdict_line
+from ptxaudit.render.rows import COLUMNS, NUMERIC, Note, Tone, closing_lines, kernel_rows, total_row, verdict_line, without_sites
 from ptxaudit.render.text import header_lines
 from ptxaudit.render.words import cut_at
 from ptxaudit.report import Kernel, Report
@@ -25,9 +25,8 @@ def print_report(report: Report, console: Console) -> None:
         if kernel.sites:
             console.print(kernel_view(kernel, console.width - INDENT))
             console.print()
-    empty = dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites)
-    if empty:
-        console.print(Text("no shared-memory site in " + ", ".join(empty), style="dim"))
+    if empty := without_sites(report):
+        console.print(Text(empty, style="dim"))
     for block in pairs_text(report):
         console.print(Text(block), soft_wrap=True)
         console.print()

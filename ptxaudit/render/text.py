@@ -28,6 +28,7 @@ from ptxaudit.render.rows import (
     shared_reasons,
     total_row,
     verdict_line,
+    without_sites,
 )
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report
@@ -38,9 +39,8 @@ GUTTER = 8                   # columns before the bar of a source line
 def report_text(report: Report) -> str:
     """The whole report; ends with the closing lines."""
     blocks = [kernel_text(kernel) for kernel in report.kernels if kernel.sites]
-    empty = [kernel.demangled for kernel in report.kernels if not kernel.sites]
-    if empty:
-        blocks.append("no shared-memory site in " + ", ".join(dict.fromkeys(empty)))
+    if empty := without_sites(report):
+        blocks.append(empty)
     blocks += pairs_text(report)
     blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report)])))
     return "\n\n".join(blocks) + "\n"

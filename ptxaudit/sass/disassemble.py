@@ -12,18 +12,19 @@ both against each other.)
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .. import toolchains
+from .. import temporary, toolchains
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ..errors import InputError
 from ..records import record
 
 BATCH_BYTES = 4 << 20          # code a process is given: bounds the memory for its text
 TIMEOUT = 600                  # seconds for one batch
+STOPPED = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)      # from outside: nothing is wrong with the code
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
 _TARGET = re.compile(r"0x[0-9a-f]+(?=\s*$)")
@@ -119,7 +120,7 @@ def _culprit(pieces: list[_Piece], complaint: str) -> _Piece:
 
 def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
     """(what it prints, its complaint or "") for the pieces' code end to end."""
-    with tempfile.TemporaryDirectory(prefix="ptxaudit-") as folder:
+    with temporary.folder() as folder:
         path = Path(folder) / "code.bin"
         with path.open("wb") as file:
             for piece in pieces:
@@ -132,6 +133,8 @@ def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
             raise InputError(f"the disassembler cannot be run: {error}", toolchains.how_to_add("nvdisasm")) from error
     if done.returncode == 0:
         return done.stdout, ""
+    if -done.returncode in STOPPED:
+        raise InputError(f"the disassembler was stopped ({signal.Signals(-done.returncode).name})", "run this again, with more memory where that ran out")
     complaint = done.stderr.strip() or f"exit status {done.returncode}"
     if "option 'binary'" in complaint:
         raise InputError(f"this nvdisasm does not know sm_{sm}", toolchains.how_to_add("nvdisasm"), detail=complaint)

@@ -7,6 +7,8 @@ given up, with the reason of the first source that was. (`bits` has the bitwise 
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 
 from .meaning import MEANINGS
@@ -14,6 +16,8 @@ from .value import (
     DTYPES, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, lane_uniform, least, opaque,
     resize, signed, span, squeeze, term_zeros, unknown,
 )
+
+LONGEST_NAME = 200        # letters of an unknown that is named by what it is made of
 
 
 def fit(value: Value, bits: int) -> Value:
@@ -98,11 +102,16 @@ def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), 
         if not flat[-1].uniform:
             return None
     values = tuple(flat)
-    text = f"{name}({', '.join(map(short, values))})"
+    text = brief(f"{name}({', '.join(map(short, values))})")
     symbol = Uniform(text, bits, zeros, key=(name, attrs, tuple(fingerprint(v) for v in values)), data=from_data(*values))
     if bits == 1:
         return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
     return unknown(symbol)
+
+
+def brief(text: str) -> str:
+    """A name as it is; of a long one, the beginning and what tells it from others: names of names double in each trip of some loops."""
+    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…{blake2b(text.encode(), digest_size=4).hexdigest()}"
 
 
 def short(value: Value) -> str:
@@ -163,13 +172,18 @@ def scale(a: Value, factor: np.ndarray) -> Value:
 
 
 def product_symbol(u: Uniform, v: Uniform) -> Uniform:
-    if (v.name, repr(v.key)) < (u.name, repr(u.key)):
+    if v is not u and (v.name < u.name or v.name == u.name and repr(v.key) < repr(u.key)):
         u, v = v, u
     low = high = None
     if None not in (u.low, u.high, v.low, v.high):
         ends = [x * y for x in (u.low, u.high) for y in (v.low, v.high)]
         low, high = min(ends), max(ends)
-    return Uniform(f"{u.name}*{v.name}", max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", u, v), data=u.data or v.data)
+    return Uniform(brief(f"{u.name}*{v.name}"), max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", _told(u), _told(v)), data=u.data or v.data)
+
+
+def _told(u: Uniform) -> Uniform | bytes:
+    """What tells an unknown from others: of one with a long name a few bytes, as products of products name each factor many times."""
+    return u if len(u.name) <= LONGEST_NAME else blake2b(repr(u).encode(), digest_size=16).digest()
 
 
 def multiply(a: Value, b: Value) -> Value:

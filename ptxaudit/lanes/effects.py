@@ -540,7 +540,8 @@ def _vote(op: Op, kind: str, view: View, index: int, guard):
     if p.terms or p.valid is not None or p.poison is not None and (p.poison & members).any():
         return _one_for_all(op, view.env.serial(), bits, index)
     if not view.exact and not (p.base.shape[1] == 1 and kind != "ballot"):
-        return (unknown(Uniform(f"vote@{index}", bits, key=("vote", index))) if bits > 1 else _unknown_bit(f"vote@{index}", index),)
+        return (unknown(Uniform(f"vote@{index}", bits, key=("vote", index, view.env.serial()))) if bits > 1 else
+                _unknown_bit(f"vote@{index}", (index, view.env.serial())),)
     yes = members & p.base
     match kind:
         case "ballot":
@@ -584,7 +585,7 @@ def _match(op: Op, kind: str, view: View, index: int, guard):
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard):
     if not view.exact:
-        return (unknown(Uniform(f"activemask@{index}", 32, key=("activemask", index), data=view.data)),)
+        return (unknown(Uniform(f"activemask@{index}", 32, key=("activemask", index, view.env.serial()), data=view.data)),)
     return (known(pack(_active(view, guard))),)
 
 

@@ -82,6 +82,16 @@ class Hypothesis:
                                       Lost(f"{name} changes in a loop in a way that is not followed", self.place))
         return state
 
+    def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:
+        """Registers that the first trip writes before any reads them: whether there are new ones. What they hold when the loop is
+        entered means nothing; it is taken to be what the first trip leaves, from which the next ones may differ.
+        """
+        values, new = entry.registers.values, False
+        for name in loop.carried:
+            if name != LOCAL and name not in values and (came := arrived.registers.values.get(name)) is not None:
+                values[name], new = _in_the_first(came, trip), True
+        return new
+
     def weakened(self, loop: Loop, entry: State, start: State, arrived: State, trip: Uniform, first: bool) -> bool:
         """What a trip does not bear out is supposed no more, but something weaker; whether there was any.
 

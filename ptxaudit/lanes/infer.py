@@ -174,6 +174,7 @@ class Interpreter:
         self.stuck: set[int] = set()
         self.settled: dict[int, Hypothesis] = {}
         self.unrolled: set[int] = set()          # heads of loops that were, once at least
+        self.begun: dict[int, State] = {}        # head -> what the last trip of the loop that was run began with
         self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
@@ -256,6 +257,7 @@ class Interpreter:
 
     def _pass(self, loop: Loop, state: State) -> list[tuple[int, State]]:
         """One trip: run head and body, return what comes back to the head."""
+        self.begun[loop.head] = state.copy()
         self._run_block(loop.head, state)
         self._run_elements(loop.body)
         return self.incoming.pop(loop.head, [])
@@ -293,18 +295,22 @@ class Interpreter:
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
         supposed, apart = self._supposed(loop, entry, trial)
-        self.fresh += 1
-        trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
+            self.fresh += 1           # a step that is made of this count of trips is not borne out by the next one
+            trip = Uniform(f"trip{self.fresh}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
             start = supposed.state(entry, trip)
             if not attempt and start.exact and not apart:
                 apart = self._leaves_apart(loop, start)
-            start.exact = start.exact and not apart and not self._exits_apart(loop)
+            if start.exact and (apart or self._exits_apart(loop)):
+                start.exact = False
+                start.doubts = either_doubts(start.doubts, tuple(self.causes[b] for b in loop.exits if b in self.causes))
             back = self._pass(loop, start.copy())
             if not back:
                 break
-            changed = supposed.weakened(loop, entry, start, self._join_back(loop, back), trip, not attempt)
+            arrived = self._join_back(loop, back)
+            changed = supposed.weakened(loop, entry, start, arrived, trip, not attempt)
+            changed |= supposed.begin_with(loop, entry, arrived, trip)
             if (start.exact or apart) and self._exits_apart(loop) is not apart:
                 changed, apart = True, False
             if not changed:
@@ -349,7 +355,15 @@ class Interpreter:
     def _exits_apart(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
         return any(self.branches.any(b, "varying", "apart") for b in loop.exits) \
-            or any(self.branches.any(b, "varying") for b in loop.outward)     # their lanes meet outside of it only
+            or any(self.branches.any(b, "varying") for b in loop.outward) \
+            or any(self.branches.any(b, "uniform") and self._of_some(b, loop) for b in loop.exits)
+
+    def _of_some(self, block: int, loop: Loop) -> bool:
+        """Only some lanes of a warp that began the trip come to a block: the others are on another way through the loop."""
+        here, start = self.after.get(block), self.begun.get(loop.head)
+        if here is None or start is None or here.mask is start.mask and here.exact == start.exact:
+            return False
+        return start.exact and not here.exact or bool((here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1)).any())
 
     def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
@@ -578,8 +592,9 @@ class Interpreter:
         """All arriving states in one, the first, with what `_merge` is to know of them. mark: tells unknowns of one meeting
         from another's."""
         out = arriving[0][1]
+        self.fresh += 1
         for n, (_, state) in enumerate(arriving[1:]):
-            self._merge(block, out, state, apart, (block, *mark, n), together)
+            self._merge(block, out, state, apart, (block, *mark, self.fresh, n), together)
         return out
 
     def _restore(self, block: int, state: State, firm: bool = False) -> State:
@@ -625,9 +640,27 @@ class Interpreter:
                 stack.extend(self.paths.reduced.predecessors(b))
         return False
 
+    def _some_missing(self, block: int) -> tuple[Lost, ...]:
+        """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all together)."""
+        d = self.paths.dominators.get(block)
+        between = self._between(block)
+        return tuple(self.causes.get(b) or one_doubt("a branch that is not decided", self.graph.ends[b] - 1) for b in sorted(between | {d} - {None})
+                     if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in between)
+
+    def _between(self, block: int) -> set[int]:
+        """The blocks on the ways from a block's nearest dominator to it, without these two."""
+        d, seen = self.paths.dominators.get(block), set()
+        stack = list(self.paths.reduced.predecessors(block))
+        while stack:
+            b = stack.pop()
+            if b not in seen and b not in (d, block):
+                seen.add(b)
+                stack += self.paths.reduced.predecessors(b)
+        return seen
+
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
-        alike = out.mask is other.mask
+        alike = out.mask is other.mask or bool((out.mask == other.mask).all())
         exclusive = together and not alike and not (out.mask & other.mask).any()
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
         differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
@@ -649,8 +682,11 @@ class Interpreter:
             elif exclusive:
                 values[name] = blend(a, b, other.mask)
             else:
-                values[name] = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
-        out.exact = out.exact and other.exact and (exclusive or alike or bool((out.mask == other.mask).all()))
+                met = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
+                values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
+        out.exact = out.exact and other.exact and (exclusive or alike)
+        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block)):
+            out.exact, out.doubts = False, either_doubts(out.doubts, doubts)
         out.mask = out.mask if alike else out.mask | other.mask
         out.doubts = either_doubts(out.doubts, other.doubts)
 
@@ -677,6 +713,14 @@ class Interpreter:
             u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
             return affine.add(b, unknown(u))
         if not difference.terms:
-            u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key, len(self.after)))
+            u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))
             return affine.add(b, affine.scale(unknown(u), difference.base))
         return opaque(a.bits, Lost(f"{name} takes one of two values"))
+
+
+def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:
+    """What the lanes hold that may come with either value; those that come with one of them only hold that."""
+    for value, only in ((a, mine & ~others), (b, others & ~mine)):
+        if only.any():
+            met = blend(met, value, only)
+    return met

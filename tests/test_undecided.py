@@ -1,0 +1,127 @@
+"""Kernels once answered wrongly, or never: what is known of a warp parts its lanes, what is not known moves some of them on.
+
+Each is held against the twin for several numbers of what is not told.
+"""
+
+from __future__ import annotations
+
+import pytest
+from twin import compare
+from twin.code import flatten
+
+from ptxaudit import lanes
+from ptxaudit.lanes.result import Status
+
+BLOCK = (64, 1, 1)
+NUMBERS = [(0, 1), (1, 1), (2, 5), (5, 2), (10, 3), (7, 7), (3, 9)]
+
+# %r5: the lane, %r6: 128 bytes a lane, %r8: such an address; %p3: the first eight lanes; %r3, %r4: what is not told
+START = """
+.visible .entry k(.param .u32 a, .param .u32 b) .reqntid 64, 1, 1
+{
+.reg .pred %p<9>;
+.reg .b32 %r<30>;
+.shared .align 16 .b8 s[32768];
+mov.u32 %r2, s;
+ld.param.u32 %r3, [a];
+ld.param.u32 %r4, [b];
+mov.u32 %r5, %laneid;
+shl.b32 %r6, %r5, 7;
+add.u32 %r8, %r2, %r6;
+setp.lt.u32 %p3, %r5, 8;
+mov.u32 %r10, 0;
+"""
+
+KERNELS = {
+    "if (lane >= 8 || n > 4)": """
+        @!%p3 bra X;
+        setp.gt.u32 %p4, %r3, 4;
+        @!%p4 bra Z;
+     X: ld.shared.u32 %r20, [%r8];
+     Z: ret;""",
+    "some lanes return": """
+        @!%p3 bra X;
+        setp.gt.u32 %p4, %r3, 4;
+        @%p4 exit;
+     X: ld.shared.u32 %r20, [%r8];
+        ret;""",
+    "lanes on two ways through a loop leave it from each": """
+     L: ld.shared.u32 %r20, [%r8];
+        add.u32 %r10, %r10, 1;
+        @%p3 bra A;
+        setp.ge.u32 %p4, %r10, %r3;
+        @%p4 bra O;
+        bra H;
+     A: setp.ge.u32 %p5, %r10, %r4;
+        @%p5 bra O;
+     H: bra L;
+     O: mad.lo.u32 %r12, %r10, %r6, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ret;""",
+    "some lanes leave an inner loop and the outer one": """
+     L: mov.u32 %r11, 0;
+     I: ld.shared.u32 %r20, [%r8];
+        @!%p3 bra J;
+        setp.gt.u32 %p5, %r11, %r3;
+        @%p5 bra N;
+     J: add.u32 %r11, %r11, 1;
+        setp.lt.u32 %p4, %r11, 3;
+        @%p4 bra I;
+        mad.lo.u32 %r12, %r11, %r6, %r2;
+        ld.shared.u32 %r20, [%r12];
+     N: add.u32 %r10, %r10, 1;
+        mad.lo.u32 %r12, %r11, %r6, %r2;
+        ld.shared.u32 %r20, [%r12];
+        setp.lt.u32 %p2, %r10, %r4;
+        @%p2 bra L;
+        ret;""",
+    "a register that no lane has written when the loop begins": """
+     L: shr.u32 %r12, %r3, %r10;
+        and.b32 %r12, %r12, 1;
+        setp.eq.u32 %p1, %r12, 0;
+        mul.lo.u32 %r14, %r6, %r10;
+        @%p1 bra M;
+        mov.u32 %r13, %r14;
+     M: setp.le.u32 %p4, %r10, 1;
+        @%p4 bra N;
+        sub.u32 %r15, %r13, %r14;
+        add.u32 %r16, %r2, %r15;
+        ld.shared.u32 %r20, [%r16+16384];
+     N: add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, %r4;
+        @%p2 bra L;
+        ret;""",
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_answers_hold_for_every_number(name):
+    syntax, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[name]}\n}}\n")
+    codes, _ = flatten(syntax)
+    sites = compare.figures(function, lanes.evaluate(function, flow, machine=compare.MACHINE))
+    for numbers in NUMBERS:
+        seen, _ = compare.watch(syntax, "k", (1, 1, 1), BLOCK, compare.parameter_buffer(codes["k"], numbers))
+        for site in sites:
+            s = seen.get(site.place, compare.Seen())
+            assert not compare.ranges(site, s), (site, numbers)
+            assert not (site.status == Status.UNREACHED and s.requests), (site, numbers)
+
+
+@pytest.mark.parametrize("step", ["mul.lo.u32 %r13, %r11, %r12;", "setp.eq.u32 %p1, %r12, %r3;\nselp.b32 %r13, %r11, %r12, %p1;\nadd.u32 %r13, %r13, %r12;"])
+def test_names_do_not_double_in_every_trip(step):
+    """Numbers made of two that are not known, forty times over."""
+    body = f"""
+        mov.u32 %r11, %r3;
+        mov.u32 %r12, %r4;
+     L: min.u32 %r15, %r12, 77;
+        mad.lo.u32 %r14, %r15, %r6, %r2;
+        ld.shared.u32 %r20, [%r14];
+        {step}
+        mov.u32 %r11, %r12;
+        mov.u32 %r12, %r13;
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 40;
+        @%p2 bra L;
+        ret;"""
+    _, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{body}\n}}\n")
+    assert lanes.evaluate(function, flow, machine=compare.MACHINE).sites[0].reason

@@ -13,8 +13,8 @@ import numpy as np
 
 from .meaning import MEANINGS
 from .value import (
-    DTYPES, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, lane_uniform, least, opaque,
-    resize, signed, span, squeeze, term_zeros, unknown,
+    DTYPES, MAX_TERMS, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, lane_uniform, least,
+    opaque, resize, signed, span, squeeze, term_zeros, unknown,
 )
 
 LONGEST_NAME = 200        # letters of an unknown that is named by what it is made of
@@ -247,8 +247,14 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
             if u.bits < a.bits and (low is None or high is None):
                 return None
             terms.append((part, odd))
-    valid = None if whole else (a.bits if a.valid is None else a.valid) - n
-    return Value(down(a.base), tuple(terms), valid, a.poison, a.why)
+    base = down(a.base)
+    if whole:
+        return Value(base, tuple(terms), None, a.poison, a.why)
+    if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
+        # how often the sum wrapped around is the same in all lanes: one more unknown
+        wraps = Uniform("wraps", a.bits, 0, key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)), data=from_data(flat))
+        return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
+    return Value(base, tuple(terms), (a.bits if a.valid is None else a.valid) - n, a.poison, a.why)
 
 
 def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:

@@ -15,6 +15,33 @@ from ptxaudit.lanes.result import Status
 BLOCK = (64, 1, 1)
 NUMBERS = [(0, 1), (1, 1), (2, 5), (5, 2), (10, 3), (7, 7), (3, 9)]
 
+# Two ways out: the first returns where its guard holds.
+ROUTINE = """
+.func (.param .b32 out) place(.param .b32 i, .param .b32 n)
+{
+.reg .pred %p;
+.reg .b32 %i, %n, %at;
+ld.param.b32 %i, [i];
+ld.param.b32 %n, [n];
+shl.b32 %at, %i, 2;
+st.param.b32 [out], %at;
+setp.lt.u32 %p, %n, 4;
+@%p ret;
+shl.b32 %at, %i, 7;
+st.param.b32 [out], %at;
+ret;
+}
+"""
+CALLED_WITH = """
+.param .b32 out, i, n;
+st.param.b32 [i], %r5;
+st.param.b32 [n], {};
+call.uni (out), place, (i, n);
+ld.param.b32 %r11, [out];
+add.u32 %r11, %r11, %r2;
+ld.shared.u32 %r20, [%r11];
+ret;
+"""
 # %r5: the lane, %r6: 128 bytes a lane, %r8: such an address; %p3: the first eight lanes; %r3, %r4: what is not told
 START = """
 .visible .entry k(.param .u32 a, .param .u32 b) .reqntid 64, 1, 1
@@ -33,6 +60,9 @@ mov.u32 %r10, 0;
 """
 
 KERNELS = {
+    "a routine that returns early in all lanes or none": CALLED_WITH.format("%r3"),
+    "a routine that returns early in some lanes": CALLED_WITH.format("%r5"),
+    "a routine that always returns early": CALLED_WITH.format("3"),
     "if (lane >= 8 || n > 4)": """
         @!%p3 bra X;
         setp.gt.u32 %p4, %r3, 4;
@@ -96,7 +126,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_answers_hold_for_every_number(name):
-    syntax, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[name]}\n}}\n")
+    syntax, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n")
     codes, _ = flatten(syntax)
     sites = compare.figures(function, lanes.evaluate(function, flow, machine=compare.MACHINE))
     for numbers in NUMBERS:

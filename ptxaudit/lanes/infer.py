@@ -470,12 +470,13 @@ class Interpreter:
                 self.branches.put(block, "uniform")
         else:
             ends = control.kind == "exit" or control.kind == "ret" and successors == [END]
-            target = END if ends or not control.targets else self._block_at(control.targets[0])
             fall = self._block_at(last.index + 1)
-            if self.paths.relevant(block):
-                self._branch(block, control, state, target, fall)
-            else:
+            if not self.paths.relevant(block):
                 self._go(block, fall if ends else successors[0], state)
+            elif control.kind == "ret":                # behind the calls of its routine, or nowhere
+                self._branch(block, control, state, [s for s in successors if s != fall], fall)
+            else:
+                self._branch(block, control, state, [END if ends or not control.targets else self._block_at(control.targets[0])], fall)
 
     def _block_at(self, index: int) -> int:
         """The block of an instruction; END behind the last."""
@@ -503,8 +504,9 @@ class Interpreter:
             if s != start:
                 self._go(block, s, state)
 
-    def _branch(self, block: int, control: Control, state: State, target: int, fall: int) -> None:
-        """Lanes in which the guard holds go to the target, others to what follows; where it is not known, all of them both ways."""
+    def _branch(self, block: int, control: Control, state: State, targets: list[int], fall: int) -> None:
+        """Lanes in which the guard holds go to the target (one of the targets), others to what follows; where it is not known,
+        all of them both ways."""
         guard = self._view(state).read(control.guard.reg)
         if control.guard.negated:
             guard = affine.invert(guard)
@@ -516,7 +518,9 @@ class Interpreter:
             torn = (taken.any(axis=1) & rest.any(axis=1)).any()
             if torn:
                 self.branches.put(block, "apart")
-            for s, lanes in ((target, taken), (fall, rest)):
+            if len(targets) > 1:
+                self.branches.put(block, "uniform")
+            for s, lanes in (*((t, taken) for t in targets), (fall, rest)):
                 if s != END and lanes.any():
                     self._go(block, s, state.of(lanes))
             return
@@ -527,7 +531,7 @@ class Interpreter:
         self.branches.put(block, "uniform" if uniform else "varying")
         self.causes[block] = why
         doubts = state.doubts if uniform else either_doubts(state.doubts, (why,))
-        for s, value in ((target, True), (fall, False)):
+        for s, value in (*((t, True) for t in targets), (fall, False)):
             if s == END:
                 continue
             part = state.of(mask)

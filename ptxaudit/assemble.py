@@ -210,6 +210,7 @@ def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord 
         dynamic_shared=launch.dynamic_shared or 0,
         params=None if params is None else tuple(_json_value(value) for value in params),
         param_bytes=launch.param_bytes.hex() if launch.param_bytes else None,
+        symbols={key: _json_value(value) for key, value in launch.symbols.items()} or None,
     )
 
 

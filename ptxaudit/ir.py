@@ -272,7 +272,8 @@ class Parameter:
 @record
 class Variable:
     """A variable with a place in a state space. address: byte offset in the window where the
-    file fixes it (SASS), else None; data: initial bytes of a constant or global variable."""
+    file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
+    rewritable: the host may write it before a launch, as all but what the compiler made for itself."""
 
     name: str
     space: str
@@ -280,6 +281,7 @@ class Variable:
     align: int = 1
     address: int | None = None
     data: bytes | None = None
+    rewritable: bool = True
 
 
 @record

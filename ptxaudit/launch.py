@@ -46,6 +46,8 @@ class Launch:
     points to is told by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
     named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
+    symbols: what `__constant__` and `__device__` variables hold when the kernel starts, by name: a number, a list of numbers,
+    or contents as of a pointer; "?" where the host has written what is not told.
     file, line: where it was read, for messages. label: what its maker finds it again by.
     Raises InputError for what CUDA would refuse to launch.
     """
@@ -58,6 +60,7 @@ class Launch:
     params: tuple[Any, ...] | None = None
     param_bytes: bytes | None = None
     named: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    symbols: Mapping[str, Any] = field(default_factory=dict, hash=False)
     file: str | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
     label: Any = field(default=None, compare=False)
@@ -82,10 +85,13 @@ class Launch:
             put("param_bytes", self._hex(self.param_bytes))
         if self.params is not None and self.param_bytes is not None:
             raise self.error("both params and param_bytes are given", "keep one of the two")
-        places = Places(list(_buffers_in((self.params, tuple(self.named.values())))))
+        if not isinstance(self.symbols, Mapping):
+            raise self.error(f"symbols is {self.symbols!r}, not names with values", "write it as symbols = {pitch = 33}")
+        places = Places(list(self.told_buffers))
         if self.params is not None:
             put("params", tuple(self._placed(value, f"params[{at}]", places) for at, value in enumerate(self.params)))
         put("named", {str(key): self._placed(value, f"parameter {key}", places) for key, value in self.named.items()})
+        put("symbols", {str(key): self._placed(tuple(value) if isinstance(value, list) else value, f"symbol {key}", places) for key, value in self.symbols.items()})
 
     def error(self, what: str, hint: str = "") -> InputError:
         """An InputError at the place that this launch was read from."""
@@ -106,8 +112,14 @@ class Launch:
     def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:
         """(address, bytes) of each buffer that is told: what memory holds there when the kernel starts.
         The bytes are a read-only array of uint8; the addresses are those in the parameters; no two overlap."""
-        found = {one.address: one.data for one in _buffers_in((self.params, tuple(self.named.values())))}
+        in_symbols = tuple(value for value in self.symbols.values() if isinstance(value, tuple))
+        found = {one.address: one.data for one in _buffers_in((self.params, tuple(self.named.values()), in_symbols))}
         return tuple(sorted(found.items(), key=lambda pair: pair[0]))
+
+    @property
+    def told_buffers(self) -> Iterator[Buffer]:
+        """What is told as the contents of memory: `buffers`, and what variables hold."""
+        return _buffers_in((self.params, tuple(self.named.values()), tuple(self.symbols.values())))
 
     def _dims(self, name: str, value: Any) -> Dims | None:
         if value is None or value == "?":
@@ -214,6 +226,11 @@ def _template_start(head: str) -> int:
         if depth == 0:
             return index
     return len(head)
+
+
+def same_name(name: str, key: str) -> bool:
+    """Whether a user may mean the variable with that mangled name."""
+    return _squeeze(key) in (name, _squeeze(demangle(name)))
 
 
 def match(launches: Iterable[Launch], kernel: str) -> list[Launch]:

@@ -2,9 +2,10 @@
 
     [[launch]]
     kernel = "gemm_*"
-    grid = [4, 2]              -> [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024))]
+    grid = [4, 2]              -> [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024), symbols={"pitch": 33})]
     block = [16, 16]
     params = ["?", 1024]
+    symbols = {pitch = 33}
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from ptxaudit.parameters import describe
 from ptxaudit.signature import numbered_name
 from ptxaudit.source_text import read_text
 
-KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes")
+KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes", "symbols")
 
 _HEADER = re.compile(r"^\s*\[\[\s*launch\s*\]\]")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")           # a key of TOML without quotes
 _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 
 
@@ -115,7 +117,7 @@ def _template(kernel: ir.Function) -> str:
     if any(v.space == "shared" and v.size == 0 for v in kernel.variables):
         lines.append(_line('dynamic_shared = "?"', "bytes"))
     if not kernel.parameters:
-        return "\n".join([*lines, "params = []"]) + "\n"
+        return "\n".join([*lines, "params = []", *_symbols(kernel)]) + "\n"
     types = split_name(kernel.name)[1]
     lines.append("params = [")
     for index, parameter in enumerate(kernel.parameters):
@@ -123,7 +125,17 @@ def _template(kernel: ir.Function) -> str:
         named = parameter.name if parameter.name != numbered_name(kernel.name, index) else ""
         said = " ".join(filter(None, (str(index), written, named)))
         lines.append(_line('    "?",', f"{said}: {describe(parameter)}"))
-    return "\n".join([*lines, "]"]) + "\n"
+    return "\n".join([*lines, "]", *_symbols(kernel)]) + "\n"
+
+
+def _symbols(kernel: ir.Function) -> list[str]:
+    """The variables in constant memory that the file leaves to the host to fill."""
+    empty = [v for v in kernel.variables if v.space.startswith("const") and v.rewritable and v.data is None and v.size]
+    if not empty:
+        return []
+    keys = [name if _BARE.fullmatch(name) else _string(name) for name in (demangle(v.name) for v in empty)]
+    settings = [_line(f'{key} = "?"', f"__constant__, {v.size} bytes") for key, v in zip(keys, empty)]
+    return [_line("[launch.symbols]", "what the host has written before"), *settings]
 
 
 def _line(setting: str, comment: str) -> str:

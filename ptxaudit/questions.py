@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ptxaudit import banks
+from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.graph import Graph, sources_of
-from ptxaudit.ir import Const, Function, Op, Reg, Special, Unknown
+from ptxaudit.ir import Address, Const, Function, Op, Reg, Special, Unknown
 from ptxaudit.lanes.result import KernelResult, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.machine_model import Counted
@@ -25,6 +26,7 @@ from ptxaudit.machines import Machine
 from ptxaudit.render.words import listing
 from ptxaudit.signature import numbered_name
 from ptxaudit.status import Status
+from ptxaudit.symbols import symbols_of
 
 _NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is told
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
@@ -81,6 +83,7 @@ class _Asking:
     def __init__(self, function: Function, flow: Graph, launch: Launch | None) -> None:
         self.function, self.flow, self.launch = function, flow, launch
         self.known = launch.buffer(function)[1] if launch is not None else b""
+        self.symbols = {name for name, content in symbols_of(launch, function).constants.items() if content} if launch is not None else set()
         self._found: dict[object, tuple] = {}
         self._steps = 0              # operations walked
 
@@ -156,6 +159,8 @@ class _Asking:
 
     def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
         """What an operation reads of the launch that is not told."""
+        if op.name == "load" and op.space.startswith("const"):
+            yield from self._symbols(op)
         if op.name == "load" and op.space == "param":
             address = op.src[0]
             yield from self._parameters(address.value + op.offset if isinstance(address, Const) else None)
@@ -166,6 +171,17 @@ class _Asking:
                 yield "the block's shape", "--block"
             elif source.name.startswith(_OF_GRID) and (self.launch is None or self.launch.grid is None):
                 yield "the grid", "--grid"
+
+    def _symbols(self, op: Op) -> Iterator[tuple[str, str]]:
+        """The variable of constant memory that a load at a fixed place reads, where only the host knows its content."""
+        address = op.src[0]
+        for v in self.function.variables:
+            if v.space != op.space or v.data is not None or not v.rewritable or v.name in self.symbols:
+                continue
+            named = isinstance(address, Address) and address.name == v.name
+            placed = isinstance(address, Const) and v.address is not None and v.address <= address.value + op.offset < v.address + v.size
+            if named or placed:
+                yield demangle(v.name), f"--symbol {demangle(v.name)}"
 
     def _parameters(self, offset: int | None) -> Iterator[tuple[str, str]]:
         """The parameter at an offset of the parameter buffer, or any of them."""

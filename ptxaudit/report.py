@@ -235,6 +235,7 @@ class LaunchRecord:
     dynamic_shared: int = 0
     params: tuple[Any, ...] | None = None
     param_bytes: str | None = None            # hex
+    symbols: dict[str, Any] | None = None     # what __constant__ and __device__ variables hold
 
     def __str__(self) -> str:
         parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]

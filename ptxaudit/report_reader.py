@@ -78,6 +78,12 @@ def report_from_dict(data: Any, file: str | None = None) -> Report:
         raise InputError(f"the report does not keep to its schema: {missing}", AGAIN, file) from None
 
 
+def _launch(entry: dict[str, Any]) -> LaunchRecord:
+    symbols = entry.get("symbols")
+    of_symbols = symbols and {name: _tuple(value) for name, value in symbols.items()}
+    return LaunchRecord(**{key: _tuple(value) for key, value in entry.items()} | {"symbols": of_symbols})
+
+
 def _kernel(entry: dict[str, Any]) -> Kernel:
     launch = entry["launch"]
     return Kernel(
@@ -87,7 +93,7 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         arch=entry["arch"],
         input=entry["input"],
         machine=entry["machine"],
-        launch=launch and LaunchRecord(**{key: _tuple(value) for key, value in launch.items()}),
+        launch=launch and _launch(launch),
         assumed=tuple(entry["assumed"]),
         notes=tuple(entry["notes"]),
         shared_static=entry["shared_static"],

@@ -86,7 +86,7 @@ def test_a_launch_from_options(here):
     launch = [*LAUNCH, "--param", "n=3", "--param", "2=0x2", "--dynamic-shared", "4096"]
     data = report("pitch.cu", *launch)
     assert data["kernels"][0]["launch"] == {
-        "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": None, "dynamic_shared": 4096, "params": [None, 3, 2], "param_bytes": None,
+        "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": None, "dynamic_shared": 4096, "params": [None, 3, 2], "param_bytes": None, "symbols": None,
     }
     stores = [site for site in sites(data) if site["access"] == "store"]      # the loop is unrolled, with a rest
     assert {site["status"] for site in stores} <= {"exact", "unreached"}

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 # Parameters that tell a launch: with any of them the settings' launch files do not apply.
-_LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params")
+_LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params", "symbols")
 
 # Settings that name kernels or parameters of the whole project, and the options that they become.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}

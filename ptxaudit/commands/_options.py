@@ -50,6 +50,8 @@ _LAUNCH_OPTIONS = (
     click.option("--dynamic-shared", type=int, metavar="BYTES", help="Dynamic shared memory of the launch."),
     click.option("--param", "params", metavar="NAME=VALUE", multiple=True,
                  help="Parameter by name or position: n=1024, 2=0.5, idx=@idx.npy for what a pointer points to; may be repeated."),
+    click.option("--symbol", "symbols", metavar="NAME=VALUE", multiple=True,
+                 help="What a __constant__ or __device__ variable holds at the launch, as of --param: pitch=33, table=@table.npy; ? where the host writes it; may be repeated."),
     click.option("--assume", "assumed", metavar="PTR%BYTES", multiple=True,
                  help="The parameter (name, position, or *) is a multiple of this; may be repeated."),
 )
@@ -107,16 +109,17 @@ def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
     files = given.pop("launch_files", ())
     dims = {name: _dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster")}
     dynamic_shared = given.pop("dynamic_shared", None)
-    named = dict(_parameter(text) for text in given.pop("params", ()))
-    told = any(dims.values()) or dynamic_shared is not None or bool(named)
+    named = dict(_named("--param", text) for text in given.pop("params", ()))
+    symbols = dict(_named("--symbol", text) for text in given.pop("symbols", ()))
+    told = any(dims.values()) or dynamic_shared is not None or bool(named) or bool(symbols)
     if files and told:
-        raise InputError("--launch and --grid, --block, --cluster, --dynamic-shared, --param exclude each other",
+        raise InputError("--launch and --grid, --block, --cluster, --dynamic-shared, --param, --symbol exclude each other",
                          "put them all into the launch file")
     if files:
         from ptxaudit.launch_file import read_launches
 
         return tuple(launch for file in files for launch in read_launches(file))
-    return (Launch("*", **dims, dynamic_shared=dynamic_shared, named=named),) if told else ()
+    return (Launch("*", **dims, dynamic_shared=dynamic_shared, named=named, symbols=symbols),) if told else ()
 
 
 def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
@@ -128,12 +131,13 @@ def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
     return tuple(int(part) for part in parts)
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def _named(option: str, text: str) -> tuple[str, Any]:
     """"n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files;
-    @idx.npy, @idx.bin:i32 or @zeros:256:i32 is the contents of what a pointer points to."""
+    @idx.npy, @idx.bin:i32 or @zeros:256:i32 is the contents of what a pointer points to, or of a variable."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise InputError(f"--param {text} is not NAME=VALUE", "write it as --param n=1024, or by position --param 2=1024")
+        by_position = ", or by position --param 2=1024" if option == "--param" else ""
+        raise InputError(f"{option} {text} is not NAME=VALUE", f"write it as {option} n=1024{by_position}")
     return name.strip(), value_of(value.strip())
 
 

@@ -347,7 +347,7 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
     if space == "param":
         return _parameter(address, bits, env, index)
     if space.startswith("const"):
-        value = env.table(space, address, bits, is_signed)
+        value = env.constants.load(space, address, bits)
         if value is not None:
             return value
     flat = squeeze(address)

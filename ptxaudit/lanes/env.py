@@ -1,4 +1,4 @@
-"""Where values come from: special registers, parameters, addresses of variables, constant tables.
+"""Where values come from: special registers, parameters, addresses of variables.
 
 An `Environment` describes the rows (warps) that are run together: their thread indices, which
 lanes exist, and what the launch tells. What is not told is a `Uniform`.
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ir import Address, Const, Function, Operand, Special, Variable
+from ..ir import Address, Const, Function, Operand, Special
+from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
+    constants: of the kernel's constant memory; None: what the file has.
     """
 
     aligned: dict = field(default_factory=dict)
@@ -38,6 +40,7 @@ class Facts:
     grid: tuple[int, int, int] | None = None
     dynamic_shared: int | None = None
     memory: Given | None = None
+    constants: Constants | None = None
 
 
 @dataclass
@@ -72,6 +75,7 @@ class Environment:
     def __post_init__(self):
         self._variables = {(v.space, v.name): v for v in self.function.variables}
         self._by_name = {v.name: v for v in self.function.variables}
+        self.constants = self.facts.constants or Constants.of(self.function, {})
 
     @property
     def rows(self) -> int:
@@ -95,6 +99,8 @@ class Environment:
         variable = self._variables.get((a.space, a.name)) or self._by_name.get(a.name)
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
+        if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
+            return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
         kind = "shared" if a.space.startswith("shared") else "variable"
         limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
@@ -187,40 +193,6 @@ class Environment:
             return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits)))
         zeros = low_zeros(stated) if within == 0 else 0
         return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits)))
-
-    def table(self, space: str, address: Value, bits: int, is_signed: bool) -> Value | None:
-        """A load from initialised constant memory, or None where the content is not in the file."""
-        found = self._table_at(space, address)
-        if found is None:
-            return None
-        variable, index = found
-        size = bits // 8
-        inside = (index >= 0) & (index + size <= len(variable.data))
-        data = np.frombuffer(variable.data + b"\0" * 8, np.uint8)
-        where = np.where(inside, index, 0)
-        out = np.zeros(index.shape, DTYPES[bits])
-        for k in range(size):
-            out |= data[where + k].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
-        poison = None if inside.all() else ~inside
-        return Value(out, poison=poison, why=None if poison is None else Lost("a load outside its table"))
-
-    def _table_at(self, space: str, address: Value) -> tuple[Variable, np.ndarray] | None:
-        if address.poison is not None or address.valid is not None:
-            return None
-        if not address.terms:
-            for v in self.function.variables:
-                if v.space == space and v.data is not None and v.address is not None:
-                    return v, address.base.astype(np.int64) - v.address
-            return None
-        if len(address.terms) != 1:
-            return None
-        symbol, factor = address.terms[0]
-        if not (factor == 1).all() or symbol.kind != "variable":
-            return None
-        variable = self._by_name.get(symbol.name)
-        if variable is None or variable.data is None or variable.space != "const":
-            return None
-        return variable, address.base.astype(np.int64)
 
 
 def _lane_mask(which: str) -> np.ndarray:

@@ -14,7 +14,9 @@ from ..errors import InputError
 from ..graph import Graph, OutOfTime
 from ..ir import Const, Function, Instruction
 from ..quiet import no_collection
+from ..symbols import NOTHING_TOLD, symbols_of
 from .clusters import clustered
+from .constants import Constants
 from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
@@ -46,8 +48,11 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
 
 def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, deadline: float) -> KernelResult:
     simulated: dict[int, SiteResult] = {}
-    if launch is not None and launch.buffers:
-        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers))
+    symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
+    constants = Constants.of(function, symbols.constants)
+    facts = replace(facts, constants=constants)
+    if launch is not None and (launch.buffers or symbols.variables):
+        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers, symbols.variables))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(facts, block=facts.block or launch.block, grid=facts.grid or launch.grid,
                         dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
@@ -80,7 +85,7 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
         else:
             results[i] = inferred.sites[i]
-    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed)
+    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences())
 
 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):

@@ -40,6 +40,7 @@ class Given:
     buffers: tuple[tuple[int, np.ndarray], ...]
     trusted: tuple[bool, ...]
     promised: frozenset[int]          # instructions whose loads are promised to be of read-only memory
+    variables: dict[str, int]         # address of each variable of the module that is one of the buffers
 
     def load(self, address: Value, bits: int, index: int) -> Value | None:
         """What a load yields, lane by lane; None where it is of no told buffer in any lane."""
@@ -69,17 +70,20 @@ class Given:
         return Value(out, poison=poison, why=None if poison is None else Lost("loaded from outside of the buffers that are told", index, True))
 
 
-def given(graph: Graph, env: Environment, buffers) -> Given | None:
-    """What the launch tells of memory, with what the kernel may change of it."""
-    if not buffers:
-        return None
+def given(graph: Graph, env: Environment, pointed, variables) -> Given:
+    """What the launch tells of memory, with what the kernel may change of it.
+
+    pointed: (address, bytes) of each buffer that a pointer points to; variables: name -> the same, of variables of the module.
+    """
     instructions = graph.function.instructions
-    written = _written(graph, env, buffers)
+    buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
+    places = {name: address for name, (address, _) in variables.items()}
+    written = _written(graph, env, buffers, places)
     promised = frozenset(i.index for i in instructions if any(mark in i.opcode for mark in READ_ONLY))
-    return Given(tuple(buffers), tuple(at not in written for at in range(len(buffers))), promised)
+    return Given(buffers, tuple(at not in written for at in range(len(buffers))), promised, places)
 
 
-def _written(graph: Graph, env: Environment, buffers) -> set[int]:
+def _written(graph: Graph, env: Environment, buffers, variables) -> set[int]:
     """Positions of the buffers that something in the kernel may write."""
     everything = set(range(len(buffers)))
     out: set[int] = set()
@@ -93,17 +97,18 @@ def _written(graph: Graph, env: Environment, buffers) -> set[int]:
             return everything
         for op in instruction.ops:
             if op.name in ("store", "atom") and op.space in SPACES:
-                reached = _reached(graph, env, instruction.index, op, buffers)
+                reached = _reached(graph, env, instruction.index, op, buffers, variables)
                 if reached is None:
                     return everything
                 out |= reached
     return out
 
 
-def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers) -> set[int] | None:
+def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variables) -> set[int] | None:
     """The buffers whose pointers an address is made of; None where it is made of a pointer that is not told."""
+    named = lambda a: {at for at, (begin, _) in enumerate(buffers) if begin == variables.get(a.name)}
     if op.src and isinstance(op.src[0], Address):
-        return set()                                   # a variable of the module
+        return named(op.src[0])
     if not op.src or not isinstance(op.src[0], Reg):
         return None
     instructions = graph.function.instructions
@@ -125,7 +130,9 @@ def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers) -> set
             return None
         else:
             for s in source.src:
-                if isinstance(s, Reg):
+                if isinstance(s, Address):
+                    reached |= named(s)
+                elif isinstance(s, Reg):
                     work += definitions(graph, s.name, definition, position)
     return reached
 

@@ -208,6 +208,8 @@ def _to_tell(u: Uniform) -> str:
     if u.kind == "parameter":
         numbered = _NUMBERED.fullmatch(u.name)
         return f"{u.name}, which is not told (--param {numbered[1] if numbered else u.name})"
+    if u.kind == "symbol":
+        return f"{u.name}, which is not told (--symbol {u.name.partition('[')[0]})"
     return f"{u.name}, which is not told (--block)" if u.kind == "block shape" else u.name
 
 

@@ -41,7 +41,7 @@ class Uniform:
 
     name:  what to call it in a formula. bits: its width. zeros: known low zero bits.
     low, high: its range as a signed integer, inclusive; None = not known.
-    kind: "parameter" | "pointer" | "block" | "shared" | "loop" | "loaded" | "derived" | "special".
+    kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "block" | "shared" | "loop" | "loaded" | "derived" | "special".
     key: what tells two unknowns of one name apart (a definition, an execution).
     data: it comes from data that was not given (as against something a launch tells).
     """

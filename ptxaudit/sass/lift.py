@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, read_cubin
@@ -33,6 +34,7 @@ from .square_roots import with_square_roots
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)     # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3                     # __constant__ variables
+_GLOBAL_SECTIONS = ".nv.global"    # .nv.global.init too: __device__ variables
 _OWN_BANK = re.compile(r"c\[0x[1-9a-f]")    # a bank whose contents are the function's own
 
 # (text of a line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
@@ -110,7 +112,7 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         instructions += _instructions(context, lines[section.name], sources, memo)
     return replace(
         signature(cubin, sections[0]), instructions=tuple(_reciprocals(with_square_roots(instructions))),
-        variables=tuple(_variables(sections)),
+        variables=tuple(chain(_constants(sections[0]), _addressed(sections))),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
 
@@ -155,14 +157,14 @@ def _reader(instructions: list[ir.Instruction], writer: ir.Instruction) -> ir.In
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
-    """What the file says of a function, without its instructions and tables."""
+    """What the file says of a function, without its instructions."""
     info, threads = function.info, function.info.max_threads
     return ir.Function(
         name=function.name, isa="sass", arch=cubin.arch, instructions=(), entry=function.entry,
         parameters=tuple(ir.Parameter(f"{function.name}_param_{p.ordinal}", p.offset, p.size, pointer=p.pointer)
                          for p in info.parameters),
         shared_static=function.shared_static, block=info.reqntid,
-        max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster)
+        max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster, variables=tuple(_constants(function)))
 
 
 def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> Context:
@@ -185,9 +187,8 @@ def _relocated(relocation: Relocation, section: CodeSection) -> tuple[ir.Operand
     return ir.Unknown(f"the address of {symbol.name} by relocation type {relocation.type}", PAIR_BITS), 0
 
 
-def _variables(sections: list[CodeSection]) -> Iterator[ir.Variable]:
-    """Constant banks with their contents, and the shared variables that a relocatable object names."""
-    function = sections[0]
+def _constants(function: CodeSection) -> Iterator[ir.Variable]:
+    """Constant banks with their contents."""
     for bank, data in sorted(function.banks.items()):
         if bank in _BANKS_WITHOUT_TABLES or function.bank_relocations.get(bank):
             continue
@@ -196,11 +197,19 @@ def _variables(sections: list[CodeSection]) -> Iterator[ir.Variable]:
             tables = [(symbol.name, symbol.offset, symbol.size) for symbol in function.constants]
         for name, offset, size in tables:
             content = data[offset:offset + size]
-            if any(content):              # all zeros: the program fills it before the launch
-                yield ir.Variable(name, f"const:{bank}", size, address=offset, data=content)
+            yield ir.Variable(name, f"const:{bank}", size, address=offset, rewritable=bank == _USER_BANK,
+                              data=content if any(content) else None)           # all zeros: the program fills it before the launch
+
+
+def _addressed(sections: list[CodeSection]) -> Iterator[ir.Variable]:
+    """The shared variables that a relocatable object names, and those in global memory."""
     symbols = {r.symbol for section in sections for r in section.relocations if r.symbol.section.startswith(SHARED_SECTIONS)}
     for symbol in sorted(symbols, key=lambda s: s.name):
         yield ir.Variable(symbol.name, "shared", symbol.size)
+    addressed = {r.symbol for section in sections for r in (*section.relocations, *chain(*section.bank_relocations.values()))
+                 if r.symbol.section.startswith(_GLOBAL_SECTIONS)}
+    for symbol in sorted(addressed, key=lambda s: s.name):
+        yield ir.Variable(symbol.name, "global", symbol.size)
 
 
 def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | None, memo: Memo) -> Iterator[ir.Instruction]:

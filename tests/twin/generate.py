@@ -153,11 +153,13 @@ def _inputs(w: Idioms, cluster) -> None:
     w.put(f"ld.param.u64 {x}, [k_param_2];")
     w.put("ld.param.u64 %rdin, [k_param_3];")
     w.words += [n, m]
+    w.alike += [n, m]
     w.wides += [x]
     for kind, offset in rng.sample(FIELDS, rng.randrange(3)):
         d = w.new("r")
         w.put(f"ld.param.{kind} {d}, [k_param_4+{offset}];")
         w.words.append(d)
+        w.alike.append(d)
     if rng.random() < 0.6:
         a, b, c, d, plane, w.thread = (w.new("r") for _ in range(6))
         w.put(f"mov.u32 {a}, %ntid.x;")

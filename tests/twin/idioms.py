@@ -1,6 +1,7 @@
 """Random idioms: shapes of real kernels that plain statements rarely form.
 
-Short-circuit conditions, loops that test at their end or are entered in the middle, roles by warp, tables in constant and in
+Short-circuit conditions, lanes that are parted by what is known and moved on by what is not, loops that test at their end or
+are entered in the middle, roles by warp, tables in constant and in
 shared memory, ranks among active lanes, leaders, pointers that are shared or not, trip counts and indices that were loaded.
 """
 
@@ -22,6 +23,7 @@ class Idioms(Statements):
 
     def idiom(self) -> None:
         kinds = [self.shortcut, self.do_while, self.constant_table, self.two_entries, self.masked_store]
+        kinds += [self.parted] * 3
         if not self.lonely:
             kinds += [self.rank, self.leader, self.either_space]
         if self.thread:
@@ -54,6 +56,106 @@ class Idioms(Statements):
         self.lines.append(f"{inside}:")
         self.body()
         self.lines.append(f"{end}:")
+
+    # --- lanes parted by something known, some of which something that all share moves on ---
+
+    def parted(self) -> None:
+        """What an access costs then depends on how many lanes it has: each is in a bank with all others."""
+        self.features.add("parted")
+        lane = self.new("r")
+        self.put(f"mov.u32 {lane}, %laneid;")
+        self.rng.choice([self._either_condition, self._some_leave, self._written_in_some, self._parted_loop])(lane)
+
+    def _of_lanes(self, lane: str) -> str:
+        p = self.new("p")
+        self.put(f"setp.{self.pick('lt', 'ge', 'eq', 'ne')}.u32 {p}, {lane}, {self.rng.randrange(1, 31)};")
+        return p
+
+    def _of_all(self, number: str = "") -> str:
+        """The same in all lanes, unless a loop that they leave one by one is around it."""
+        p, small = self.new("p"), self.new("r")
+        self.put(f"and.b32 {small}, {self.rng.choice(self.alike) if self.alike else self.word()}, {self.pick(3, 7)};")
+        self.put(f"setp.{self.pick('lt', 'ge', 'gt', 'le', 'eq')}.u32 {p}, {small}, {number or self.rng.randrange(6)};")
+        return p
+
+    def _in_one_bank(self, lane: str, factor: str = "") -> None:
+        self.sites += 1
+        place, base, v = self.new("r"), self.new("r"), self.new("r")
+        self.put(f"mul.lo.u32 {place}, {lane}, {self.pick(128, 128, 64, 132)};")
+        if factor:
+            self.put(f"mul.lo.u32 {place}, {place}, {factor};")
+        self.put(f"mov.u32 {base}, {self.rng.choice(self.shared)[0]};")
+        self.put(f"add.u32 {place}, {place}, {base};")
+        self.put(f"ld.shared.u32 {v}, [{place}];" if self.chance(0.6) else f"st.shared.u32 [{place}], {lane};")
+
+    def _either_condition(self, lane: str) -> None:
+        inside, end = self.label(), self.label()
+        p = self._of_lanes(lane)
+        self.put(f"@{self.pick('', '!')}{p} bra {self.pick(inside, inside, end)};")
+        q = self._of_all()
+        self.put(f"@{self.pick('', '!')}{q} bra {end};")
+        self.divergent += 1
+        if self.chance(0.3):
+            self.nested(lambda: self.statements(2))
+        self.lines.append(f"{inside}:")
+        self._in_one_bank(lane)
+        self.divergent -= 1
+        self.lines.append(f"{end}:")
+        self._in_one_bank(lane)
+
+    def _some_leave(self, lane: str) -> None:
+        out = self.label()
+        p = self._of_lanes(lane)
+        self.put(f"@{self.pick('', '!')}{p} bra {out};")
+        q = self._of_all()
+        self.divergent += 1
+        away = [f"bra {label}" for loop in self.loops for label in loop] or [f"bra {self.end}", *(["exit"] if not self.prefix else [])]
+        self.features.add("early end")
+        self.put(f"@{q} {self.rng.choice(away)};")
+        if self.chance(0.4):
+            self._in_one_bank(lane)
+        self.divergent -= 1
+        self.lines.append(f"{out}:")
+        self._in_one_bank(lane)
+
+    def _written_in_some(self, lane: str) -> None:
+        d, end = self.new("r"), self.label()
+        self.put(f"mov.u32 {d}, {self.pick(lane, 0, 1)};")
+        for p in self.rng.sample([self._of_lanes(lane), self._of_all()], 2):
+            self.put(f"@{self.pick('', '!')}{p} bra {end};")
+        self.put(f"{self.pick('add.u32', 'shl.b32', 'xor.b32')} {d}, {lane}, {self.pick(1, 2, 3, self.rng.choice(self.alike or [lane]))};")
+        self.lines.append(f"{end}:")
+        self.put(f"and.b32 {d}, {d}, 31;")
+        self._in_one_bank(d)
+        self.words.append(d)
+
+    def _parted_loop(self, lane: str) -> None:
+        """Two ways through a trip, each with its own way out."""
+        counter, head, latch, other, out = self.new("r"), self.label(), self.label(), self.label(), self.label()
+        p = self._of_lanes(lane)
+        self.put(f"mov.u32 {counter}, 0;")
+        self.lines.append(f"{head}:")
+        self.divergent += 1
+        self.loops.append((latch, out))
+        self._in_one_bank(lane, self.pick("", "", counter))
+        self.nested(lambda: self.statements(2))
+        self.put(f"@{p} bra {other};")
+        if self.chance(0.8):
+            self.put(f"@{self._of_all(counter)} bra {out};")
+        self.put(f"bra {latch};")
+        self.lines.append(f"{other}:")
+        if self.chance(0.5):
+            self.put(f"@{self._of_all(counter)} bra {out};")
+        self.loops.pop()
+        self.divergent -= 1
+        self.lines.append(f"{latch}:")
+        self.put(f"add.u32 {counter}, {counter}, 1;")
+        last = self.new("p")
+        self.put(f"setp.lt.u32 {last}, {counter}, {self.pick(2, 4, 6)};")
+        self.put(f"@{last} bra {head};")
+        self.lines.append(f"{out}:")
+        self._in_one_bank(lane, self.pick("", counter))
+        self.words.append(counter)
 
     def do_while(self) -> None:
         """The test at the end; counts up or halves."""

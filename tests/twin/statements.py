@@ -13,11 +13,11 @@ class Statements(Accesses):
 
     def nested(self, work) -> None:
         """Work in a branch: what it defines is not seen after it."""
-        saved = list(self.words), list(self.wides), list(self.preds), list(self.data), list(self.local_slots)
+        saved = list(self.words), list(self.wides), list(self.preds), list(self.data), list(self.local_slots), list(self.alike)
         self.depth += 1
         work()
         self.depth -= 1
-        self.words, self.wides, self.preds, self.data, self.local_slots = saved
+        self.words, self.wides, self.preds, self.data, self.local_slots, self.alike = saved
 
     def statements(self, most: int) -> None:
         for _ in range(self.rng.randrange(1, most + 1)):
@@ -150,6 +150,7 @@ class Statements(Accesses):
 
         def body():
             self.words += [counter, counter]
+            self.alike.append(counter)
             if self.chance(0.4):
                 self.words += self.mutable
             self.loops.append((latch, out))

@@ -59,8 +59,8 @@ class Point:
     """One launch of one kernel. at: the value of each axis; refused: why there is none ("" otherwise).
 
     requests to excess are sums over the launch where every site has one, else None; per_request and
-    ideal_per_request sum one request of every site whose cost is known; open: the sites whose is not,
-    open_reason: why most of these are not. most_at: the site with the most excess.
+    ideal_per_request sum one request of every site whose cost is known, if only as a range; open: the sites whose is not;
+    open_reason: what most of those depend on that have no one cost. most_at: the site with the most excess.
     """
 
     at: dict[str, Any]
@@ -296,7 +296,7 @@ def _point(at: dict[str, Any], entry: Kernel) -> Point:
     launched = [_over_launch(site) for site in counted]
     single = [_single(site) for site in counted]
     known = [one for one in single if one is not None]
-    reasons = Counter(site.reason for site, one in zip(counted, single) if one is None).most_common(1)
+    reasons = Counter(site.reason for site, one in zip(counted, single) if one is None or site.status is Status.CONDITIONAL and one[0] != one[1]).most_common(1)
     worst = max(counted, key=_excess, default=None)
     complete = None not in launched
     return Point(
@@ -325,10 +325,10 @@ def _over_launch(site: Site) -> tuple[int, int, int] | None:
 
 
 def _single(site: Site) -> tuple[int, int, int] | None:
-    """(least, most, ideal) wavefronts of one request; None where they are open."""
+    """(least, most, ideal) wavefronts of one request; None where they are not known."""
     if site.status is Status.UNREACHED:
         return 0, 0, 0
-    if site.status in (Status.UNKNOWN, Status.CONDITIONAL) or site.per_request is None or site.ideal_per_request is None:
+    if site.status is Status.UNKNOWN or site.per_request is None or site.ideal_per_request is None:
         return None
     return site.per_request.low, site.per_request.high, site.ideal_per_request.high
 

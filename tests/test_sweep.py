@@ -13,6 +13,7 @@ from ptxaudit import resources
 from ptxaudit.cli import main
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
+from ptxaudit.report import Span
 from ptxaudit.render.sweeps import sweep_text
 from ptxaudit.sweeps import MOST_POINTS, axis_of, parse_axis
 
@@ -119,10 +120,18 @@ def test_without_a_grid_points_are_compared_by_one_request():
     assert [point.per_request.high for point in kernel.points] == [33, 2, 3] and kernel.points[0].wavefronts is None
 
 
-def test_what_is_not_told_is_open_and_comes_last():
+def test_what_depends_on_something_not_told_is_a_range():
     kernel, = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16)]}).kernels
-    assert [point.open for point in kernel.points] == [1, 2] and kernel.best == 0
-    assert "1 site open" in sweep_text(ptxaudit.sweep(PITCHED, {"block": [(32, 32)]}))
+    assert [point.per_request for point in kernel.points] == [Span(2, 33), Span(2, 18)] and kernel.best == 1
+    assert "up to 16.5 times ideal" in (text := sweep_text(ptxaudit.sweep(PITCHED, {"block": [(32, 32)]}))) and "why: depends on pitch" in text
+
+
+def test_what_is_not_known_is_open_and_comes_last(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(PITCHED.replace("threadIdx.x * pitch + threadIdx.y", "pitch == 32 ? (int)__sinf(threadIdx.x) : 40 * threadIdx.x"))
+    kernel, = ptxaudit.sweep(path, {"pitch": [32, 33]}, launches=[SQUARE]).kernels
+    assert [point.open for point in kernel.points] == [1, 0] and (kernel.best, kernel.worst) == (1, 0)
+    assert "1 site open" in sweep_text(ptxaudit.sweep(path, {"pitch": [32]}, launches=[SQUARE]))
 
 
 def test_macros_are_compiled_for_each_value(tmp_path):

@@ -95,9 +95,9 @@ def verdict(kernel: Swept) -> str:
 
 
 def _open(kernel: Swept) -> list[str]:
-    """Why sites of the best launch are open: what to tell."""
+    """Why the best launch has ranges or open sites: what to tell."""
     best = kernel.points[kernel.best] if kernel.best is not None else None
-    return [f"  open: {best.open_reason}"] if best is not None and best.open_reason else []
+    return [f"  why: {best.open_reason}"] if best is not None and best.open_reason else []
 
 
 def _how(point: Point, basis: str) -> str:

@@ -40,7 +40,7 @@ class Across:
                     j = low | bv & ~segment & 31
                     inside = j <= top
             source = j if inside else l
-            out[l] = (values[source] if source in values else junk("inactive", l, step.line), int(inside))
+            out[l] = (values[source] if source in values else junk("inactive", l, step.line, self.machine.seed), int(inside))
         for l, (v, q) in out.items():
             self.write(frame, d, l, v)
             if p is not None:

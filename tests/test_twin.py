@@ -63,7 +63,7 @@ def test_the_generator_reaches_everything():
         seen |= generate.kernel(seed, small=True).features
     assert seen == {
         "branch", "loop", "long loop", "switch", "break", "continue", "early end", "across", "local", "call", "generic", "cluster", "shortcut", "do while",
-        "two entries", "roles", "constant table", "shared table", "rank", "leader", "either space", "loaded"}
+        "two entries", "roles", "constant table", "shared table", "rank", "leader", "either space", "loaded", "parted"}
 
 
 def test_a_wrong_engine_would_be_seen(monkeypatch):

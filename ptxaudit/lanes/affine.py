@@ -13,8 +13,8 @@ import numpy as np
 
 from .meaning import MEANINGS
 from .value import (
-    DTYPES, MAX_TERMS, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, lane_uniform, least,
-    opaque, resize, signed, span, squeeze, term_zeros, unknown,
+    DTYPES, MAX_TERMS, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, known, lane_spans,
+    lane_uniform, least, opaque, resize, signed, span, squeeze, term_zeros, unknown,
 )
 
 LONGEST_NAME = 200        # letters of an unknown that is named by what it is made of
@@ -223,6 +223,8 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
         return None
     if a.valid is not None and a.valid <= n:
         return None
+    if (alike := _same_quotient(a, n)) is not None:
+        return alike
     if term_zeros(a) < n:
         return _shift_right_by_bits(a, n, is_signed)
     s = span(a)
@@ -255,6 +257,18 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
         wraps = Uniform("wraps", a.bits, 0, key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)), data=from_data(flat))
         return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
     return Value(base, tuple(terms), (a.bits if a.valid is None else a.valid) - n, a.poison, a.why)
+
+
+def _same_quotient(a: Value, n: int) -> Value | None:
+    """The number that each lane has whatever the unknowns are, as the sign of one that is never negative: 0."""
+    spans = lane_spans(a) if a.terms else None
+    if spans is None:
+        return None
+    low, high = spans
+    if high.max() >= 1 << (a.bits - 1):                 # signed or not is the same below
+        return None
+    quotient = low >> n
+    return known(quotient.astype(a.base.dtype)) if (quotient == high >> n).all() else None
 
 
 def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:

@@ -25,8 +25,8 @@ from .comparisons import apart_by_less_than_half, compare
 from .floats import FLOATS
 from .meaning import MEANINGS, source_bits
 from .value import (
-    BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, either, fingerprint, fits_signed, least, opaque, same, span, squeeze,
-    sure_bits, unknown,
+    BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, either, fingerprint, fits_signed, lane_spans, least, opaque, same, span,
+    squeeze, sure_bits, unknown,
 )
 
 ROWS = MEANINGS | FLOATS
@@ -324,12 +324,12 @@ def _add3_carry(values, bits: int):
     for carry in (in0, in1):
         total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, "an unknown carry"))
     lost = give_up(values, 1, "the carry of a sum with unknowns")
-    s = [span(v) for v in (a, b, c)]
-    if all(x is not None and x[0] >= 0 for x in s) and in0.known and in1.known:
-        top = sum(x[1] for x in s) + int(in0.base.any()) + int(in1.base.any())
-        if top < 1 << bits:
-            none = Value(np.zeros((1, 1), bool))
-            return total, none, none
+    spans = [lane_spans(v) for v in (a, b, c)]
+    if bits < 64 and None not in spans and in0.known and in1.known:
+        more = in0.base.astype(np.int64) + in1.base
+        low, high = (sum(ends) + more >> bits for ends in zip(*spans))
+        if (low == high).all():
+            return total, Value(low >= 1), Value(low >= 2)
     return total, lost, lost
 
 

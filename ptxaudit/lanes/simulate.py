@@ -80,6 +80,12 @@ class Cohort:
         """What a part of the cohort inherits."""
         return self.doubt, self.doubt_data, self.parted, self.parted_data
 
+    @property
+    def place(self) -> tuple[int, ...]:
+        """How far it is: the calls that it is in, outermost first, and its instruction there. What is called is at the place of its call,
+        wherever its code stands."""
+        return *(behind - 1 for behind in self.calls), self.pc
+
     def some(self, rows: np.ndarray) -> Cohort:
         """A part of the rows."""
         return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
@@ -123,7 +129,7 @@ class Simulation:
     def push(self, cohort: Cohort) -> None:
         if len(cohort.rows):
             self.serial += 1
-            heapq.heappush(self.heap, (cohort.pc, self.serial, cohort))
+            heapq.heappush(self.heap, (cohort.place, self.serial, cohort))
 
     def run(self) -> None:
         rows = np.arange(self.env.rows)
@@ -147,12 +153,9 @@ class Simulation:
     def _join(self, cohort: Cohort) -> Cohort:
         """Take in the other cohorts at the same place whose warps are others."""
         kept = []
-        while self.heap and self.heap[0][0] == cohort.pc:
+        while self.heap and self.heap[0][0] == cohort.place:
             item = heapq.heappop(self.heap)
             other = item[2]
-            if other.calls != cohort.calls:
-                kept.append(item)
-                continue
             together = np.intersect1d(other.rows, cohort.rows).size > 0
             if self.explicit if together else other.state != cohort.state:
                 kept.append(item)
@@ -302,7 +305,7 @@ class Simulation:
             if d is None:
                 continue
             after = view.read(d)
-            derived = any(made_of(u, before) for u, _ in after.terms)
+            derived = any(made_of(u, before) for u, _ in after.terms) or bool(after.terms) and self._told(op)
             lost = after.poison is not None or after.valid is not None and after.valid < min(after.bits, 32)
             if (derived or lost) and self.allow_blocks:
                 raise NeedBlocks(dimensions(before))

@@ -32,6 +32,7 @@ import numpy as np
 DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+SAFE = 1 << 58      # sums of so many products stay in an int64
 MAX_TERMS = 12      # beyond this a sum of unknowns is given up: no index expression of a person has more
 
 
@@ -237,6 +238,20 @@ def span(value: Value) -> tuple[int, int] | None:
         low += min(ends)
         high += max(ends)
     return low, high
+
+
+def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not bounded, or
+    wraps around."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool or (value.base >= SAFE).any():
+        return None
+    low = high = value.base.astype(np.int64)
+    for u, c in value.terms:
+        c = signed(c).astype(np.int64)
+        if u.low is None or u.high is None or np.abs(c).max() >= SAFE // max(1, abs(u.low), abs(u.high)):
+            return None
+        low, high = low + np.minimum(c * u.low, c * u.high), high + np.maximum(c * u.low, c * u.high)
+    return (low, high) if low.min() >= 0 and (value.bits == 64 or high.max() < 1 << value.bits) else None
 
 
 def fits_signed(value: Value) -> bool:

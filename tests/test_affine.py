@@ -231,3 +231,44 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
         results = {of_bits(*choice) for choice in itertools.product(*may)}
         assert bool(claimed >> bit & 1) == (len(results) == 1)
         assert len(results) == 2 or results == {found >> bit & 1}
+
+
+# --- what is the same whatever the unknowns are ---
+
+@pytest.mark.parametrize("seed", range(200))
+def test_carries_and_quotients_of_bounded_unknowns(seed):
+    """The carries of a sum, and its bits from some place on: known only where they are the same for all numbers in the unknowns' ranges."""
+    rng = random.Random(seed)
+    bits = rng.choice((32, 32, 64))
+    x = Uniform("x", 32, 0, 0, rng.choice((1, 26, 1 << 16)))
+    near = rng.choice((0, (1 << 32) - 4096, (1 << 32) - (1 << 20), 0x7f000000, 1 << 31)) + rng.randrange(4096)
+    step = rng.choice((1, 4, 128, 1 << 21, -4))
+    base = np.array([[near + rng.choice((0, 4, 64)) * lane for lane in range(LANES)]], np.int64).astype(DTYPES[bits])
+    moving = Value(base, ((x, np.full((1, 1), step, np.int64).astype(DTYPES[bits])),))
+    other = constant(rng.choice((0, 4096, (1 << 32) - 8, rng.getrandbits(32))), bits)
+    numbers = sorted({0, 1, x.high // 2, x.high})
+    at = lambda n: Value(base + DTYPES[bits](step * n & (1 << bits) - 1))
+    no = constant(0, 1)
+    if bits == 32:
+        found = apply(Op("add3.carry", (), (), 32), (moving, other, constant(0, 32), no, no))
+        for n in numbers:
+            for mine, true in zip(found[1:], apply(Op("add3.carry", (), (), 32), (at(n), other, constant(0, 32), no, no))[1:]):
+                assert mine.poison is not None or (np.broadcast_to(mine.base, (1, LANES)) == np.broadcast_to(true.base, (1, LANES))).all()
+    shift = rng.choice((2, 7, 20, 31) + (32,) * (bits == 64))
+    for name in ("shr.u", "shr.s"):
+        mine = apply(Op(name, (), (), bits), (moving, constant(shift, 32)))
+        if mine.known:
+            for n in numbers:
+                assert (np.broadcast_to(mine.base, (1, LANES)) == apply(Op(name, (), (), bits), (at(n), constant(shift, 32))).base).all()
+
+
+def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
+    block = Uniform("ctaid.x", 32, 0, 0, 1000, "block", ("ctaid", 0))
+    index = Value(np.arange(LANES, dtype=np.uint32)[None, :], ((block, np.full((1, 1), 128, np.uint32)),))
+    sign = apply(Op("shr.s", (), (), 32), (index, constant(31, 32)))
+    assert sign.known and not sign.base.any()
+    low = constant(0xC4000000, 32)
+    _, carry, twice = apply(Op("add3.carry", (), (), 32), (low, index, constant(0, 32), constant(0, 1), constant(0, 1)))
+    assert carry.known and not carry.base.any() and not twice.base.any()
+    _, carry, _ = apply(Op("add3.carry", (), (), 32), (constant(0xFFFFFF00, 32), index, constant(0, 32), constant(0, 1), constant(0, 1)))
+    assert not carry.known

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir import Op, Operand, Reg
+from ..ir import Guard, Op, Operand, Reg
 from . import affine, operations
 from .env import LANES, Environment
 from .value import (
@@ -85,13 +85,37 @@ class Registers:
 class View:
     """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data")
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "supposed")
 
     def __init__(self, registers: Registers, env: Environment, rows, mask: np.ndarray, full: bool, exact: bool = True,
                  data: bool = False):
         """exact: the mask is certain; data: if it is not, then because of data that was not given."""
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data = rows, mask, full, exact, data
+        # register -> (predicate, negated, value): what it holds in the lanes where a predicate that is not known is true
+        self.supposed: dict[str, tuple[str, bool, Value]] = {}
+
+    def where(self, guard: Guard) -> View:
+        """The same as the lanes see it in which a guard that is not known holds: what was written under that guard, and no other since."""
+        held = {name: value for name, (predicate, negated, value) in self.supposed.items()
+                if predicate == guard.reg.name and negated == guard.negated}
+        return _Supposed(self, held) if held else self
+
+    def suppose(self, reg: Reg, guard: Guard, value: Value) -> None:
+        """The register was written under a guard that is not known."""
+        if not reg.uniform and guard.reg.name != reg.name:
+            self.supposed[reg.name] = guard.reg.name, guard.negated, value
+
+    def suppose_copy(self, reg: Reg, op: Op) -> None:
+        """The register is a copy: what is supposed of its source is so of it."""
+        source = op.src[0]
+        entry = self.supposed.get(source.name) if op.guard is None and type(source) is Reg else None
+        if entry is not None and reg.bits == entry[2].bits and not reg.uniform:
+            self.supposed[reg.name] = entry
+
+    def _outdate(self, name: str) -> None:
+        """A register was written: what was supposed of it, or where it is true, holds no more."""
+        self.supposed = {n: entry for n, entry in self.supposed.items() if n != name and entry[0] != name}
 
     def read(self, source: Operand) -> Value:
         if type(source) is not Reg:
@@ -102,6 +126,8 @@ class View:
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
+        if self.supposed:
+            self._outdate(reg.name)
         if BITS[value.base.dtype] != reg.bits:
             value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(f"{reg.bits}-bit register"))
         if reg.uniform:
@@ -142,6 +168,20 @@ class View:
             old = opaque(value.bits, Lost(f"{name} is not written in every warp"))
         part = value if mask is None else blend(take(old, self.rows), value, mask)
         values[name] = _scatter(old, part, self.rows, rows)
+
+
+class _Supposed(View):
+    """A view in the lanes where a guard holds; nothing is written through it."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, view: View, held: dict[str, Value]):
+        super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data)
+        self.held = held
+
+    def read(self, source: Operand) -> Value:
+        value = self.held.get(source.name) if type(source) is Reg else None
+        return super().read(source) if value is None else value
 
 
 def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
@@ -196,15 +236,25 @@ def execute(op: Op, view: View, index: int) -> None:
     if doubt is not None and op.name in ("store", "call"):
         forget_local(view.registers)
         return
-    results = results_of(op, view, index, guard)
+    seen = view.where(op.guard) if doubt is not None and view.supposed and not _looks_across(op) else view
+    results = results_of(op, seen, index, guard)
     if results is None:
         return
     for reg, value in zip(op.dst, results):
         if reg is None:
             continue
-        if doubt is not None:
-            value = _maybe(view, reg, value, doubt, index)
-        view.write(reg, value, guard)
+        if doubt is None:
+            view.write(reg, value, guard)
+            if view.supposed and op.name == "mov":
+                view.suppose_copy(reg, op)
+        else:
+            view.write(reg, _maybe(view, reg, value, doubt, index), guard)
+            view.suppose(reg, op.guard, value if value.bits == reg.bits or reg.bits not in DTYPES else affine.fit(value, reg.bits))
+
+
+def _looks_across(op: Op) -> bool:
+    """It reads what other lanes hold, in which the guard may not hold."""
+    return op.name.partition(".")[0] in _ACROSS or op.name == "bar.red"
 
 
 def _maybe(view: View, reg: Reg, value: Value, doubt: Value, index: int) -> Value:

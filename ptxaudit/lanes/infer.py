@@ -439,6 +439,8 @@ class Interpreter:
                 doubts = doubts + (reason,)
                 if doubt.poison is not None and not doubt.terms:
                     mask = state.mask & (doubt.base | doubt.poison)
+        if doubt is not None:
+            view = view.where(site.guard or instruction.guard)
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 

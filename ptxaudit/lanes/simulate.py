@@ -395,7 +395,7 @@ class Simulation:
             if not cohort.doubt and not cohort.parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
                 together = doubt.poison is None and squeeze(doubt).uniform and not record.access.unscored
-                most = self._whole_cost(site, view, cohort.mask, record) if together else None
+                most = self._whole_cost(site, view.where(site.guard or instruction.guard), cohort.mask, record) if together else None
                 record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data, most)
                 return
             record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ptxaudit
 from ptxaudit.artifacts.cubin import CodeSection, Symbol
 from ptxaudit.sass.builder import Context
 from ptxaudit.sass.calls import find_calls
@@ -46,3 +47,32 @@ def test_calls_that_come_back(code, expected):
     symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 0x30, True))
     section = CodeSection("k", bytes(16 * len(lines)), True, symbols)
     assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected
+
+
+# Routines that lanes leave on several ways, called from another routine: ptxas puts BSSY and BSYNC around the inner call.
+NESTED = """
+__device__ __noinline__ void leaf(unsigned* x) {{ {leaf} }}
+__device__ __noinline__ unsigned middle(unsigned* g, const unsigned* s, int t) {{ leaf(g); return s[t]; }}
+extern "C" __global__ void k(unsigned* out, unsigned* g) {{
+    __shared__ unsigned s[256];
+    int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    out[t] = middle(g + t * 3, s, t * 2 & 255);
+}}
+"""
+LEAVES = {
+    "early": "if (x[0] < x[1]) return; x[0] -= x[1]; x[2] = x[0] * 3;",
+    "on two ways": "if (x[0] < x[1]) { for (unsigned i = 0; i < x[2]; i++) x[i + 9] = x[i] * 7; x[5] = atomicAdd(x + 4, 3); return; }"
+                   " for (unsigned i = 0; i < x[3]; i++) x[i + 19] = x[i] + i; x[6] = atomicMax(x + 5, 3);",
+}
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_what_is_behind_a_call_that_returns_on_several_ways_runs_once(tmp_path, leaf, isa):
+    path = tmp_path / "k.cu"
+    path.write_text(NESTED.format(leaf=LEAVES[leaf]))
+    report = ptxaudit.audit(path, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    [load] = [site for site in report.sites if site.access == "load"]
+    assert (load.status, load.requests, load.wavefronts) == ("exact", 2, 4)

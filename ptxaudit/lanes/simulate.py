@@ -835,10 +835,10 @@ class Simulation:
             if apart and (yields or self.explicit):
                 cohort.parted = cohort.parted or f"lanes may have parted at {instruction.text.strip()}, which depends on {why.reason}"
                 cohort.parted_data = cohort.parted_data or why.data
-        if meeting == END:
-            if cohort.calls:
-                return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
+        if meeting == END and not cohort.calls:
             return self._exit(cohort, cohort.mask)
+        if cohort.calls and (meeting == END or self.graph.starts[meeting] == cohort.calls[-1]):      # all ways return
+            return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.graph.starts[meeting]
         return cohort
 

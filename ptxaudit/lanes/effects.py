@@ -20,6 +20,7 @@ from .value import (
 )
 
 FULL_MASK = 0xFFFFFFFF
+CELLS = (8, 16, 32, 64, 128)      # bits that a lane stores to local memory at once, an element of a vector by itself
 MOST_PLACES = 64          # places of a local array that one access may reach
 
 
@@ -470,9 +471,10 @@ def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard)
     for k, source in enumerate(op.src[1:]):
         start = first + k * size
         name = ("local", symbol, start, bits)
-        for key in [c for c in cells if isinstance(c, tuple) and c[0] == "local" and c[1] == symbol
-                    and c != name and c[2] < start + size and start < c[2] + c[3] // 8]:
-            del cells[key]
+        for wide in CELLS:                             # those that it overlaps: there may be thousands of others
+            for at in range(start - wide // 8 + 1, start + size):
+                if (key := ("local", symbol, at, wide)) in cells and key != name:
+                    del cells[key]
         value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost("a wide spill", index))
         view._store(name, value, mask, view.full and guard is None and lanes is None)
 

@@ -123,6 +123,32 @@ KERNELS = {
         ret;""",
 }
 
+# What is written under a predicate that is not known: (code, whether a request's cost is one number). %p1: n > 4, the same in all lanes.
+GUARDED = {
+    "computed and read under one predicate": ("@%p1 mul.lo.u32 %r12, %r5, 8;\n@%p1 add.u32 %r12, %r12, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", True),
+    "a copy of it": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nmov.u32 %r13, %r12;\n@%p1 ld.shared.u32 %r20, [%r13];", True),
+    "read under the opposite": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@!%p1 ld.shared.u32 %r20, [%r12];", True),       # what it held before
+    "read always": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nld.shared.u32 %r20, [%r12];", False),
+    "the predicate is another one by then": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p1, %r4, 4;\n@%p1 ld.shared.u32 %r20, [%r12];", False),
+    "the register is written once more": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@%p3 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", True),
+    "written under another predicate in between": (
+        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r4, 4;\n@%p2 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", False),
+    "it goes through other lanes": (
+        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r3, %r5;\n@%p2 mad.lo.u32 %r13, %r5, 128, %r2;\n"
+        "@%p2 shfl.sync.bfly.b32 %r14, %r13, 1, 31, -1;\n@%p2 add.u32 %r15, %r13, 4;\n@%p2 ld.shared.u32 %r20, [%r15];", False),
+}
+for name, (code, _) in GUARDED.items():
+    KERNELS[f"under a predicate: {name}"] = f"setp.gt.u32 %p1, %r3, 4;\nmad.lo.u32 %r12, %r5, 4, %r2;\n{code}\nret;"
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_what_a_predicate_guards_is_read_as_written_under_it(name):
+    code, one_number = GUARDED[name]
+    _, function, flow = compare.lifted(
+        f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[f'under a predicate: {name}']}\n}}\n")
+    [site] = lanes.evaluate(function, flow, machine=compare.MACHINE).sites
+    assert (site.status == Status.INVARIANT) == one_number, (site.status, site.per_request, site.reason)
+
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_answers_hold_for_every_number(name):

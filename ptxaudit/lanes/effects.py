@@ -10,6 +10,8 @@ stores to local memory, and the operations that look across the lanes of a warp.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..ir import Guard, Op, Operand, Reg
@@ -93,25 +95,29 @@ class View:
         """exact: the mask is certain; data: if it is not, then because of data that was not given."""
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data = rows, mask, full, exact, data
-        # register -> (predicate, negated, value): what it holds in the lanes where a predicate that is not known is true
-        self.supposed: dict[str, tuple[str, bool, Value]] = {}
+        # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
+        self.supposed: dict[str, tuple[str, Value, Value]] = {}
 
     def where(self, guard: Guard) -> View:
-        """The same as the lanes see it in which a guard that is not known holds: what was written under that guard, and no other since."""
-        held = {name: value for name, (predicate, negated, value) in self.supposed.items()
-                if predicate == guard.reg.name and negated == guard.negated}
+        """The same as the lanes see it in which a guard that is not known holds."""
+        held = {name: otherwise if guard.negated else value for name, (predicate, value, otherwise) in self.supposed.items()
+                if predicate == guard.reg.name}
         return _Supposed(self, held) if held else self
 
-    def suppose(self, reg: Reg, guard: Guard, value: Value) -> None:
-        """The register was written under a guard that is not known."""
-        if not reg.uniform and guard.reg.name != reg.name:
-            self.supposed[reg.name] = guard.reg.name, guard.negated, value
+    def write_perhaps(self, reg: Reg, value: Value, guard: Guard, doubt: Value, index: int) -> None:
+        """A write where a guard holds, which is not known: the register then holds the old or the new."""
+        if value.bits != reg.bits and reg.bits in DTYPES:
+            value = affine.fit(value, reg.bits)
+        left = self.where(replace(guard, negated=not guard.negated)).read(reg)
+        self.write(reg, operations.apply(Op("select", bits=reg.bits), (value, self.read(reg), doubt), index), None)
+        if not reg.uniform and guard.reg.name != reg.name and value.bits == left.bits:
+            self.supposed[reg.name] = (guard.reg.name, left, value) if guard.negated else (guard.reg.name, value, left)
 
     def suppose_copy(self, reg: Reg, op: Op) -> None:
         """The register is a copy: what is supposed of its source is so of it."""
         source = op.src[0]
         entry = self.supposed.get(source.name) if op.guard is None and type(source) is Reg else None
-        if entry is not None and reg.bits == entry[2].bits and not reg.uniform:
+        if entry is not None and reg.bits == entry[1].bits and not reg.uniform:
             self.supposed[reg.name] = entry
 
     def _outdate(self, name: str) -> None:
@@ -249,21 +255,12 @@ def execute(op: Op, view: View, index: int) -> None:
             if view.supposed and op.name == "mov":
                 view.suppose_copy(reg, op)
         else:
-            view.write(reg, _maybe(view, reg, value, doubt, index), guard)
-            view.suppose(reg, op.guard, value if value.bits == reg.bits or reg.bits not in DTYPES else affine.fit(value, reg.bits))
+            view.write_perhaps(reg, value, op.guard, doubt, index)
 
 
 def _looks_across(op: Op) -> bool:
     """It reads what other lanes hold, in which the guard may not hold."""
     return op.name.partition(".")[0] in _ACROSS or op.name == "bar.red"
-
-
-def _maybe(view: View, reg: Reg, value: Value, doubt: Value, index: int) -> Value:
-    """A write under a predicate that is not known: old or new."""
-    old = view.read(reg)
-    if value.bits != reg.bits and reg.bits in DTYPES:
-        value = affine.fit(value, reg.bits)
-    return operations.apply(Op("select", bits=reg.bits), (value, old, doubt), index)
 
 
 def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:

@@ -128,6 +128,15 @@ def test_one_number_of_the_host_is_asked_for(path, isa):
 
 
 @BOTH
+def test_an_element_of_an_array_is_asked_for_by_the_name_of_the_array(tmp_path, isa):
+    path = tmp_path / "k.cu"
+    path.write_text("""__constant__ int pitches[4];
+extern "C" __global__ void k(int* out) { extern __shared__ int s[]; out[threadIdx.x] = s[threadIdx.x * pitches[2]]; }""")
+    [load] = ptxaudit.audit(path, isa=isa).sites
+    assert "depends on pitches[8:12], which is not told (--symbol pitches)" in load.reason
+
+
+@BOTH
 def test_variables_in_global_memory(path, isa):
     assert audited(path, "in_places", isa, {})[0].status == "data-dependent"
     places = LANES * 32

@@ -16,10 +16,6 @@ from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
-MANY_ROWS = 256        # requests of one instruction from which on equal ones are looked for before they are kept
-
-
-_FACTORS = np.array([pow(0x9E3779B97F4A7C15, k, 1 << 64) for k in range(1, 65)], np.uint64).astype(np.int64)       # a row's code is its product with them
 
 
 def ranges(numbers: list[int]) -> str:
@@ -67,24 +63,6 @@ class _Scores:
     lines: np.ndarray | None
     lines_ideal: np.ndarray | None
     evidence: str
-
-
-def distinct(arrays: tuple[np.ndarray | None, ...], weights: np.ndarray) -> tuple[tuple[np.ndarray | None, ...], np.ndarray]:
-    """Rows that are equal in all arrays ((n, lanes), or None) as one, with the sum of their weights (n,), in the order of the first of each.
-
-    Most blocks of a grid make the same requests.
-    """
-    there = [a for a in arrays if a is not None]
-    code = sum(a @ _FACTORS[:a.shape[1]] * _FACTORS[k] for k, a in enumerate(there))
-    order = np.argsort(code, kind="stable")
-    begins = np.concatenate(([True], np.diff(code[order]) != 0))
-    number = np.cumsum(begins) - 1                         # of the class that each row in this order is in
-    first = np.minimum.reduceat(order, np.flatnonzero(begins))
-    if 2 * len(first) > len(code) or any((a[first[number]] != a[order]).any() for a in there):       # few are, or codes of two kinds met
-        return arrays, weights
-    sums = np.add.reduceat(weights[order], np.flatnonzero(begins))
-    again = np.argsort(first)
-    return tuple(None if a is None else a[first[again]] for a in arrays), sums[again]
 
 
 @dataclass
@@ -156,9 +134,6 @@ class SiteRecord:
                 relative = np.where(active, addresses - low, 0)
         if line:
             relative = relative % line
-        if len(weights) >= MANY_ROWS and (trip == trip[0]).all():
-            (relative, active, sources, filled), weights = distinct((relative, active, sources, filled), weights)
-            trip = trip[:len(weights)]
         key = (relative.tobytes(), active.tobytes(), None if sources is None else sources.tobytes(), step, line,
                None if filled is None else filled.tobytes())
         entry = self.pending.get(key)

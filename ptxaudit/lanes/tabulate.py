@@ -200,6 +200,7 @@ def _tabulated(record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, we
     return Counted(record, _to_tell(u), tuple(cases))
 
 
+_PART = re.compile(r"\[\d+:\d+\]|/\d+$")             # of a variable: pitches[4:8]
 _NUMBERED = re.compile(r".*_param_(\d+)")
 
 
@@ -209,7 +210,7 @@ def _to_tell(u: Uniform) -> str:
         numbered = _NUMBERED.fullmatch(u.name)
         return f"{u.name}, which is not told (--param {numbered[1] if numbered else u.name})"
     if u.kind == "symbol":
-        return f"{u.name}, which is not told (--symbol {u.name.partition('[')[0]})"
+        return f"{u.name}, which is not told (--symbol {_PART.sub('', u.name)})"
     return f"{u.name}, which is not told (--block)" if u.kind == "block shape" else u.name
 
 

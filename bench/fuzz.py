@@ -32,9 +32,14 @@ TOGETHER = 10             # kernels of one call of the disassembler
 SLOW = 10.0               # seconds that the engine may take for one kernel
 
 
+def kernel(seed: int, **options) -> generate.Kernel:
+    """Two of three are small, of which there are more a second."""
+    return generate.kernel(seed, small=seed % 3 > 0, **options)
+
+
 def one(seed: int, told: bool) -> compare.Verdict | None:
     """The verdict of one kernel; None where it takes the twin too long."""
-    k, verdict = generate.kernel(seed, small=seed % 3 > 0), compare.Verdict()
+    k, verdict = kernel(seed), compare.Verdict()
     try:
         if told:
             compare.told(k, verdict, most_steps=STEPS)
@@ -53,7 +58,7 @@ def machine_code(start: int) -> compare.Verdict | None:
     """Ten kernels, assembled and disassembled together."""
     from twin import machine
 
-    kernels = (generate.kernel(seed, small=seed % 3 > 0, straight=seed % 4 == 0, loaded=False) for seed in range(start, start + TOGETHER))
+    kernels = (kernel(seed, straight=seed % 4 == 0, loaded=False) for seed in range(start, start + TOGETHER))
     kept = [k for k in kernels if machine.settled(k)]
     try:
         return machine.compared(kept) if kept else None
@@ -84,7 +89,7 @@ def main() -> int:
     seeds = range(options.start, options.start + options.seeds)
     if options.print:
         for seed in seeds:
-            k = generate.kernel(seed, small=seed % 3 > 0)
+            k = kernel(seed)
             print(f"// seed {seed} grid {k.grid} block {k.block} params {k.params}\n{k.text}")
         return 0
     begin = time.perf_counter()

@@ -283,6 +283,11 @@ class Variable:
     data: bytes | None = None
     rewritable: bool = True
 
+    @property
+    def left_to_host(self) -> bool:
+        """In constant memory, with no content in the file."""
+        return self.space.startswith("const") and self.rewritable and self.data is None
+
 
 @record
 class Function:

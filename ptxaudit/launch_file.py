@@ -130,7 +130,7 @@ def _template(kernel: ir.Function) -> str:
 
 def _symbols(kernel: ir.Function) -> list[str]:
     """The variables in constant memory that the file leaves to the host to fill."""
-    empty = [v for v in kernel.variables if v.space.startswith("const") and v.rewritable and v.data is None and v.size]
+    empty = [v for v in kernel.variables if v.left_to_host and v.size]
     if not empty:
         return []
     keys = [name if _BARE.fullmatch(name) else _string(name) for name in (demangle(v.name) for v in empty)]

@@ -176,7 +176,7 @@ class _Asking:
         """The variable of constant memory that a load at a fixed place reads, where only the host knows its content."""
         address = op.src[0]
         for v in self.function.variables:
-            if v.space != op.space or v.data is not None or not v.rewritable or v.name in self.symbols:
+            if v.space != op.space or not v.left_to_host or v.name in self.symbols:
                 continue
             named = isinstance(address, Address) and address.name == v.name
             placed = isinstance(address, Const) and v.address is not None and v.address <= address.value + op.offset < v.address + v.size

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..demangle import demangle
 from ..ir import Variable
-from .value import DTYPES, Lost, Uniform, Value, unknown
+from .value import DTYPES, Lost, Uniform, Value, unknown, words_at
 
 if TYPE_CHECKING:
     from ..ir import Function
@@ -86,15 +86,12 @@ class Constants:
         for table in tables:
             index = places - (table.variable.address or 0)
             inside = (index >= 0) & (index + size <= len(table.content))
-            at = [np.where(inside, index + k, 0) for k in range(size)]
-            inside &= np.logical_and.reduce([table.known[a] for a in at])
+            at = np.where(inside, index, 0)
+            inside &= _whole(table.known, at, size)
             if not inside.any():
                 continue
-            word = np.zeros(places.shape, DTYPES[bits])
-            for k, a in enumerate(at):
-                word |= table.content[a].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
-            out, found = np.where(inside, word, out), found | inside
-            if table.variable.rewritable and not all(table.told[a][inside].all() for a in at):
+            out, found = np.where(inside, words_at(table.content, at, bits), out), found | inside
+            if table.variable.rewritable and not _whole(table.told, at, size)[inside].all():
                 self.assumed.add(table.variable.name)
         if not found.any():
             return None
@@ -108,6 +105,11 @@ class Constants:
             return ()
         hold = "holds what the file gives it" if len(names) == 1 else "hold what the file gives them"
         return (f"constant memory: {', '.join(names)} {hold}, the host writes nothing else there before the launch",)
+
+
+def _whole(marks: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
+    """Whether all of the `size` bytes from each offset on are marked."""
+    return np.logical_and.reduce([marks[np.minimum(at + k, len(marks) - 1)] for k in range(size)])
 
 
 def _table(variable: Variable, symbols: Mapping[str, tuple[bytes, bytes] | None]) -> _Table | None:

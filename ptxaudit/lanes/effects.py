@@ -10,8 +10,6 @@ stores to local memory, and the operations that look across the lanes of a warp.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..ir import Guard, Op, Operand, Reg
@@ -98,9 +96,9 @@ class View:
         # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
         self.supposed: dict[str, tuple[str, Value, Value]] = {}
 
-    def where(self, guard: Guard) -> View:
-        """The same as the lanes see it in which a guard that is not known holds."""
-        held = {name: otherwise if guard.negated else value for name, (predicate, value, otherwise) in self.supposed.items()
+    def where(self, guard: Guard, holds: bool = True) -> View:
+        """The same as the lanes see it in which a guard that is not known holds, or does not."""
+        held = {name: otherwise if guard.negated == holds else value for name, (predicate, value, otherwise) in self.supposed.items()
                 if predicate == guard.reg.name}
         return _Supposed(self, held) if held else self
 
@@ -108,7 +106,7 @@ class View:
         """A write where a guard holds, which is not known: the register then holds the old or the new."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
-        left = self.where(replace(guard, negated=not guard.negated)).read(reg)
+        left = self.where(guard, holds=False).read(reg)
         self.write(reg, operations.apply(Op("select", bits=reg.bits), (value, self.read(reg), doubt), index), None)
         if not reg.uniform and guard.reg.name != reg.name and value.bits == left.bits:
             self.supposed[reg.name] = (guard.reg.name, left, value) if guard.negated else (guard.reg.name, value, left)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Address, Const, Op, Reg, Unknown
-from .value import DTYPES, Lost, Value
+from .value import DTYPES, Lost, Value, words_at
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -57,10 +57,7 @@ class Given:
             if not trusted and index not in self.promised:
                 changed = True
                 continue
-            at = np.where(inside, places - start, 0)
-            word = np.zeros(places.shape, DTYPES[bits])
-            for k in range(bits // 8):
-                word |= data[np.minimum(at + k, len(data) - 1)].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
+            word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
             return Value(out, poison=np.ones((1, 1), bool), why=Lost(

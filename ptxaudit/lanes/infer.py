@@ -631,38 +631,14 @@ class Interpreter:
 
     def _apart(self, block: int) -> bool:
         """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
-        d = self.paths.dominators.get(block)
-        if d is None:
-            return True
-        seen, stack = set(), [p for p in self.paths.reduced.predecessors(block)]
-        while stack:
-            b = stack.pop()
-            if b in seen:
-                continue
-            seen.add(b)
-            if self.branches.any(b, "varying"):
-                return True
-            if b != d:
-                stack.extend(self.paths.reduced.predecessors(b))
-        return False
+        return self.paths.dominators.get(block) is None or any(self.branches.any(b, "varying") for b in self.paths.between(block))
 
     def _some_missing(self, block: int) -> tuple[Lost, ...]:
         """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all together)."""
-        d = self.paths.dominators.get(block)
-        between = self._between(block)
-        return tuple(self.causes.get(b) or one_doubt("a branch that is not decided", self.graph.ends[b] - 1) for b in sorted(between | {d} - {None})
-                     if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in between)
-
-    def _between(self, block: int) -> set[int]:
-        """The blocks on the ways from a block's nearest dominator to it, without these two."""
-        d, seen = self.paths.dominators.get(block), set()
-        stack = list(self.paths.reduced.predecessors(block))
-        while stack:
-            b = stack.pop()
-            if b not in seen and b not in (d, block):
-                seen.add(b)
-                stack += self.paths.reduced.predecessors(b)
-        return seen
+        d, ways = self.paths.dominators.get(block), self.paths.between(block)
+        stay = ways - {d}
+        return tuple(self.causes.get(b) or one_doubt("a branch that is not decided", self.graph.ends[b] - 1) for b in sorted(ways - {block})
+                     if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in stay)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""

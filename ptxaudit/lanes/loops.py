@@ -68,6 +68,7 @@ class Paths:
         self._loops: dict[int, Loop] = {}
         self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}
+        self._between: dict[int, frozenset[int]] = {}
 
     def loop(self, head: int, body: list) -> Loop:
         """The loop at a head of the order."""
@@ -253,6 +254,19 @@ class Paths:
             # where a way from the nearest dominator leads past the block, one does from those before
             self._gathered[block] = d if d is not None and d != block and self.always(d, block) else None
         return self._gathered[block]
+
+    def between(self, block: int) -> frozenset[int]:
+        """The blocks on the ways to a block from its nearest dominator: that one too, and itself where a loop leads back to it."""
+        if block not in self._between:
+            d, seen = self.dominators.get(block), set()
+            stack = list(self.reduced.predecessors(block))
+            while stack:
+                b = stack.pop()
+                if b not in seen:
+                    seen.add(b)
+                    stack += self.reduced.predecessors(b) if b != d else ()
+            self._between[block] = frozenset(seen)
+        return self._between[block]
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:

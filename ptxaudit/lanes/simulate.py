@@ -152,8 +152,8 @@ class Simulation:
 
     def _join(self, cohort: Cohort) -> Cohort:
         """Take in the other cohorts at the same place whose warps are others."""
-        kept = []
-        while self.heap and self.heap[0][0] == cohort.place:
+        kept, place = [], cohort.place
+        while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
             other = item[2]
             together = np.intersect1d(other.rows, cohort.rows).size > 0

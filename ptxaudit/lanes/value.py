@@ -224,6 +224,14 @@ def resize(array: np.ndarray, bits: int) -> np.ndarray:
     return array if array.dtype == DTYPES[bits] else array.astype(DTYPES[bits])
 
 
+def words_at(data: np.ndarray, at: np.ndarray, bits: int) -> np.ndarray:
+    """The number of so many bits, little end first, that begins at each byte offset of `data` (uint8); past its end its last byte is read."""
+    out = np.zeros(at.shape, DTYPES[bits])
+    for k in range(bits // 8):
+        out |= data[np.minimum(at + k, len(data) - 1)].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
+    return out
+
+
 def span(value: Value) -> tuple[int, int] | None:
     """The range of base + Σ coeff·u as signed integers without wrapping, or None if not bounded."""
     if value.poison is not None or value.valid is not None or value.base.dtype == bool:

@@ -110,9 +110,9 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
     for section in sections:
         context = _context(cubin, section, sections, lines, starts)
         instructions += _instructions(context, lines[section.name], sources, memo)
+    own = signature(cubin, sections[0])
     return replace(
-        signature(cubin, sections[0]), instructions=tuple(_reciprocals(with_square_roots(instructions))),
-        variables=tuple(chain(_constants(sections[0]), _addressed(sections))),
+        own, instructions=tuple(_reciprocals(with_square_roots(instructions))), variables=(*own.variables, *_addressed(sections)),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
 
@@ -203,13 +203,11 @@ def _constants(function: CodeSection) -> Iterator[ir.Variable]:
 
 def _addressed(sections: list[CodeSection]) -> Iterator[ir.Variable]:
     """The shared variables that a relocatable object names, and those in global memory."""
-    symbols = {r.symbol for section in sections for r in section.relocations if r.symbol.section.startswith(SHARED_SECTIONS)}
+    symbols = {r.symbol for section in sections for r in chain(section.relocations, *section.bank_relocations.values())}
     for symbol in sorted(symbols, key=lambda s: s.name):
-        yield ir.Variable(symbol.name, "shared", symbol.size)
-    addressed = {r.symbol for section in sections for r in (*section.relocations, *chain(*section.bank_relocations.values()))
-                 if r.symbol.section.startswith(_GLOBAL_SECTIONS)}
-    for symbol in sorted(addressed, key=lambda s: s.name):
-        yield ir.Variable(symbol.name, "global", symbol.size)
+        for space, prefixes in (("shared", SHARED_SECTIONS), ("global", _GLOBAL_SECTIONS)):
+            if symbol.section.startswith(prefixes):
+                yield ir.Variable(symbol.name, space, symbol.size)
 
 
 def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | None, memo: Memo) -> Iterator[ir.Instruction]:

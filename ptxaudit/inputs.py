@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
 
 STDIN = "<stdin>"
@@ -32,7 +33,6 @@ HASHED_AT_ONCE = 8 << 20     # bytes
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
-MAX_TEXT = 256 << 20          # bytes of a source or PTX file: more would not fit into memory once parsed
 BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
 
 _PTX_VERSION = b"\n.version "
@@ -140,7 +140,7 @@ def read(given: Any) -> Content:
         if isinstance(given, str) and "\n" in given:
             return content("<string>", given.encode())
         if str(given) == "-":
-            return content(STDIN, sys.stdin.buffer.read())
+            return content(STDIN, files.read_all(sys.stdin.buffer, limits.TEXT, STDIN))
         return content(os.fspath(given), _read_file(given))
     return _read_object(given)
 
@@ -148,15 +148,10 @@ def read(given: Any) -> Content:
 def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
     name = os.fspath(path)
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(len(ARCHIVE_MAGIC))
-            if head.startswith(BINARY_MAGICS):
+        with files.opened(path) as file:
+            if file.peek(len(ARCHIVE_MAGIC)).startswith(BINARY_MAGICS) and _is_file(Path(path)):
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            head += file.read(MAX_TEXT + 1)         # no more: a device never ends
-            if len(head) > MAX_TEXT:
-                raise InputError(f"this is longer than the {MAX_TEXT >> 20} MB that are read of source or PTX",
-                                 "split it into modules, or audit the cubin that was made of it", name)
-            return head
+            return files.read_all(file, limits.TEXT, name)
     except FileNotFoundError:
         raise InputError("there is no such file or folder", "check the path", name) from None
     except (OSError, ValueError) as error:

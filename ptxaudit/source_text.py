@@ -7,17 +7,18 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
 
 _OCTAL = re.compile(rb"\\([23][0-7]{2})")
 _OTHER_ENCODINGS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a UTF-8 file. Raises InputError when it cannot be read or is not such text."""
+def read_text(path: str | os.PathLike[str], limit: limits.Limit = limits.TEXT) -> str:
+    """The text of a UTF-8 file, of at most `limit`. Raises InputError when it cannot be read or is not such text."""
     name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        data = files.read_bytes(path, limit)
     except IsADirectoryError:
         raise InputError("this is a folder, not a file", "name a file in it", name) from None
     except OSError as error:

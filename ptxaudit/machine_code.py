@@ -128,6 +128,7 @@ class Portion:
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
     """All that is wanted of some cubins, in their order; each has at least one portion. The disassembler starts at once."""
+    import_module("ptxaudit.sass.disassemble")     # here: two threads that import at the same time wait for each other
     return _single(one_ahead(_batches(contents, wanted)))
 
 

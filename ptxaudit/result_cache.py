@@ -8,31 +8,35 @@ each time, since what it includes may have changed. Nothing is kept of a file wi
 whose time ran out, or under options that cannot be written down; a value is used only if the source files
 whose lines it shows are the same as then. `--no-cache` leaves all of it aside.
 
-It is kept in the user's cache folder, which only the user can read: values are pickled.
+It is kept in the user's cache folder, which only the user can write, as rows of JSON: nothing in them executes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ptxaudit import private
 from ptxaudit.buffers import Buffer
 from ptxaudit.collect import Part
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import read
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
-
-if TYPE_CHECKING:
-    from diskcache import Cache
+from ptxaudit.report import Input, Kernel
+from ptxaudit.rows import packed, unpacked
+from ptxaudit.store import Store
 
 KINDS = frozenset({"ptx", "cubin", "fatbin", "host", "cache"})
+FILE = "results.db"
 MOST_BYTES = 1 << 30
 TOOLS = ("nvdisasm", "cuobjdump", "ptxas")
 PACKAGE = Path(__file__).parent
@@ -61,10 +65,11 @@ class ResultCache:
         if key is None or self._cache is None:
             return None, None
         try:
-            kept = self._cache.get(key)
+            data = self._cache.get(key)
+            kept = _read(data) if data is not None else None
         except Exception:                # a damaged file, an older layout: as good as nothing
             return key, None
-        if not isinstance(kept, Kept) or any(_stamp(file) != stamp for file, stamp in kept.sources.items()):
+        if kept is None or any(_stamp(file) != stamp for file, stamp in kept.sources.items()):
             return key, None
         return key, kept.part
 
@@ -73,7 +78,7 @@ class ResultCache:
         if self._cache is None or not _keepable(part):
             return
         try:
-            self._cache.set(key, Kept(part, {file: _stamp(file) for file in _sources(part)}))
+            self._cache.put(key, _text(Kept(part, {file: _stamp(file) for file in _sources(part)})))
         except Exception:                # a full disk, a lock held too long: it is only a cache
             return
 
@@ -116,6 +121,31 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value))
 
 
+def _text(kept: Kept) -> bytes:
+    """What is kept, as JSON. TypeError where JSON does not hold it."""
+    part = kept.part
+    document = {
+        "inputs": [packed(entry) for entry in part.inputs],
+        "names": part.names_of,
+        "parameters": {path: sorted(names) for path, names in part.parameters_of.items()},
+        "kernels": [packed(kernel) for kernel in part.kernels],
+        "sources": kept.sources,
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogateescape")
+
+
+def _read(data: bytes) -> Kept:
+    """What `_text` wrote. TypeError, ValueError or LookupError for what is none."""
+    document = json.loads(data.decode("utf-8", "surrogateescape"))
+    part = Part(
+        inputs=[unpacked(Input, row) for row in document["inputs"]],
+        names_of=document["names"],
+        parameters_of={path: set(names) for path, names in document["parameters"].items()},
+        kernels=[unpacked(Kernel, row) for row in document["kernels"]],
+    )
+    return Kept(part, {file: stamp and tuple(stamp) for file, stamp in document["sources"].items()})
+
+
 def _keepable(part: Part) -> bool:
     sites = (site for kernel in part.kernels for site in kernel.sites)
     return not part.failed and not part.problems and not any("budget" in site.reason for site in sites)
@@ -154,18 +184,12 @@ def _tools() -> str:
 
 
 @cache
-def _opened() -> Cache | None:
-    """The cache in the user's folder, or None where it cannot be written."""
-    import platformdirs
-    from diskcache import Cache
-
-    folder = Path(platformdirs.user_cache_dir("ptxaudit", appauthor=False)) / "results"
+def _opened() -> Store | None:
+    """The cache in the user's folder, or None where it cannot be written, or others can write."""
+    own = private.folder("results")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
-            return None
-        return Cache(str(folder), size_limit=MOST_BYTES, eviction_policy="least-recently-used", timeout=5)
-    except Exception:                    # no place for it, or not a cache: audits go on without
+        return Store(own / FILE, MOST_BYTES) if own is not None else None
+    except sqlite3.Error:                # a full disk, or not a cache: audits go on without
         return None
 
 

@@ -21,7 +21,7 @@ import re
 from lark import Lark
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from .. import resources
+from .. import parsers
 from ..errors import InputError
 from ..quiet import no_collection
 from . import expected
@@ -30,7 +30,6 @@ from .build import build
 from .lines import parse_by_lines
 from .shapes import Shapes
 
-STARTS = ("module", "items", "statements", "data", "operand")
 LONGEST_QUOTE = 40      # characters of the text that an error repeats
 NEWEST_VERSION = (9, 5)
 """The PTX version that the grammar was last held against; newer files are tried all the same."""
@@ -78,10 +77,8 @@ def _producer(text: str) -> str:
 
 @functools.cache
 def parser() -> Lark:
-    """Lark with its tables, from the user's cache folder where that can be written."""
-    grammar = resources.grammar("ptx.lark")
-    return Lark(grammar, parser="lalr", lexer="contextual", start=list(STARTS), maybe_placeholders=True,
-                cache=resources.tables_of("ptx", grammar) or False)
+    """Lark for `grammars/ptx.lark`."""
+    return parsers.parser("ptx")
 
 
 @functools.cache

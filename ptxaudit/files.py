@@ -16,7 +16,7 @@ from contextlib import suppress
 from io import BufferedReader
 
 from ptxaudit.errors import InputError
-from ptxaudit.limits import Limit
+from ptxaudit.limits import HINT, MB, Limit
 
 READ_AT_ONCE = 1 << 20       # bytes
 GZIP_MAGIC = b"\x1f\x8b"
@@ -54,13 +54,18 @@ def read_bytes(path: str | os.PathLike[str], limit: Limit, regular: bool = False
 def read_all(file: BufferedReader, limit: Limit, name: str) -> bytes:
     """What is left in an open file. Raises InputError for more than the limit, before it has been read."""
     with suppress(OSError):              # not of a file: a test's standard input
-        limit.check(os.fstat(file.fileno()).st_size, "the file is too long", name)
+        _check(os.fstat(file.fileno()).st_size, limit, name)
     pieces, size = [], 0
     while piece := file.read(READ_AT_ONCE):
         pieces.append(piece)
         size += len(piece)
-        limit.check(size, "the file is too long", name)
+        _check(size, limit, name)
     return b"".join(pieces)
+
+
+def _check(size: int, limit: Limit, name: str) -> None:
+    if size > limit.most:
+        raise InputError(f"this is longer than the {limit.most // MB} MB that are read of such a file (the limit `{limit.name}`)", HINT, name)
 
 
 def unzipped(data: bytes, limit: Limit, name: str) -> bytes:

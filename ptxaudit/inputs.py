@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", "
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
 BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
+
+MAX_TEXT = limits.TEXT.most   # bytes
 
 _PTX_VERSION = b"\n.version "
 _PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
@@ -140,7 +142,7 @@ def read(given: Any) -> Content:
         if isinstance(given, str) and "\n" in given:
             return content("<string>", given.encode())
         if str(given) == "-":
-            return content(STDIN, files.read_all(sys.stdin.buffer, limits.TEXT, STDIN))
+            return content(STDIN, files.read_all(sys.stdin.buffer, _text(), STDIN))
         return content(os.fspath(given), _read_file(given))
     return _read_object(given)
 
@@ -151,12 +153,16 @@ def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
         with files.opened(path) as file:
             if file.peek(len(ARCHIVE_MAGIC)).startswith(BINARY_MAGICS) and _is_file(Path(path)):
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            return files.read_all(file, limits.TEXT, name)
+            return files.read_all(file, _text(), name)
     except FileNotFoundError:
         raise InputError("there is no such file or folder", "check the path", name) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read it: {why}", "check the path and its permissions", name) from None
+
+
+def _text() -> limits.Limit:
+    return replace(limits.TEXT, most=MAX_TEXT)
 
 
 def _read_object(given: Any) -> Content:

@@ -61,6 +61,7 @@ COPIES = Limit("node splitting", 64, "splits", "of a loop with several entries: 
 
 TOOL_MEMORY = Limit("memory of a tool", 16 * GB, "bytes", "address space of a compiler, assembler or disassembler")
 TOOL_FILE = Limit("file of a tool", 2 * GB, "bytes", "one file that such a tool writes")
+TOOL_OUTPUT = Limit("output of a tool", 512 * MB, "bytes", "what such a tool prints")
 COMPILER_TIME = Limit("time of a compiler", 1800, "seconds of processor time", "NVRTC, nvcc, and each program that nvcc runs")
 TOOL_TIME = Limit("time of a tool", 600, "seconds of processor time", "ptxas, nvdisasm and cuobjdump, for one file")
 STALLED = Limit("standstill of a tool", 60, "seconds", "without any processor time: it waits for something that does not come, such as a pipe that is included")

@@ -70,11 +70,11 @@ def check_machine(options: Options) -> None:
 
 def ready(options: Options) -> None:
     """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
-    for kind, version in ((options.compiler, options.toolchain), ("ptxas", options.ptxas)):
+    for name, kind, version in (("toolchain", options.compiler, options.toolchain), ("ptxas", "ptxas", options.ptxas)):
         if version is not None:
             from ptxaudit.toolchain_fetch import ensure
 
-            ensure(kind, version)
+            ensure(kind, version, fetching=name not in options.on_machine)
 
 
 def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:

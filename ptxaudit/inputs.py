@@ -77,7 +77,7 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
         return
     files = sorted(
         path for path in Path(given).rglob("*")
-        if not _hidden(path.relative_to(given)) and _is_file(path) and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
+        if not _hidden(path.relative_to(given)) and _is_file(path) and is_taken(path)
     )
     files = [path for path in files if not _passed_over(path, isa)]
     if not files:
@@ -86,6 +86,11 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
             "nothing in this folder can be audited", f"it takes files named {suffixes}, and binaries with device code in them", os.fspath(given)
         )
     yield from map(str, files)
+
+
+def is_taken(path: str | os.PathLike[str]) -> bool:
+    """A file that is an input in a folder: by its name, or as a binary with device code in it."""
+    return Path(path).suffix in FOLDER_SUFFIXES or _embeds_device_code(Path(path))
 
 
 def _passed_over(path: Path, isa: str | None) -> bool:

@@ -99,25 +99,16 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Itera
     if options.jobs == 1:
         yield audit_part(inputs, options, progress)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from ptxaudit.pool import audited
 
     first = Part()
     files = list(first.files_of(inputs, options.isa))
     yield first
     size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
     shares = [files[start : start + size] for start in range(0, len(files), size)]
-    with ProcessPoolExecutor(min(options.jobs, max(1, len(shares))), get_context("spawn"), end_when_interrupted) as pool:
-        for share, part in zip(shares, pool.map(partial(audit_part, options=options), shares), strict=True):
-            progress(f"{name_of(share[-1])} is done")
-            yield part
-
-
-def end_when_interrupted() -> None:
-    """Ctrl-C ends this process at once: as an exception it would end one share only, and the next would be begun."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for share, part in zip(shares, audited(shares, options, options.jobs), strict=True):
+        progress(f"{name_of(share[-1])} is done")
+        yield part
 
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Part:

@@ -39,6 +39,7 @@ KINDS = frozenset({"ptx", "cubin", "fatbin", "host", "cache"})
 FILE = "results.db"
 MOST_BYTES = 1 << 30
 TOOLS = ("nvdisasm", "cuobjdump", "ptxas")
+UNRELATED = ("jobs", "cache", "of_project", "on_machine", "source_root")      # options that decide nothing; sources are looked at one by one
 PACKAGE = Path(__file__).parent
 
 Stamp = tuple[int, int] | None           # modification time in ns and size; None: no such file
@@ -99,7 +100,7 @@ class ResultCache:
 def _written(options: Options) -> str | None:
     """All that the options say; None where they hold something that has no text of its own."""
     try:
-        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in ("jobs", "cache", "of_project")])
+        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in UNRELATED])
     except TypeError:
         return None
 

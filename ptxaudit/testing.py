@@ -142,6 +142,7 @@ def _keep(report: Report) -> None:
     import re
     from pathlib import Path
 
+    from ptxaudit.outputs import write
     from ptxaudit.render.checked import Checked
     from ptxaudit.render.html import html
 
@@ -152,5 +153,5 @@ def _keep(report: Report) -> None:
         stem += f"-{defaults.kept[stem]}"
     folder = Path(defaults.report_folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{stem}.html").write_text(html(Checked(report)), encoding="utf-8")
-    (folder / f"{stem}.json").write_text(report.to_json(), encoding="utf-8")
+    write(folder / f"{stem}.html", [html(Checked(report))])
+    write(folder / f"{stem}.json", report.json_pieces())

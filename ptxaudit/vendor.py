@@ -24,7 +24,8 @@ from ptxaudit.limits import MB, STALLED, TOOL_FILE, TOOL_MEMORY, TOOL_OUTPUT, Li
 from ptxaudit.records import record
 
 STOPPED = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)      # from outside: nothing is wrong with the input
-LOOK_EVERY = 1.0             # seconds between two looks at a program that says nothing
+LOOK_EVERY = 1.0             # seconds between two looks at a program that runs
+SPARE = 10                   # seconds more until the operating system ends a program that was not seen
 READ_AT_ONCE = 1 << 16       # bytes
 _OF_FOLDERS = ("PATH", "LD_LIBRARY_PATH")
 _NOWHERE = "/nonexistent"    # nvcc puts folders and a colon before LD_LIBRARY_PATH: behind that an empty one is the working folder
@@ -56,7 +57,7 @@ def run(command: Sequence[str], most: Limit, cwd: str | None = None, temporary: 
                                stderr=subprocess.PIPE, process_group=0)
     try:
         restrict(process.pid, most)
-        out, err = _said(process, name)
+        out, err = _said(process, Watch(process.pid, most, name), name)
         done = Done(process.wait(), out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
     finally:
         end(process)
@@ -75,22 +76,21 @@ def environment(temporary: str | None = None) -> dict[str, str]:
 
 
 def restrict(pid: int, most: Limit | None) -> None:
-    """Sets the limits of a process that has just begun; those of what it starts are the same."""
+    """Sets the limits of a process that has just begun; those of what it starts are the same. most: processor time, where it is told."""
     import resource
 
     wanted = {resource.RLIMIT_AS: TOOL_MEMORY.most, resource.RLIMIT_FSIZE: TOOL_FILE.most, resource.RLIMIT_CORE: 0}
     if most is not None:
-        wanted[resource.RLIMIT_CPU] = most.most
+        wanted[resource.RLIMIT_CPU] = most.most + SPARE
     with suppress(ProcessLookupError, PermissionError, ValueError):     # it has ended already; a stricter limit holds
         for kind, amount in wanted.items():
             _, hard = resource.prlimit(pid, kind)
             amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
-            resource.prlimit(pid, kind, (amount, hard))
+            resource.prlimit(pid, kind, (amount, amount))
 
 
-def _said(process: subprocess.Popen, name: str) -> tuple[bytes, bytes]:
-    """What a program writes until it ends. Raises InputError where it writes too much, or waits for nothing."""
-    watch = Watch(process.pid)
+def _said(process: subprocess.Popen, watch: Watch, name: str) -> tuple[bytes, bytes]:
+    """What a program writes until it ends. Raises InputError where it writes too much, takes too long, or waits for nothing."""
     found: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
     size = 0
     with selectors.DefaultSelector() as selector:
@@ -98,8 +98,7 @@ def _said(process: subprocess.Popen, name: str) -> tuple[bytes, bytes]:
             selector.register(handle, selectors.EVENT_READ)
         while selector.get_map():
             ready = selector.select(LOOK_EVERY)
-            if not ready and watch.stalled():
-                raise STALLED.passed(f"{name} waits for something that does not come", hint=WAITS_HINT)
+            watch.look()
             for key, _ in ready:
                 piece = os.read(key.fd, READ_AT_ONCE)
                 if piece:
@@ -116,22 +115,31 @@ WAITS_HINT = "does the source include a pipe or a device?"
 
 
 class Watch:
-    """Notices when no process of a group has had processor time for a while."""
+    """Looks now and then how much processor time the processes of a group have had.
 
-    def __init__(self, group: int) -> None:
-        self._group, self._spent, self._since = group, -1, time.monotonic()
+    Compilers lift the limit that the operating system was told, so the time is looked at from outside as well.
+    """
 
-    def stalled(self) -> bool:
-        """Asked about once a second."""
-        if time.monotonic() - self._since < STALLED.most:
-            return False
-        spent = _ticks(self._group)
-        moved, self._spent, self._since = spent != self._spent, spent, time.monotonic()
-        return not moved
+    def __init__(self, group: int, most: Limit, name: str) -> None:
+        self._group, self._most, self._name = group, most, name
+        self._first = self._last = _ticks(group)
+        self._looked = self._moved = time.monotonic()
+
+    def look(self) -> None:
+        """Raises InputError where the group had more time than the limit, or none for long: to be called again and again."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_EVERY:
+            return
+        self._looked, spent = now, _ticks(self._group)
+        if spent != self._last:
+            self._last, self._moved = spent, now
+        self._most.check((spent - self._first) // os.sysconf("SC_CLK_TCK"), f"{self._name} took too long")
+        if now - self._moved > STALLED.most:
+            raise STALLED.passed(f"{self._name} waits for something that does not come", hint=WAITS_HINT)
 
 
 def _ticks(group: int) -> int:
-    """Processor time of the processes of a group, in the clock's ticks; of 0 where it cannot be told."""
+    """Processor time of the processes of a group and of those that they have waited for, in the clock's ticks."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
@@ -170,7 +178,7 @@ def crashed(name: str, done: Done) -> InputError | None:
     if _NO_MEMORY.search(done.said):
         what = f"{name} ran out of memory"
     elif number:
-        what = f"{name} ended by {_name(number)}: it crashed, or ran out of memory"
+        what = f"{name} ended by {name_of(number)}: it crashed, or ran out of memory"
     else:
         return None
     return InputError(what, f"run this again with more memory; a tool is given at most {TOOL_MEMORY.most // MB:,} MB (the limit `{TOOL_MEMORY.name}`)", detail=done.said)
@@ -184,5 +192,6 @@ def _signal(done: Done) -> int:
     return int(died[1]) if died else 0
 
 
-def _name(number: int) -> str:
+def name_of(number: int) -> str:
+    """What a signal is called."""
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import click
 
+from ptxaudit import outputs
 from ptxaudit.errors import InputError
 
 
@@ -15,10 +15,9 @@ def emit(text: str | Iterable[str], output: str | None) -> None:
     pieces = [text] if isinstance(text, str) else text
     if output is None:
         for piece in pieces:
-            click.echo(piece, nl=False)
+            click.echo(outputs.encoded(piece).decode(), nl=False)
         return
     try:
-        with Path(output).open("w", encoding="utf-8") as file:
-            file.writelines(pieces)
+        outputs.write(output, pieces)
     except OSError as error:
         raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None

@@ -53,11 +53,13 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     2 something could not be checked.
     """
     from ptxaudit.commands._progress import progress
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
 
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
+    keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = options_of(given)
     if listing:
         return _list(ctx, inputs, options, form, output)

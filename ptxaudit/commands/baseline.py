@@ -36,10 +36,12 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
     from ptxaudit.render.problems import problem_text
     from ptxaudit.render.words import plural
 
+    keep_inputs(file, [*inputs, *given["launch_files"], given["compile_commands"]])
     before = read_baseline(file) if Path(file).exists() else None
     with progress() as step:
         report = run(inputs, options_of(given), step)

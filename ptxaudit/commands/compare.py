@@ -30,10 +30,12 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
     """
     from ptxaudit.commands._write import emit
     from ptxaudit.ncu_csv import read_profiles
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.profiles import compare_all
     from ptxaudit.render.problems import error_text
     from ptxaudit.report_reader import read_report
 
+    keep_inputs(output, [report, *profiles])
     compared = compare_all(read_report(report), read_profiles(profiles))
     if form == "json":
         import json

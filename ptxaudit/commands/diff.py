@@ -39,7 +39,9 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
     from ptxaudit.diff import diff_reports
+    from ptxaudit.outputs import keep_inputs
 
+    keep_inputs(output, [*pair, *given["launch_files"], given["compile_commands"]])
     sides = _sides(pair, given)
     with progress() as step:
         reports = [_report(path, options, step) for path, options in sides]

@@ -33,8 +33,10 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
     from ptxaudit.explain import explain
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.render.problems import problem_text
 
+    keep_inputs(dot, [input, *given["launch_files"], given["compile_commands"]])
     options = options_of(given)
     with progress() as step:
         found, problems = explain(input, site, options, step)

@@ -18,6 +18,7 @@ from ptxaudit.launch import Launch, without_kernel
 from ptxaudit.loading import Cubins, Loaded, load
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel, Problem
+from ptxaudit.source_files import Roots
 
 Progress = Callable[[str], None]
 
@@ -92,11 +93,11 @@ def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Prog
     """The files of the inputs, read and turned into modules; the disassembler starts at once."""
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
-    return _loaded(opened, code, options, part, progress)
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
 
 
 def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins, options: Options, part: Part,
-            progress: Progress) -> Iterator[tuple[Content, Loaded]]:
+            progress: Progress, roots: Roots) -> Iterator[tuple[Content, Loaded]]:
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):
@@ -106,6 +107,7 @@ def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins,
                 if at == 0:
                     part.add_input(content)
                 part.add_loaded(content, loaded)
+                loaded.lines.roots = roots
                 yield content, loaded
 
 

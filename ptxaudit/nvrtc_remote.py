@@ -58,7 +58,7 @@ class Worker:
 
     def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
         """One program. Raises InputError when the process ended, or NVRTC itself failed."""
-        request = {"text": text, "file": file, "arguments": list(arguments), "instantiate": list(instantiate)}
+        request = {"text": text, "file": file, "arguments": list(arguments), "instantiate": list(instantiate), "folder": os.getcwd()}
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()

@@ -2,7 +2,7 @@
 
     python nvrtc_worker.py                            the one that cuda-bindings loads
     python nvrtc_worker.py /…/libnvrtc.so.12          any other, by its path
-    <- {"text": "__global__ …", "file": "k.cu", "arguments": ["-lineinfo"], "instantiate": []}
+    <- {"text": "__global__ …", "file": "k.cu", "arguments": ["-lineinfo"], "instantiate": [], "folder": "/…"}
     -> {"done": true, "log": "", "ptx": ".version 8.8 …", "cubin": "f0VMRg…", "lowered": {}}
 
 A process of its own, because a source can make the compiler take all time and memory there is, and crash. NVRTC's C
@@ -142,9 +142,11 @@ def main() -> None:
         answer({"error": str(error), "lacks": "bindings" if isinstance(error, ImportError) else "library"})
         return
     for line in sys.stdin:
+        request = json.loads(line)
         try:
-            answer(nvrtc.compile(**json.loads(line)))
-        except (RuntimeError, UnicodeError) as error:
+            os.chdir(request.pop("folder"))
+            answer(nvrtc.compile(**request))
+        except (OSError, RuntimeError, UnicodeError) as error:
             answer({"error": str(error)})
 
 

@@ -9,6 +9,7 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.report import Problem, Report, Tool
+from ptxaudit.source_files import Roots
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
@@ -45,6 +47,8 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     """`audit` with its options as a record."""
     check_machine(options)                       # one error, not one a kernel
     ready(options)
+    roots = Roots.of(inputs, options)
+    options = replace(options, source_root=roots.folders)      # those of all inputs, also where each is audited by itself
     parts = list(_parts(inputs, options, progress))
     problems = [problem for part in parts for problem in part.problems]
     if not any(part.failed for part in parts):
@@ -54,7 +58,7 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
         inputs=tuple(entry for part in parts for entry in part.inputs),
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
         problems=tuple(problems),
-    ))
+    ), roots)
 
 
 def check_machine(options: Options) -> None:

@@ -33,6 +33,7 @@ from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel
 from ptxaudit.rows import packed, unpacked
+from ptxaudit.source_files import Roots
 from ptxaudit.store import Store
 
 KINDS = frozenset({"ptx", "cubin", "fatbin", "host", "cache"})
@@ -59,6 +60,7 @@ class ResultCache:
     def __init__(self, options: Options) -> None:
         self._options = _written(options)
         self._cache = _opened() if self._options is not None else None
+        self._roots = Roots.of((), options)
 
     def get(self, item: Any) -> tuple[str | None, Part | None]:
         """(key, what is kept) of a file; no key where nothing can be kept of it."""
@@ -70,7 +72,7 @@ class ResultCache:
             kept = _read(data) if data is not None else None
         except Exception:                # a damaged file, an older layout: as good as nothing
             return key, None
-        if kept is None or any(_stamp(file) != stamp for file, stamp in kept.sources.items()):
+        if kept is None or any(self._state(file) != stamp for file, stamp in kept.sources.items()):
             return key, None
         return key, kept.part
 
@@ -79,9 +81,13 @@ class ResultCache:
         if self._cache is None or not _keepable(part):
             return
         try:
-            self._cache.put(key, _text(Kept(part, {file: _stamp(file) for file in _sources(part)})))
+            self._cache.put(key, _text(Kept(part, {file: self._state(file) for file in _sources(part)})))
         except Exception:                # a full disk, a lock held too long: it is only a cache
             return
+
+    def _state(self, file: str) -> Stamp:
+        """Of a source: None too for one that may not be read now, whose lines are then not shown."""
+        return _stamp(file) if self._roots.allowed(file) is not None else None
 
     def _key(self, item: Any) -> str | None:
         if self._cache is None or _name(item) is None:

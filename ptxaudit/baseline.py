@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
-from ptxaudit import files, limits
+from ptxaudit import files, limits, printable
 from ptxaudit.diff import Change, Diff, Verdict, diff_reports
 from ptxaudit.errors import InputError
 from ptxaudit.figures import above_ideal, total_above_ideal
@@ -129,7 +129,7 @@ def read_baseline(path: str | Path) -> Baseline:
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
     try:
-        return Baseline(report_from_dict(document, file), site_rules, kernel_rules)
+        return Baseline(printable.report(report_from_dict(document, file)), site_rules, kernel_rules)
     except InputError as error:
         raise InputError(error.what.replace("the report", "the baseline"), AGAIN, file) from None
 

@@ -82,9 +82,10 @@ def _drop_output() -> None:
 
 def complain(error: InputError) -> None:
     """The error on stderr."""
+    from ptxaudit.commands._write import tell
     from ptxaudit.render.problems import error_text
 
-    click.echo(error_text(error), err=True)
+    tell(error_text(error))
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -13,7 +13,7 @@ from typing import Any
 
 from ptxaudit.errors import InputError
 from ptxaudit.faults import debugging, fault
-from ptxaudit.inputs import STDIN, Content, expand, read
+from ptxaudit.inputs import STDIN, Content, expand, is_text, read
 from ptxaudit.launch import Launch, without_kernel
 from ptxaudit.loading import Cubins, Loaded, load
 from ptxaudit.options import Options
@@ -137,5 +137,5 @@ def name_of(item: Any) -> str | None:
     """What to call an input that could not be read."""
     if isinstance(item, (str, os.PathLike)):
         text = os.fspath(item)
-        return "<string>" if "\n" in text else STDIN if text == "-" else text
+        return "<string>" if is_text(item) else STDIN if text == "-" else text
     return None

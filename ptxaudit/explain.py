@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
-from ptxaudit import lanes
+from ptxaudit import lanes, printable
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
 from ptxaudit.kernels import Examined
@@ -56,7 +56,8 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
     part = Part()
     everything: list[Explained] = []
     found: list[Explained] = []
-    for examined in examine([given], options, part, progress):
+    for raw in examine([given], options, part, progress):
+        examined = replace(raw, entry=printable.record(raw.entry))
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         sites = [Explained(examined, site, result) for site, result in pairs]
         named = [one for one in sites if names(wanted, one)]

@@ -72,7 +72,7 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
     beside its machine code (a Triton cache has both) unless it is asked for.
     Raises InputError for a folder with nothing to audit in it.
     """
-    if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or not _is_folder(given):
+    if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or is_text(given) or not _is_folder(given):
         yield given
         return
     files = sorted(
@@ -85,7 +85,17 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
         raise InputError(
             "nothing in this folder can be audited", f"it takes files named {suffixes}, and binaries with device code in them", os.fspath(given)
         )
-    yield from map(str, files)
+    yield from map(named, map(str, files))
+
+
+def is_text(given: Any) -> bool:
+    """The text of a program itself: a `str` of several lines. A path that has such a name is a `Path`."""
+    return isinstance(given, str) and "\n" in given
+
+
+def named(path: str) -> str | Path:
+    """What names a file, whatever the file is called."""
+    return Path(path) if "\n" in path else path
 
 
 def is_taken(path: str | os.PathLike[str]) -> bool:
@@ -144,7 +154,7 @@ def read(given: Any) -> Content:
     if isinstance(given, (bytes, bytearray, memoryview)):
         return content("<bytes>", bytes(given))
     if isinstance(given, (str, os.PathLike)):
-        if isinstance(given, str) and "\n" in given:
+        if is_text(given):
             return content("<string>", given.encode())
         if str(given) == "-":
             return content(STDIN, files.read_all(sys.stdin.buffer, _text(), STDIN))

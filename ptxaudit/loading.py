@@ -104,7 +104,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
     text = decode(content.data, content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
     compiled = compile_source(
-        content.path if content.is_file else _with_line_break(text),
+        Path(content.path) if content.is_file else _with_line_break(text),
         arch=options.arch or DEFAULT_ARCH,
         include=(*flags.include, *options.include),
         defines=(*flags.defines, *options.defines),

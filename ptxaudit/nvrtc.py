@@ -59,7 +59,8 @@ def compile_source(
     arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
     arguments += options
 
-    result, notes = _compile(library, text, file, arguments, tuple(instantiate))
+    program = os.path.join(os.curdir, file) if file.startswith("-") else file          # NVRTC takes such a name for an option
+    result, notes = _compile(library, text, program, arguments, tuple(instantiate))
     if not result.done:
         if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
             raise unknown_arch(library, arch)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit import machines
+from ptxaudit import machines, printable
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
@@ -53,12 +53,12 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) ->
     problems = [problem for part in parts for problem in part.problems]
     if not any(part.failed for part in parts):
         problems += [Problem.of(error) for error in unmatched(options, parts)]
-    return with_suppressions(Report(
+    return printable.report(with_suppressions(Report(
         tool=Tool("ptxaudit", __version__),
         inputs=tuple(entry for part in parts for entry in part.inputs),
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
         problems=tuple(problems),
-    ), roots)
+    ), roots))
 
 
 def check_machine(options: Options) -> None:

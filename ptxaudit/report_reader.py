@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ptxaudit import files, limits
+from ptxaudit import files, limits, printable
 from ptxaudit.errors import InputError
 from ptxaudit.report import (
     SCHEMA,
@@ -41,7 +41,7 @@ def read_report(path: str | Path) -> Report:
         raise InputError(f"cannot read the report: {error.strerror}", "check the path", name) from None
     except UnicodeDecodeError:
         raise InputError("this is not a JSON report: the file is not UTF-8 text", AGAIN, name) from None
-    return parse_report(text, name)
+    return printable.report(parse_report(text, name))
 
 
 def parse_report(text: str, file: str | None = None) -> Report:

@@ -28,7 +28,7 @@ from ptxaudit import private
 from ptxaudit.buffers import Buffer
 from ptxaudit.collect import Part
 from ptxaudit.errors import InputError
-from ptxaudit.inputs import read
+from ptxaudit.inputs import is_text, read
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel
@@ -225,7 +225,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
 
 def _name(item: Any) -> str | None:
     """The name of an input that is a file, which text and standard input are not."""
-    if not isinstance(item, (str, os.PathLike)) or str(item) == "-" or "\n" in str(item):
+    if not isinstance(item, (str, os.PathLike)) or str(item) == "-" or is_text(item):
         return None
     return os.fspath(item)
 

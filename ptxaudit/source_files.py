@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxaudit import files, limits
 from ptxaudit.errors import InputError
+from ptxaudit.inputs import is_text
 from ptxaudit.records import record
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _below(path: str, folder: str) -> bool:
 
 def _folder(given: Any) -> str | None:
     """The folder of an input that is a file, or the input that is a folder."""
-    if not isinstance(given, (str, os.PathLike)) or isinstance(given, str) and ("\n" in given or given == "-"):
+    if not isinstance(given, (str, os.PathLike)) or is_text(given) or given == "-":
         return None
     try:
         return os.fspath(given) if os.path.isdir(given) else os.fspath(Path(given).parent)

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from ptxaudit.errors import InputError
+from ptxaudit.inputs import named
 
 if TYPE_CHECKING:
     from ptxaudit.config import Config
@@ -75,6 +76,7 @@ def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]
         inputs = tuple(below(file, here()) for file in read_commands(filled["compile_commands"]))
     if not inputs:
         raise click.UsageError("Missing argument 'INPUT...': name inputs, or list them in the settings")
+    inputs = tuple(map(named, inputs))
     exclude = settings.get("exclude", ())
     return tuple(path for given in inputs for path in _left(given, exclude, filled.get("isa"))) if exclude else inputs
 

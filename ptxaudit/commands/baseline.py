@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 
@@ -15,9 +16,9 @@ def command() -> None:
     """The ratchet of `ptxaudit audit --baseline FILE`: only what is new or worse than the file is denied."""
 
 
-@command.command("update")
+@command.command("update", cls=WithFiles)
 @click.argument("file", metavar="FILE")
-@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
 @input_options
 @isa_option
 @launch_options
@@ -35,7 +36,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 
     from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
     from ptxaudit.render.problems import problem_text
@@ -46,9 +47,9 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     with progress() as step:
         report = run(inputs, options_of(given), step)
     for problem in report.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     if report.problems:
-        click.echo(f"{file} was left as it is", err=True)
+        tell(f"{file} was left as it is")
         ctx.exit(2)
     emit(baseline_json(report), file)
     excess = sum(kernel.totals.excess for kernel in report.kernels)
@@ -56,4 +57,4 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     if before is not None:
         counts = Ratchet.of(before, report).diff.counts
         lines.append("against the file before: " + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side"))
-    click.echo("\n".join(lines))
+    emit("\n".join(lines) + "\n", None)

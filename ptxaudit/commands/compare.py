@@ -28,7 +28,7 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
 
     Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
     """
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.ncu_csv import read_profiles
     from ptxaudit.outputs import keep_inputs
     from ptxaudit.profiles import compare_all
@@ -46,5 +46,5 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
 
         emit(compared_text(compared), output)
     for problem in compared.problems:
-        click.echo(error_text(problem), err=True)
+        tell(error_text(problem))
     ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

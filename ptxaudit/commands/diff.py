@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options_of_two, isa_option, launch_options, options_of
 from ptxaudit.errors import InputError
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from ptxaudit.report import Problem, Report
 
 
-@click.command("diff")
-@click.argument("pair", nargs=-1, required=True, metavar="OLD NEW | INPUT")
+@click.command("diff", cls=WithFiles)
+@click.argument("pair", nargs=-1, required=True, metavar="OLD NEW | INPUT", callback=as_files)
 @input_options_of_two
 @isa_option
 @launch_options
@@ -73,10 +74,11 @@ def _comparable(old: Report, new: Report) -> None:
 
 
 def _failed(ctx: click.Context, problems: list[Problem]) -> None:
+    from ptxaudit.commands._write import tell
     from ptxaudit.render.problems import problem_text
 
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2)
 
 

@@ -7,18 +7,19 @@ from typing import Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, options_of
 
 
-@click.command("launches")
-@click.argument("input", metavar="INPUT")
+@click.command("launches", cls=WithFiles)
+@click.argument("input", metavar="INPUT", callback=as_files)
 @input_options
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
 @click.pass_context
 @configurable
 def command(ctx: click.Context, input: str, output: str | None, **given: Any) -> None:
     """Write a launch file (TOML) to fill in: every kernel with its parameters, and its block where known."""
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.launch_file import write_launches
     from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import list_kernels
@@ -27,7 +28,7 @@ def command(ctx: click.Context, input: str, output: str | None, **given: Any) ->
     keep_inputs(output, [input, given["compile_commands"]])
     found, problems = list_kernels([input], options_of(given))
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     kernels = {listed.function.name: listed.function for listed in found}       # PTX and SASS of one kernel: once
     if kernels:
         emit(write_launches(list(kernels.values()), input), output)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ptxaudit import printable
 from ptxaudit.errors import InputError
 from ptxaudit.paths import below
 from ptxaudit.render.rows import place as place_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 def problem_text(problem: Problem) -> str:
     """A problem as lines."""
+    problem = printable.record(problem)
     lines = [f"error: {problem.what}"]
     where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
     if where:

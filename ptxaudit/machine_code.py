@@ -76,13 +76,14 @@ class Portion:
 
     path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
     names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
-    error: why nothing of it can be had.
+    error: why nothing of it can be had; faults: in what the cubin contradicts itself, with its first portion.
     """
 
     path: str
     key: int
     names: tuple[str, ...] = ()
     error: InputError | None = None
+    faults: tuple[InputError, ...] = ()
     _image: _Image | None = None
     _functions: tuple[CodeSection, ...] = ()
     _code: dict[str, tuple[Line, ...] | InputError] | None = None
@@ -108,9 +109,9 @@ class Portion:
 
     @property
     def errors(self) -> tuple[InputError, ...]:
-        """One for each function that did not decode."""
-        found = (self._code or {}).values()
-        return tuple(replace(lines, file=self.path) for lines in found if isinstance(lines, InputError))
+        """One for each function that did not decode; with the first portion, in what the cubin contradicts itself."""
+        found = [*self.faults, *(lines for lines in (self._code or {}).values() if isinstance(lines, InputError))]
+        return tuple(replace(error, file=self.path) for error in found)
 
     @property
     def module(self) -> ir.Module | None:
@@ -147,7 +148,7 @@ def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
     """
     content = Content(file, "cubin", data)
     image = _image(content)
-    (portion,) = _decoded([Portion(file, 0, (), None, image, image.cubin.functions)])
+    (portion,) = _decoded([Portion(file, 0, (), None, image.cubin.faults, image, image.cubin.functions)])
     return portion.module, portion.errors
 
 
@@ -195,6 +196,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
+    all_of_it = names, None, image.cubin.faults
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
     for name in filter(wanted, names):
@@ -203,12 +205,12 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
                 chosen[function.name] = function
                 size += len(function.code)
         if size > PORTION_BYTES:
-            yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+            yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+        yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
     elif first:
-        yield Portion(*of, names)
+        yield Portion(*of, *all_of_it)
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:

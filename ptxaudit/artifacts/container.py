@@ -12,7 +12,6 @@ whole files: it gives up on all images of a file when it dislikes one.)
 
 from __future__ import annotations
 
-import io
 import mmap
 import os
 import struct
@@ -20,12 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
 from .. import files, limits, temporary, toolchains, vendor
 from ..errors import InputError
 from ..records import record
 from .cubin import ELF_MAGIC, UNREADABLE, architecture
+from .elf import opened
 from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
@@ -160,12 +158,12 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
         return [(0, len(view))]
     if head == ELF_MAGIC:
         try:
-            elf = ELFFile(view.obj if _is_whole_map(view) else io.BytesIO(view))
+            elf = opened(view.obj if _is_whole_map(view) else bytes(view), "")
             for name in _SECTIONS:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
                     return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
-        except UNREADABLE:
+        except (InputError, *UNREADABLE):
             pass                    # a damaged or unusual ELF file: look for fat binaries anywhere
     return [(0, len(view))]
 

@@ -104,12 +104,16 @@ def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins,
             if isinstance(content, InputError):
                 raise content
             progress(f"reading {content.path}")
+            whole, before = True, len(part.names_of.get(content.path, ()))
             for at, loaded in enumerate(load(content, options, code)):
                 if at == 0:
                     part.add_input(content)
                 part.add_loaded(content, loaded)
+                whole = whole and not loaded.errors
                 loaded.lines.roots = roots
                 yield content, loaded
+            if whole and len(part.names_of.get(content.path, ())) == before:
+                raise InputError("there is no kernel in this", "audit the file that has the kernels; a library of device functions is audited where they are called")
 
 
 def _opened(item: Any) -> Content | InputError:

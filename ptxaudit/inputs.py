@@ -176,6 +176,25 @@ def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
         raise InputError(f"cannot read it: {why}", "check the path and its permissions", name) from None
 
 
+def check_kind(given: Any) -> None:
+    """Raises InputError for an object that is no input, whatever is in it."""
+    if not isinstance(given, (bytes, bytearray, memoryview, str, os.PathLike)):
+        _read_object(given)
+
+
+def why_unreadable(given: Any) -> InputError | None:
+    """Why not one file of an input can be opened; None where one can, or where it can be read only once."""
+    if isinstance(given, str) and given == "-":
+        return None
+    try:
+        for item in expand(given):
+            read(item)
+            return None
+    except InputError as error:
+        return error
+    return None
+
+
 def _text() -> limits.Limit:
     return replace(limits.TEXT, most=MAX_TEXT)
 

@@ -17,6 +17,7 @@ from ptxaudit import machines, printable
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
+from ptxaudit.inputs import check_kind, why_unreadable
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.report import Problem, Report, Tool
 from ptxaudit.source_files import Roots
@@ -31,8 +32,11 @@ PARTS_A_JOB = 4              # shares of the work that a process takes one after
 
 
 def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report:
-    """Audits inputs and returns the report. Bad input is in `report.problems`, not raised;
-    InputError is raised for options that cannot be used.
+    """Audits inputs and returns the report. What cannot be checked of them is in `report.problems`, not raised:
+    `report.raise_for_problems()` does that.
+
+    InputError is raised for options that cannot be used, for an object that is no input, and where not one of the
+    inputs can be read: a report with nothing in it would pass every test.
 
     inputs: one or a list of: a path (.cu, .ptx, a folder), "-" for standard input, PTX or CUDA
     text, bytes, or an object that holds code, such as cuda.core's ObjectCode.
@@ -40,7 +44,14 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     progress: called with a few words before each step.
     """
     given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    return run(given, Options(**options), progress)
+    if not given:
+        raise InputError("there is no input to audit", "give a path, text, bytes, or an object with code, or a list of these")
+    for one in given:
+        check_kind(one)
+    report = run(given, Options(**options), progress)
+    if not report.inputs and not report.kernels and all(unreadable := [why_unreadable(one) for one in given]):
+        raise unreadable[0]
+    return report
 
 
 def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:

@@ -71,9 +71,7 @@ def assert_conflict_free(
     limits = _limits(allow)
     report = audit(source, launches=_launches(launch), **options)
     _keep(report)
-    if report.problems:
-        problem = report.problems[0]
-        raise InputError(problem.what, problem.hint, problem.file, problem.line, problem.column, problem.detail)
+    report.raise_for_problems()
     if not report.kernels:
         raise InputError("there is no kernel to check", "check the source, and the kernels= that were asked for")
     found = [finding for finding in find(report) if finding.rule in wanted and finding.allowed is None]

@@ -45,14 +45,14 @@ class Part:
         try:
             yield
         except InputError as error:
-            self.add_error(error, file, kernel)
+            self.add_problem(error, file, kernel)
         except Exception as error:
             if debugging():
                 raise
-            self.add_error(fault(error), file, kernel)
+            self.add_problem(fault(error), file, kernel)
 
-    def add_error(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
-        """A problem, of a kernel where one is named."""
+    def add_problem(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
+        """What could not be checked, of a kernel where one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
         self.failed = self.failed or kernel is None
@@ -74,7 +74,7 @@ class Part:
         names = self.names_of.setdefault(content.path, [])
         names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
         for error in loaded.errors:
-            self.add_error(error, content.path, None)
+            self.add_problem(error, content.path, None)
 
     def add_parameters(self, content: Content, names: Iterable[str]) -> None:
         """What the parameters of one of its kernels are called."""

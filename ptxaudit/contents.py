@@ -95,7 +95,7 @@ def _compiled(content: Content, options: Options, part: Part) -> Iterator[Listed
                 continue
             cubin = read_cubin(data, image.name, oldest=0)
             for fault in cubin.faults:
-                part.add_error(fault, content.path)
+                part.add_problem(fault, content.path)
             yield from _cubin(content, facts, cubin, data, options)
 
 

@@ -104,8 +104,8 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     unjudged = len({id(denial.site) for denial in possible if denial.site is not None} | judging.open_in_totals())
     allowed = sum(finding.allowed is not None for finding in found)
     if strict:
-        return Verdict((*certain, *possible), unjudged, len(report.sites), (), allowed)
-    return Verdict(certain, unjudged, len(report.sites), possible, allowed)
+        return Verdict((*certain, *possible), unjudged, len(report.every_site), (), allowed)
+    return Verdict(certain, unjudged, len(report.every_site), possible, allowed)
 
 
 @record
@@ -135,7 +135,7 @@ class _Judging:
         """Sites without an upper end that a limit on totals has to leave open."""
         if not any(limit.name == "total-excess" for limit in self.limits):
             return set()
-        return {id(site) for site in self.report.sites if total_above_ideal(site)[1] is None}
+        return {id(site) for site in self.report.every_site if total_above_ideal(site)[1] is None}
 
     def _allowed(self) -> set[int]:
         """Sites whose conflict a comment permits."""

@@ -295,6 +295,11 @@ class Report:
         """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
         if not self.kernels:
             self.raise_for_problems()
+        return self.every_site
+
+    @property
+    def every_site(self) -> tuple[Site, ...]:
+        """All sites that there are, perhaps none."""
         return tuple(site for kernel in self.kernels for site in kernel.sites)
 
     def raise_for_problems(self) -> Report:

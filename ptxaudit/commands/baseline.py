@@ -53,7 +53,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
         ctx.exit(2)
     emit(baseline_json(report), file)
     excess = sum(kernel.totals.excess for kernel in report.kernels)
-    lines = [f"{file}: {plural(len(report.sites), 'site')} in {plural(len(report.kernels), 'kernel')}, {plural(excess, 'excess wavefront')}"]
+    lines = [f"{file}: {plural(len(report.every_site), 'site')} in {plural(len(report.kernels), 'kernel')}, {plural(excess, 'excess wavefront')}"]
     if before is not None:
         counts = Ratchet.of(before, report).diff.counts
         lines.append("against the file before: " + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side"))

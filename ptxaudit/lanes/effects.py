@@ -166,6 +166,7 @@ class View:
                 if old is None and isinstance(name, tuple):      # memory: other lanes may have been written
                     old = opaque(value.bits, Lost("read from local memory at a place that is not followed"))
                 values[name] = value if old is None else blend(old, value, mask)
+            self.env.note_work(values[name])
             return
         rows = self.registers.rows
         old = values.get(name)
@@ -173,6 +174,7 @@ class View:
             old = opaque(value.bits, Lost(f"{name} is not written in every warp"))
         part = value if mask is None else blend(take(old, self.rows), value, mask)
         values[name] = _scatter(old, part, self.rows, rows)
+        self.env.note_work(values[name])
 
 
 class _Supposed(View):

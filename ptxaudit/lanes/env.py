@@ -65,6 +65,16 @@ class Environment:
     facts: Facts = field(default_factory=Facts)
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
     executions: int | None = None    # counts executions, where two of one instruction must differ
+    _elements: int = field(default=0, init=False)     # of results, since someone paid for them
+
+    def note_work(self, result: Value) -> None:
+        """A result was computed, for which someone pays."""
+        self._elements += result.base.size * (1 + len(result.terms))
+
+    def work_done(self) -> int:
+        """The elements of the arrays of all results since this was asked last."""
+        size, self._elements = self._elements, 0
+        return size
 
     def serial(self) -> int | None:
         """A number for this execution of a load; None where an instruction stands for all its runs."""

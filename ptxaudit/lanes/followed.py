@@ -32,7 +32,8 @@ class Followed:
 
     def __init__(self, simulation: Simulation, plan: Plan):
         self.simulation, self.plan = simulation, plan
-        self.shadow = Shadow(simulation.env, simulation.low, simulation.high, plan.writes.valued, plan.distrusted, simulation.allow_blocks)
+        self.shadow = Shadow(simulation.env, simulation.low, simulation.high, plan.writes.valued, plan.distrusted, simulation.allow_blocks,
+                             simulation.account)
 
     def touch(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
         """Note what the operation does to shared memory; True when its results are written too."""

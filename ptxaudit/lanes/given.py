@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Address, Const, Op, Reg, Unknown
+from ..work import INSTRUCTION, Account
 from .value import DTYPES, Lost, Value, words_at
 
 if TYPE_CHECKING:
@@ -67,20 +68,20 @@ class Given:
         return Value(out, poison=poison, why=None if poison is None else Lost("loaded from outside of the buffers that are told", index, True))
 
 
-def given(graph: Graph, env: Environment, pointed, variables) -> Given:
-    """What the launch tells of memory, with what the kernel may change of it.
+def given(graph: Graph, env: Environment, pointed, variables, account: Account) -> Given:
+    """What the launch tells of memory, with what the kernel may change of it. Raises Exhausted where the account does not pay for it.
 
     pointed: (address, bytes) of each buffer that a pointer points to; variables: name -> the same, of variables of the module.
     """
     instructions = graph.function.instructions
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
     places = {name: address for name, (address, _) in variables.items()}
-    written = _written(graph, env, buffers, places)
+    written = _written(graph, env, buffers, places, account)
     promised = frozenset(i.index for i in instructions if any(mark in i.opcode for mark in READ_ONLY))
     return Given(buffers, tuple(at not in written for at in range(len(buffers))), promised, places)
 
 
-def _written(graph: Graph, env: Environment, buffers, variables) -> set[int]:
+def _written(graph: Graph, env: Environment, buffers, variables, account: Account) -> set[int]:
     """Positions of the buffers that something in the kernel may write."""
     everything = set(range(len(buffers)))
     out: set[int] = set()
@@ -94,14 +95,14 @@ def _written(graph: Graph, env: Environment, buffers, variables) -> set[int]:
             return everything
         for op in instruction.ops:
             if op.name in ("store", "atom") and op.space in SPACES:
-                reached = _reached(graph, env, instruction.index, op, buffers, variables)
+                reached = _reached(graph, env, instruction.index, op, buffers, variables, account)
                 if reached is None:
                     return everything
                 out |= reached
     return out
 
 
-def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variables) -> set[int] | None:
+def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variables, account: Account) -> set[int] | None:
     """The buffers whose pointers an address is made of; None where it is made of a pointer that is not told."""
     named = lambda a: {at for at, (begin, _) in enumerate(buffers) if begin == variables.get(a.name)}
     if op.src and isinstance(op.src[0], Address):
@@ -117,6 +118,7 @@ def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variab
         if (definition, position) in asked:
             continue
         asked.add((definition, position))
+        account.spend(INSTRUCTION, "looking at what writes the told buffers")
         source = instructions[definition].ops[position]
         if source.name == "load":
             found = _pointer(env, source, buffers)

@@ -20,6 +20,7 @@ import numpy as np
 
 from .. import banks
 from ..records import record
+from ..work import BLOCK, REQUEST, Account
 from .env import LANES
 from .formula import formula
 from .record import SiteRecord
@@ -29,6 +30,7 @@ from .value import Lost
 
 OWN_FORMULA = "each site's own"
 BY_SHAPE = "depends on the block's shape, which is not told (--block)"
+CONCLUDING = "concluding from requests"
 MOST_NAMED = 3               # reasons that one sentence names
 
 
@@ -107,8 +109,9 @@ class Conclusions:
     outlive this: it tells them apart by their identity.)
     """
 
-    def __init__(self, machine):
-        self.machine = machine
+    def __init__(self, machine, account: Account):
+        """account: pays for the scoring."""
+        self.machine, self.account = machine, account
         self._answers: dict[tuple, SiteResult] = {}                # by what was seen, told apart by identity
         self._concluded: dict[tuple, SiteResult] = {}              # by what was asked, told apart by its figures
         self._requests: dict[tuple, _Bounds | Counted] = {}
@@ -116,10 +119,12 @@ class Conclusions:
         self._doubts: dict[int, _Doubts] = {}
 
     def conclude(self, index: int, access, seen: list[Seen], shaped: bool) -> SiteResult:
-        """One answer for a site out of all its abstract requests; the assumed group's come first.
+        """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted where the account
+        does not pay for it.
 
         shaped: the block's shape is not told, and the site's address or mask is made of it.
         """
+        self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)                 # the rest of an offset changes nothing
         question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts))
                                           for s in seen for o in (s.observation,)])
@@ -130,6 +135,7 @@ class Conclusions:
         return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset))
 
     def _conclusion(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
+        self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         here = [s for s in seen if not _global_only(s.observation)]
         if seen and not here:
@@ -178,7 +184,7 @@ class Conclusions:
             question = access, place.code, lanes.code, *((s.group, exact) if place.varying else ())
             request = self._requests.get(question)
             if request is None:
-                request = self._requests[question] = scored(access, place, o.mask, self.machine, s.group, exact)
+                request = self._requests[question] = scored(access, place, o.mask, self.machine, s.group, exact, self.account)
         except NoFigure as none:
             low, high = banks.bounds(self.machine, access, 1, lanes.most)
             return _Bounds(none.reason, none.status, 0 if o.space == "generic" else low, high)      # a generic access may be elsewhere

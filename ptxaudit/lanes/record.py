@@ -12,10 +12,13 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
+from ..work import REQUEST, Account, elements
 from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
+SCORING = "scoring requests"
+FLUSHED = 4            # steps of keeping one request that was scored
 
 
 def ranges(numbers: list[int]) -> str:
@@ -71,6 +74,7 @@ class SiteRecord:
 
     machine: object
     access: object
+    account: Account              # pays for the scoring; Exhausted where it cannot
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0            # issues of a generic access to other memory
@@ -121,6 +125,7 @@ class SiteRecord:
             filled = None if filled is None else filled[some]
         if not len(weights):
             return
+        self.account.spend(elements(addresses.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
         low = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
         relative = np.where(active, addresses - low // shift * shift, 0)
@@ -208,6 +213,7 @@ class SiteRecord:
             return
         entries, self.pending = list(self.pending.values()), {}
         self._sums = self._patterns = None
+        self.account.spend(FLUSHED * sum(len(e[0]) for e in entries), SCORING)
         for told in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
             if part:
@@ -254,7 +260,7 @@ class SiteRecord:
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more)."""
         shift = self.machine.invariant_shift(self.access)
-        scores = banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
+        scores = self._by_rule(addresses, active, sources, filled)
         if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
             self.loose = self.loose or "which lanes write zeros, which count for no line, is not known: `lines` is the most"
         loose = steps < shift
@@ -266,8 +272,7 @@ class SiteRecord:
         if words.any():
             rows = np.flatnonzero(words)
             apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
-            s = banks.score(self.machine, self.access, apart, active[rows], None if sources is None else sources[rows],
-                            zero_filled=None if filled is None else filled[rows])
+            s = self._by_rule(apart, active[rows], None if sources is None else sources[rows], None if filled is None else filled[rows])
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
                 self.loose = self.loose or "which lanes share a word is not known"
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
@@ -279,8 +284,8 @@ class SiteRecord:
             rows = np.flatnonzero(steps == step)
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
             for residue in range(int(step), shift, int(step)):
-                s = banks.score(self.machine, self.access, addresses[rows] + residue, active[rows],
-                                None if sources is None else sources[rows], zero_filled=None if filled is None else filled[rows])
+                s = self._by_rule(addresses[rows] + residue, active[rows], None if sources is None else sources[rows],
+                                  None if filled is None else filled[rows])
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
@@ -297,6 +302,10 @@ class SiteRecord:
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+
+    def _by_rule(self, addresses, active, sources, filled):
+        self.account.spend(REQUEST + len(addresses), SCORING)
+        return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
 
     def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
         """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..status import Status
+from ..work import Exhausted
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,13 @@ class KernelResult:
     sites: tuple[SiteResult, ...]
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def out_of_budget(spent: Exhausted) -> str:
+    """Why an analysis was not finished, and what to do."""
+    return f"budget: {spent.what} takes more than {spent.limit:,} {spent.unit}; a larger --budget gives it more"
+
+
+def unfinished(index: int, spent: Exhausted) -> SiteResult:
+    """A site of which the analysis was not finished."""
+    return SiteResult(index, Status.UNKNOWN, out_of_budget(spent), evidence="by rule")

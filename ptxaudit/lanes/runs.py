@@ -7,37 +7,41 @@ What a run leaves open is run once more with the numbers that the kernel writes 
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import replace
 
 import numpy as np
 
-from ..graph import OutOfTime
+from ..work import Account, Exhausted
 from . import tables
 from .cells import GRAIN
 from .env import LANES
 from .record import SiteRecord
 from .repeat import Unsafe
-from .result import SiteResult, Status
+from .result import SiteResult, Status, out_of_budget, unfinished
 from .rows import environment, three
 from .shadow import MOST_CELLS
-from .simulate import MAX_ROWS, NeedBlocks, OutOfBudget, Simulation
+from .simulate import MAX_ROWS, NeedBlocks, Simulation, TooManyRows
 
 MOST_BLOCK_ROWS = 1 << 20      # warps run one by one before the engine gives up on block indices
 MOST_TABLE_ROWS = 1 << 15      # the same of a run that follows shared memory
-TABLES_SHARE = 0.25            # of the time that is left, for such runs
+TABLES_SHARE = 0.25            # of the steps that are left, for such runs
+RUN_SHARE = 0.9                # of the steps that are left, for a run; the rest is for scoring what it has seen, and for inference
 MOST_RUNS = 8
 
 
-def simulate(function, graph, launch, machine, facts, accesses, twins, deadline) -> dict[int, SiteResult]:
-    """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and reads back."""
+def simulate(function, graph, launch, machine, facts, accesses, twins, account: Account) -> dict[int, SiteResult]:
+    """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and reads back.
+    What the account does not pay for is unknown."""
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
-    part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, deadline=deadline)
-    results = _run(function, graph, part, launch, machine, facts, accesses, twins, deadline)
-    open_sites = {i: a for i, a in accesses.items() if _open(results[i], a)}
-    return results | _with_tables(function, graph, launch, machine, facts, open_sites, twins, results, deadline) if open_sites else results
+    try:
+        part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, account=account)
+    except Exhausted as spent:
+        return {i: unfinished(i, spent) for i in accesses}
+    results, finished = _run(function, graph, part, launch, machine, facts, accesses, twins, account)
+    open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
+    return results | _with_tables(function, graph, launch, machine, facts, open_sites, twins, results, account) if open_sites else results
 
 
 def _open(result: SiteResult, access) -> bool:
@@ -47,20 +51,19 @@ def _open(result: SiteResult, access) -> bool:
     return result.status not in (Status.EXACT, Status.UNREACHED) and not (result.status == Status.BOUNDED and access.bypass)
 
 
-def _with_tables(function, graph, launch, machine, facts, accesses, twins, before, deadline) -> dict[int, SiteResult]:
+def _with_tables(function, graph, launch, machine, facts, accesses, twins, before, account: Account) -> dict[int, SiteResult]:
     """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
     unscored = {i for i, a in accesses.items() if a.unscored}
     env = environment(function, launch, facts, three(launch.block))
     try:
-        plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, deadline)
+        plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, account)
         if plan is None:
             return {}
         if isinstance(plan, str):
             raise Unsafe(plan)
-        now = time.perf_counter()
-        found = _trusting(lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins,
-                                            now + TABLES_SHARE * (deadline - now), plan), plan)
-    except OutOfTime:
+        with account.part(TABLES_SHARE) as some:
+            found = _trusting(lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins, some, plan)[0], plan)
+    except Exhausted:
         return {}
     except Unsafe as unsafe:
         return {i: replace(before[i], reason=f"{before[i].reason}; what it reads from shared memory is not followed: {unsafe}")
@@ -80,37 +83,54 @@ def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
     raise last
 
 
-def _run(function, graph, part, launch, machine, facts, accesses, twins, deadline, plan=None) -> dict[int, SiteResult]:
-    """One run; block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
+def _run(function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan=None) -> tuple[dict[int, SiteResult], bool]:
+    """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices as ranges
+    first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
+    with account.part(RUN_SHARE) as running:
+        records, finished = _recorded(function, graph, part, launch, machine, facts, accesses, twins, running, plan)
+    for record in records.values():
+        record.account = account
+    return {i: _result(i, record) for i, record in records.items()}, finished
+
+
+def _recorded(function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan) -> tuple[dict[int, SiteRecord], bool]:
+    """What a run records of each access, and whether it was finished."""
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
-    out_of_budget = False
     warps = -(-block[0] * block[1] * block[2] // LANES)
     at_once = min(MAX_ROWS // 4, 4096) // warps
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {i: SiteRecord(machine, a) for i, a in accesses.items() if twins[i] == i}
+        records = {i: SiteRecord(machine, a, account) for i, a in accesses.items() if twins[i] == i}
         records = {i: records[twins[i]] for i in accesses}
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
+        batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
+        simulation = None
         try:
-            for env, low, high in _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once)):
-                Simulation(graph, part, env, records, low, high, deadline, allow, plan).run()
+            for env, low, high in batches:
+                simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
+                simulation.run()
+            return records, True
         except NeedBlocks as need:
             dims |= need.dimensions
-            continue
-        except OutOfBudget:
-            out_of_budget = True
+        except (Exhausted, TooManyRows) as stop:
+            why = out_of_budget(stop) if isinstance(stop, Exhausted) else f"the launch has more than {MAX_ROWS:,} kinds of warps"
             if plan is not None:
-                raise Unsafe("it takes too long") from None
-        break
-    results = {}
-    for i, record in records.items():
-        if out_of_budget:
-            record.doubt = record.doubt or "budget: the run was not finished in the time given"
-        results[i] = site_result(i, record)
-    return results
+                raise Unsafe(why) from None
+            left = frozenset(graph.cfg) if simulation is None or next(batches, None) is not None else simulation.unfinished()
+            for i in accesses:
+                if graph.block_of[i] in left:
+                    records[i].doubt = records[i].doubt or why
+            return records, False
+
+
+def _result(index: int, record: SiteRecord) -> SiteResult:
+    try:
+        return site_result(index, record)
+    except Exhausted as spent:
+        return unfinished(index, spent)
 
 
 def _batches(function, launch, facts, block, grid, dims, at_once):

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ir import Special
+from ..work import REQUEST, Account, elements
 from . import affine
 from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from .effects import View, blend, fill
@@ -36,6 +37,8 @@ BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
 ALONE = (1, 1, 1)
 READ = "read from shared memory"
+FOLLOWING = "following what is in shared memory"
+PASSES = 30                     # over the bytes of an access, and of all memory where there is more of it
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
 
 class BlocksNeeded(Exception):
@@ -61,9 +64,10 @@ class Shadow:
     """Shared memory of all blocks of one run."""
 
     def __init__(self, env: Environment, low: np.ndarray, high: np.ndarray, valued: frozenset[int], distrusted: frozenset[int],
-                 ask_for_blocks: bool):
+                 ask_for_blocks: bool, account: Account):
         """low, high: (rows, 3) block indices of each row's class; valued: stores whose values may be known;
-        distrusted: loads whose values are not taken as known."""
+        distrusted: loads whose values are not taken as known; account: pays for it, else Exhausted."""
+        self.account = account
         self.env, self.valued, self.distrusted, self.ask_for_blocks = env, valued, distrusted, ask_for_blocks
         self.kind = _classes(low, high)
         classes = int(self.kind.max()) + 1
@@ -103,8 +107,10 @@ class Shadow:
         self._check_size()
 
     def _check_size(self) -> None:
-        if sum(c.value.size for c in self.cells.values()) > MOST_CELLS:
+        cells = sum(c.value.size for c in self.cells.values())
+        if cells > MOST_CELLS:
             raise Unsafe("too many blocks or bytes to follow")
+        self.account.spend(PASSES * elements(cells), FOLLOWING)
 
     def mark(self) -> tuple[np.ndarray, np.ndarray]:
         """What a round of a loop that is given up has to put back."""
@@ -164,6 +170,7 @@ class Shadow:
         for kind in np.unique(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             alone = len(mine) == 1
+            self.account.spend(PASSES * elements(end - low), FOLLOWING)
             cell = kind * cells.size + np.arange(low, end)
             if lap is not None and cells.known.reshape(-1)[cell].any():
                 raise NotAffine
@@ -224,6 +231,7 @@ class Shadow:
         for kind in np.unique(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             for cells in self.cells.values():
+                self.account.spend(REQUEST + elements(cells.size), FOLLOWING)
                 seen = cells.seen[kind] >= self.epoch[kind]
                 if not seen.any():
                     continue
@@ -319,6 +327,7 @@ class Shadow:
         row, lane = np.nonzero(lanes)
         cell = touch.kind[row] * cells.size + offsets[row, lane]
         many = lambda a: np.repeat(a, size)
+        self.account.spend(REQUEST + PASSES * elements(len(row) * size), FOLLOWING)
         byte = np.tile(np.arange(size), len(row))
         return Bytes(many(cell) + byte, many(self.epoch[touch.kind[row]]), many(touch.warp[row]), many(touch.synced[row]),
                       many(touch.group[row, lane]), many(row * LANES + lane), byte)

@@ -23,7 +23,6 @@ warps of a block then wait for each other at its barriers.
 from __future__ import annotations
 
 import heapq
-import time
 from dataclasses import dataclass
 
 import networkx as nx
@@ -33,6 +32,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
+from ..work import BLOCK, OPERATION, REQUEST, Account, elements
 from . import affine, clusters, copied, given
 from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
@@ -49,6 +49,7 @@ MAX_ROWS = 1 << 15        # warps run together; more block classes than this are
 MAX_CALLS = 64
 MOST_SPLITS = 200        # of the rows at one comparison
 LONG_NAME = 60           # of an unknown that is told in a reason
+RUNNING = "running the launch"
 
 
 class NeedBlocks(Exception):
@@ -58,8 +59,8 @@ class NeedBlocks(Exception):
         self.dimensions = dimensions
 
 
-class OutOfBudget(Exception):
-    """The time given is spent."""
+class TooManyRows(Exception):
+    """The launch has more kinds of warps than are run together."""
 
 
 @dataclass
@@ -95,14 +96,14 @@ class Simulation:
     """One run. After `run()`, `records` holds the requests of every site."""
 
     def __init__(self, graph: Graph, part: Slice, env: Environment, records: dict[int, SiteRecord],
-                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool, plan: Plan | None = None):
-        """low, high: (rows, 3) first and last block index of each row's class; deadline: perf_counter
-        time; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
+                 low: np.ndarray, high: np.ndarray, account: Account, allow_blocks: bool, plan: Plan | None = None):
+        """low, high: (rows, 3) first and last block index of each row's class; account: pays for the run, else it raises
+        Exhausted; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
         self.graph, self.part, self.env, self.records = graph, part, env, records
         self.instructions = graph.function.instructions
         self.registers = Registers(env.rows)
         self.low, self.high = low, high
-        self.deadline, self.allow_blocks = deadline, allow_blocks
+        self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
         self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
         self.barriers: dict = {}
@@ -111,7 +112,8 @@ class Simulation:
         self.waiting: list[tuple[Cohort, object]] = []
         self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
         self.serial = 0
-        self.steps = 0
+        self.running: Cohort | None = None          # where a run that is broken off stood, but for those that wait
+        self._work = 0                              # steps that are not paid for yet
         self.explicit = graph.function.explicit_reconvergence
         self._regions: dict[int, tuple] = {}
         self._undecided_exits: set[int] = set()
@@ -138,6 +140,8 @@ class Simulation:
             self.drain()
         except BlocksNeeded as need:
             raise NeedBlocks(need.dimensions) from None
+        self.running = None
+        self._pay()
 
     def drain(self) -> None:
         """Run until no cohort is left."""
@@ -148,7 +152,16 @@ class Simulation:
                 continue
             _, _, cohort = heapq.heappop(self.heap)
             cohort = self._join(cohort)
+            if self.repeats.round is None:               # a round that is tried leaves nothing behind
+                self.running = cohort
             self._run_block(cohort)
+
+    def unfinished(self) -> frozenset[int]:
+        """The blocks that a run that was broken off may still have come to."""
+        standing = [c for _, _, c in self.heap] + [c for c, _ in self.waiting] + [c for c, _ in self.held]
+        standing += [self.running] if self.running is not None else []
+        places = {self.graph.block_of[k] for c in standing for k in (c.pc, *c.calls) if k < len(self.instructions)}
+        return frozenset(places.union(*(nx.descendants(self.graph.cfg, b) for b in places)))
 
     def _join(self, cohort: Cohort) -> Cohort:
         """Take in the other cohorts at the same place whose warps are others."""
@@ -195,9 +208,7 @@ class Simulation:
                 return self._exit(cohort, cohort.mask)
             block = self.graph.block_of[pc]
             end = self.graph.ends[block]
-            self.steps += 1
-            if self.deadline is not None and self.steps % 64 == 0 and time.perf_counter() > self.deadline:
-                raise OutOfBudget
+            self._pay()
             if not self.explicit and pc == self.graph.starts[block]:
                 met = self._meet(cohort, ("at", block), pc)
                 if met is None:
@@ -230,9 +241,15 @@ class Simulation:
             if self.heap:
                 return self.push(cohort)
 
+    def _pay(self) -> None:
+        """For the block that begins, and what was done since the last one."""
+        work, self._work = self._work, 0
+        self.account.spend(BLOCK + work + elements(self.env.work_done()), RUNNING)
+
     def _step(self, instruction: Instruction, cohort: Cohort, view: View):
         lap = self.repeats.round
         watched = instruction.site is not None and instruction.index in self.records
+        self._work += OPERATION * len(self.part.ops[instruction.index])
         for op in self.part.ops[instruction.index]:
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
@@ -358,7 +375,8 @@ class Simulation:
                 high.append(h)
         index = np.array(index)
         if len(index) > MAX_ROWS:
-            raise OutOfBudget
+            raise TooManyRows
+        self.account.spend(elements(len(index) * LANES * len(self.registers.values)) + len(self.registers.values), RUNNING)
         self.low, self.high = np.array(low), np.array(high)
         self._weigh()
         self.registers.expand(index)
@@ -386,6 +404,7 @@ class Simulation:
 
     def _access(self, instruction: Instruction, cohort: Cohort, view: View) -> None:
         site, record = instruction.site, self.records[instruction.index]
+        self._work += REQUEST
         guard, doubt = guard_mask(view, site.guard or instruction.guard)
         weights = self.weights[cohort.rows]
         if self.repeats.round is not None and (doubt is not None or cohort.doubt or cohort.parted):

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..work import REQUEST, Account, elements
 from . import affine
 from .env import LANES
 from .record import SiteRecord, ranges
@@ -24,6 +25,7 @@ from .value import EVERYWHERE, Lost, Uniform, Value, array_zeros, because, const
 ADDRESS_BITS = 32            # of shared memory
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
+TABULATING = "tabulating requests by an unknown"
 EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
@@ -110,9 +112,10 @@ def _not_known(value: Value, moved: int, words: str) -> NoFigure:
     return NoFigure(why.reason, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
 
 
-def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool) -> Counted:
+def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool, account: Account) -> Counted:
     """The figures of all rows of a group; an unknown that multiplies the lane is tabulated. group: its name, for the
-    table; exact: the lanes of the mask take part for certain. Raises NoFigure where several unknowns multiply the lane."""
+    table; exact: the lanes of the mask take part for certain; account: pays for it, else Exhausted. Raises NoFigure where several
+    unknowns multiply the lane."""
     choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in place.varying if (u, c) not in choices]
     if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
@@ -120,12 +123,13 @@ def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: b
         raise NoFigure(f"{names} multiply the lane", Status.BOUNDED)
     base = np.broadcast_to(place.numbers, mask.shape)
     factors = [np.broadcast_to(signed(resize(c, ADDRESS_BITS)).astype(np.int64), mask.shape) for _, c in choices + others]
+    account.spend(REQUEST + len(base), TABULATING)
     rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))
     base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
     for (u, _), c in zip(choices, factors):
         variants = [v + c * k for v in variants for k in range(u.high + 1)]
-    record = SiteRecord(machine, access, many_trips=True)          # no trips are counted here
+    record = SiteRecord(machine, access, account, many_trips=True)          # no trips are counted here
     if others:
         return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
     for v in variants:
@@ -172,20 +176,22 @@ def _tabulated(record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, we
         residues = range(0, period, step) if step < period else (0,)
         if len(residues) > MOST_RESIDUES:
             raise NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
-        numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step)
+        numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step, record.account)
         if numbers is None:
             raise NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
         far = max([abs(n) for n in numbers], default=0)
         generic = [(far // period + 2) * period + r for r in residues]
+    record.account.spend((len(generic) + len(numbers)) * REQUEST // 4, TABULATING)
     generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
     every = [*generic, *numbers]
+    record.account.spend(len(every) * (len(variants) + elements(len(variants) * c.size)), TABULATING)
     stacked = np.concatenate([v + c * n for n in every for v in variants])
     times = len(every) * len(variants)
     each = np.tile(mask, (times, 1))
     record.add(stacked, each, np.tile(weights, times), np.zeros(len(stacked), np.int64), None, zeros)
     record.flush()
     some = mask.any(axis=1)
-    figures = SiteRecord(machine, access).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
+    figures = SiteRecord(machine, access, record.account).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
     low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
     figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
     usual = {n % period: figure[n] for n in generic}
@@ -234,9 +240,10 @@ def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, ex
     return left
 
 
-def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int) -> list[int] | None:
+def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int, account: Account) -> list[int] | None:
     """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
     their distance depends on u; None when there are too many."""
+    account.spend(REQUEST + elements(len(variants) * len(mask) * LANES * LANES), TABULATING)
     found: set[int] = set()
     first, second = np.triu_indices(LANES, 1)
     together = mask[:, first] & mask[:, second]

@@ -49,6 +49,7 @@ from ptxaudit.machines import get as machine_of
 from ptxaudit.ptx.lift import lift_module
 from ptxaudit.ptx.parse import parse_module
 from ptxaudit.ptx.spread import spread
+from ptxaudit.reasons import Kind, sentence
 from ptxaudit.version import __version__
 from ptxaudit.work import Account
 
@@ -168,7 +169,7 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
         fault = str(error)
     except Exception as error:
         fault = _place(error)
-    if any(site.reason.startswith("budget:") for site in sites):
+    if any(site.reason is not None and site.reason.of_kind(Kind.EXHAUSTED) for site in sites):
         fault = "time-out"
     answered = [site for site in sites if answers(site)]
     unanswered = [site for site in sites if not answers(site)]
@@ -176,7 +177,7 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
         short(kernel.name), package, file, round(time.process_time() - start, 3),
         dict(sorted(Counter(str(site.status) for site in sites).items())),
         len(answered), sum(site.status is Status.DATA_DEPENDENT for site in answered),
-        dict(Counter(f"{site.status}: {reason_class(site.reason)}" for site in unanswered)), fault,
+        dict(Counter(f"{site.status}: {reason_class(sentence(site.reason, function))}" for site in unanswered)), fault,
     )
 
 

@@ -32,7 +32,7 @@ AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 # Of a site: what diff and the rules compare; what is absent is null, as in a report.
 _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
          "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "lines", "lines_ideal", "consecutive")
-_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "cause": "", "evidence": "measured", "formula": "",
+_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "", "evidence": "measured", "formula": "",
           "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 
@@ -128,9 +128,9 @@ def read_baseline(path: str | Path) -> Baseline:
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
     try:
-        return Baseline(report_from_dict(document, file), site_rules, kernel_rules)
+        return Baseline(report_from_dict(document, file, "baseline"), site_rules, kernel_rules)
     except InputError as error:
-        raise InputError(error.what.replace("the report", "the baseline"), AGAIN, file) from None
+        raise InputError(error.what, AGAIN, file) from None
 
 
 def _whole(kernel: dict[str, Any]) -> dict[str, Any]:

@@ -235,8 +235,8 @@ def together(sites: tuple[Site, ...]) -> Site | None:
         known = [getattr(site, name) for site in sites]
         figures[name] = None if None in known else max(known)
     status = max((site.status for site in sites), key=_SUREST_FIRST.index)
-    reason = next((site.reason for site in sites if site.status is status), "")
-    return replace(sites[0], **figures, status=status, reason=reason, conditions=(), trips=())
+    first = next(site for site in sites if site.status is status)
+    return replace(sites[0], **figures, status=status, reason=first.reason, reason_kind=first.reason_kind, why=first.why, conditions=(), trips=())
 
 
 def _settled(site: Site, name: str) -> int | None:
@@ -326,7 +326,7 @@ def _surely_conflicts(site: Site) -> bool:
 # --- JSON -----------------------------------------------------------------------------------
 
 _FIGURES = ("id", "opcode", "status", "requests", "wavefronts", "ideal", "excess", "ways", "bounds",
-            "per_request", "line_class_max", "lines", "reason")
+            "per_request", "line_class_max", "lines", "reason", "reason_kind")
 
 
 def _kernel_dict(entry: KernelDiff) -> dict[str, Any]:

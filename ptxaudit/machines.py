@@ -321,6 +321,10 @@ def _generic_by_name(name: str) -> Machine:
 
 # --- by name --------------------------------------------------------------------------------
 
+class NoSuchMachine(InputError):
+    """A name that no machine has."""
+
+
 @lru_cache(maxsize=1024)
 def get(name: str) -> Machine:
     """The machine of a name or an architecture; the same object each time.
@@ -339,7 +343,7 @@ def get(name: str) -> Machine:
     if plain in _KEPLER_ARCHS or plain == "kepler":
         raise InputError(f"{name} has two bank modes, which the program chooses when it runs",
                          "say which: kepler-4byte (the default mode) or kepler-8byte")
-    raise InputError(f"no machine is called {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…")
+    raise NoSuchMachine(f"no machine is called {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…")
 
 
 def names() -> tuple[str, ...]:

@@ -23,19 +23,18 @@ from ptxaudit.lanes.result import KernelResult, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.machine_model import Counted
 from ptxaudit.machines import Machine
-from ptxaudit.render.words import listing
+from ptxaudit.reasons import Kind, Reason, several
 from ptxaudit.signature import numbered_name
 from ptxaudit.status import Status
 from ptxaudit.symbols import symbols_of
 from ptxaudit.work import BLOCK, INSTRUCTION, Account, Exhausted
 
-_NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is told
+_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)        # unknown, whatever is told
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
 _OF_DATA = ("global", "generic")
 POINTER_BYTES = 8
-MOST_POINTERS = 3            # that a reason names
 ASKING = "looking for what to tell"
 HINTS_SHARE = 1 / 30         # of the account, for hints at data: thousands of sites of one kernel would take minutes
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
@@ -59,17 +58,14 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if site.status is Status.DATA_DEPENDENT and (pointers := asking.data_of(site.index)):
-        named = ", ".join(f"--param {name}=@FILE" for name in pointers[:MOST_POINTERS])
-        return replace(site, reason=f"{site.reason}; the data can be told ({named})")
-    if site.status is not Status.UNKNOWN or any(sign in site.reason for sign in _NO_QUESTION):
+        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_TOLD, given=(pointers,))))
+    if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
     asks = () if access is None else asking.of(site.index)
     if not asks:
         return site
-    names, options = zip(*asks)
-    verb = "is" if len(names) == 1 else "are"
-    reason = f"depends on {listing(list(names))}, which {verb} not told ({', '.join(options)}): {site.reason}"
+    reason = Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason)
     if machine.rule(access).count.what is Counted.LINES:        # no counter sees its wavefronts: there is no range of them
         return replace(site, reason=reason)
     return replace(site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes))

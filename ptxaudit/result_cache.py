@@ -4,9 +4,8 @@
     value = the kernels found in it, as they stand in the report
 
 Only for files whose content is everything that decides: PTX and compiled code. A CUDA source is compiled
-each time, since what it includes may have changed. Nothing is kept of a file with a problem, of a kernel
-whose time ran out, or under options that cannot be written down; a value is used only if the source files
-whose lines it shows are the same as then. `--no-cache` leaves all of it aside.
+each time, since what it includes may have changed. Nothing is kept of a file with a problem, or under options
+that cannot be written down; a value is used only if the source files whose lines it shows are the same as then. `--no-cache` leaves all of it aside.
 
 It is kept in the user's cache folder, which only the user can read: values are pickled.
 """
@@ -117,8 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _keepable(part: Part) -> bool:
-    sites = (site for kernel in part.kernels for site in kernel.sites)
-    return not part.failed and not part.problems and not any("budget" in site.reason for site in sites)
+    return not part.failed and not part.problems
 
 
 def _sources(part: Part) -> Iterator[str]:

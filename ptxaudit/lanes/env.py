@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Address, Const, Function, Operand, Special
+from ..reasons import Kind
 from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
 
@@ -101,7 +102,7 @@ class Environment:
             return self.special(source.name, source.bits)
         if isinstance(source, Address):
             return self.address(source)
-        return opaque(source.bits, Lost(source.reason))
+        return opaque(source.bits, Lost(Kind.NOT_EXPRESSED, given=(source.reason,)))
 
     def address(self, a: Address) -> Value:
         if a.space == "param":
@@ -146,7 +147,7 @@ class Environment:
         if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
             return self._cluster(stem, d)
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            return opaque(32, Lost(f"%{name} is not known before the run"))
+            return opaque(32, Lost(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an H200).
         return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
 

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ..ir import Const, Function, Instruction
 from ..quiet import no_collection
+from ..reasons import Kind, Reason, several
 from ..symbols import NOTHING_TOLD, symbols_of
 from ..work import DEFAULT_BUDGET, Account, Exhausted
 from .clusters import clustered
@@ -93,21 +94,20 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
         if graph.block_of[i] in hidden:
-            reason = f"a call that is not followed may lead there: {graph.loose_call.text.strip()}"
-            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
             continue
         if graph.block_of[i] not in graph.reachable:
-            listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
             continue
         try:
             access = banks.classify(site.opcode, _added(function, i))
             access = _varied(access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None))
         except InputError as error:
-            listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, error.what)), evidence="by rule")
             continue
-        reason = site.unscored or machine.refusal(access)
-        if reason:
-            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+        said = site.unscored or machine.refusal(access)
+        if said:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule")
             if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
                 counted[i] = access
         else:
@@ -139,7 +139,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
     if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
-    return replace(known, status=Status.EXACT, reason="", wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
+    return replace(known, status=Status.EXACT, reason=None, wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
                    bounds=(wavefronts, wavefronts), evidence="measured")
 
 
@@ -181,8 +181,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
         return replace(simulated, formula=inferred.formula)
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
-            return replace(simulated, reason=f"{simulated.reason}; {inferred.reason}", per_request=widest, formula=inferred.formula)
-        apart = simulated.reason and simulated.reason != inferred.reason
-        return replace(inferred, reason=f"{simulated.reason}; {inferred.reason}") if apart else inferred
+            return replace(simulated, reason=several(simulated.reason, inferred.reason), per_request=widest, formula=inferred.formula)
+        return replace(inferred, reason=several(simulated.reason, inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
-    return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))
+    return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))

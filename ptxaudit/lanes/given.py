@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Address, Const, Op, Reg, Unknown
+from ..reasons import Kind
 from ..work import INSTRUCTION, Account
 from .value import DTYPES, Lost, Value, words_at
 
@@ -61,11 +62,10 @@ class Given:
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
-            return Value(out, poison=np.ones((1, 1), bool), why=Lost(
-                "loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", index, True)) if changed else None
+            return Value(out, poison=np.ones((1, 1), bool), why=Lost(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        return Value(out, poison=poison, why=None if poison is None else Lost("loaded from outside of the buffers that are told", index, True))
+        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.LOADED_OUTSIDE, index))
 
 
 def given(graph: Graph, env: Environment, pointed, variables, account: Account) -> Given:

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..graph import END, Graph, opaque_load
 from ..ir import Control, Function
+from ..reasons import Kind, one_of_each
 from ..reducible import reducible
 from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
@@ -32,7 +33,7 @@ from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
 from .shape import is_two_dimensional, shaped_sites
-from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
+from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
 
@@ -70,12 +71,14 @@ class Mark:
 class Question:
     """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. twins: access -> the
     first copy of the same instruction, which answers for all. named: an access that answers -> what the caller calls it.
+    origin: for each instruction what the caller calls it; None: the same.
     """
 
     paths: Paths
     accesses: dict
     twins: dict[int, int]
     named: dict[int, int]
+    origin: list[int] | None = None
 
 
 def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], account: Account) -> Inference:
@@ -95,7 +98,7 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         shaped = frozenset() if batches[0].shape_known else _shaped(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account)), batches[0].assumed)
+    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
 
 
 def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
@@ -114,6 +117,8 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
                 out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
+        if question.origin is not None and out[name].reason is not None:
+            out[name] = replace(out[name], reason=out[name].reason.moved(question.origin))
     return out
 
 
@@ -133,23 +138,23 @@ def _with_single_entries(question: Question, account: Account) -> Question:
         first.setdefault(question.twins[old], i)
     accesses = {i: question.accesses[old] for i, old in origin.items()}
     return Question(_paths(split.function, split.graph.apart, accesses, account), accesses,
-                    {i: first[question.twins[old]] for i, old in origin.items()}, {i: old for old, i in first.items()})
+                    {i: first[question.twins[old]] for i, old in origin.items()}, {i: old for old, i in first.items()}, split.origin)
 
 
 @dataclass(frozen=True)
 class Observed:
     """seen: an access that answers -> its requests in all batches of rows. left: those of which these are not all, because the
-    account did not pay for more. failure: why nothing is known of any ("" otherwise)."""
+    account did not pay for more. failure: why nothing is known of any."""
 
     seen: dict[int, list[Seen]]
     left: dict[int, Exhausted]
-    failure: str
+    failure: Lost | None
 
 
 def _observed(question: Question, batches: list[Rows], account: Account) -> Observed:
     seen: dict[int, list[Seen]] = defaultdict(list)
     left: dict[int, Exhausted] = {}
-    failure = ""
+    failure: Lost | None = None
     carried = question.paths.carried() if question.paths.order is not None else None
     for rows in batches:
         interpreter = Interpreter(question.paths, rows, question.accesses, account)
@@ -188,7 +193,7 @@ class Interpreter:
         self._begun: list = []                   # the element of the order that is being run
         self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
-        self.failure = ""                        # why nothing is known of any site
+        self.failure: Lost | None = None         # why nothing is known of any site
         self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)      # block -> (from where, state)s that arrived
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
         self.branches = Branches()
@@ -209,7 +214,7 @@ class Interpreter:
         registers = Registers(self.rows.env.rows)
         start = State(registers, self.rows.env.exists)
         if self.paths.order is None:
-            self.failure = "control flow that is not reducible to loops"
+            self.failure = Lost(Kind.IRREDUCIBLE)
             return
         self.incoming[0].append((-2, start))
         for element in self._rest:
@@ -243,7 +248,7 @@ class Interpreter:
             return
         loop = self.paths.loop(head, body)
         if any(b != head and self.incoming.get(b) for b in loop.inside):
-            self.failure = "a loop with several entries"
+            self.failure = Lost(Kind.SEVERAL_ENTRIES, self.graph.starts[head])
             for b in loop.inside:
                 self.incoming.pop(b, None)
             return
@@ -403,8 +408,7 @@ class Interpreter:
     def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
         causes = [self.causes[b] for b in loop.forks if b in self.causes]
-        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[loop.head] - 1,
-                   any(c.data for c in causes))
+        why = Lost(Kind.LOOP_LEFT_APART, self.graph.ends[loop.head] - 1, cause=next((c for c in causes if c.data), causes[0] if causes else None))
         for b in loop.targets:
             states = self.incoming.get(b, ()) if b not in loop.inside else ()
             for i, (source, state) in enumerate(states):
@@ -455,7 +459,7 @@ class Interpreter:
         """Lanes that name different masks go on apart."""
         if not is_uniform(view.read(instruction.control.selector)):
             state.exact = False
-            state.doubts += (one_doubt(f"the masks named at {instruction.text.strip()}", instruction.index),)
+            state.doubts += (one_of_each(Kind.MASKS_NAMED, instruction.index),)
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
@@ -533,7 +537,7 @@ class Interpreter:
             if part.mask.any():
                 self._go(block, start, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
-        why = Lost(f"changed by {control.callee or 'a routine'}, which is called from several places", self.graph.ends[block] - 1)
+        why = Lost(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
         forget_local(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
@@ -581,7 +585,7 @@ class Interpreter:
             self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
 
     def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
-        value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
+        value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
             self.branches.put(block, "apart")
@@ -672,7 +676,7 @@ class Interpreter:
         """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all together)."""
         d, ways = self.paths.dominators.get(block), self.paths.between(block)
         stay = ways - {d}
-        return tuple(self.causes.get(b) or one_doubt("a branch that is not decided", self.graph.ends[b] - 1) for b in sorted(ways - {block})
+        return tuple(self.causes.get(b) or one_of_each(Kind.BRANCH_OPEN, self.graph.ends[b] - 1) for b in sorted(ways - {block})
                      if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in stay)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
@@ -694,7 +698,7 @@ class Interpreter:
                     values[name] = a if a is not None else b
                 continue
             if a.base.dtype != b.base.dtype:
-                values[name] = opaque(a.bits, Lost(f"{name} has two widths"))
+                values[name] = opaque(a.bits, Lost(Kind.TWO_WIDTHS, given=(name,)))
             elif same(a, b):
                 continue
             elif exclusive:
@@ -713,7 +717,7 @@ class Interpreter:
         if apart:
             return lanes_that_agree(name, a, b, doubts)
         if a.poison is not None or b.poison is not None:
-            return opaque(a.bits, because(a, b) or Lost(f"{name} takes one of two values"))
+            return opaque(a.bits, because(a, b) or Lost(Kind.ONE_OF_TWO, given=(name,)))
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
@@ -722,7 +726,7 @@ class Interpreter:
             return lanes_that_agree(name, a, b, doubts)
         difference = squeeze(affine.subtract(a, b))
         if difference.valid is not None:
-            return opaque(a.bits, Lost(f"{name} takes one of two values"))
+            return opaque(a.bits, Lost(Kind.ONE_OF_TWO, given=(name,)))
         if difference.uniform:
             low = high = None
             if not difference.terms and difference.base.size == 1:
@@ -733,7 +737,7 @@ class Interpreter:
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))
             return affine.add(b, affine.scale(unknown(u), difference.base))
-        return opaque(a.bits, Lost(f"{name} takes one of two values"))
+        return opaque(a.bits, Lost(Kind.ONE_OF_TWO, given=(name,)))
 
 
 def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:

@@ -19,19 +19,19 @@ from functools import cached_property, partial
 import numpy as np
 
 from .. import banks
+from ..ir import Function
+from ..reasons import Kind, Reason, several
 from ..records import record
 from ..work import BLOCK, REQUEST, Account
 from .env import LANES
 from .formula import formula
-from .record import SiteRecord
+from .record import SiteRecord, rule_range
 from .result import Case, SiteResult, Status
 from .tabulate import Counted, NoFigure, Observation, place_of, scored
-from .value import Lost
+from .value import Uniform
 
 OWN_FORMULA = "each site's own"
-BY_SHAPE = "depends on the block's shape, which is not told (--block)"
 CONCLUDING = "concluding from requests"
-MOST_NAMED = 3               # reasons that one sentence names
 
 
 @record
@@ -62,9 +62,9 @@ class _Range:
 
 @record
 class _Doubts:
-    """Why lanes that may take part may also not: the reasons in words; data: one of them is loaded data."""
+    """Why lanes that may take part may also not; data: one of the reasons is loaded data."""
 
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     data: bool
 
 
@@ -72,7 +72,7 @@ class _Doubts:
 class _Bounds:
     """A request that has no figure: only the range that its lanes allow, and why."""
 
-    reason: str
+    reason: Reason
     status: Status
     low: int
     high: int
@@ -93,7 +93,8 @@ class _Found:
 
     ranges: dict[str, _Range] = field(default_factory=dict)        # group -> figures
     cases: list[Case] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
+    unknowns: list[Uniform] = field(default_factory=list)             # that multiply the lane
+    reasons: list[Reason] = field(default_factory=list)
     bounded: list[tuple[str, _Bounds]] = field(default_factory=list)  # by group
     inexact: list[_Doubts] = field(default_factory=list)
     patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
@@ -109,9 +110,9 @@ class Conclusions:
     outlive this: it tells them apart by their identity.)
     """
 
-    def __init__(self, machine, account: Account):
-        """account: pays for the scoring."""
-        self.machine, self.account = machine, account
+    def __init__(self, machine, account: Account, function: Function):
+        """account: pays for the scoring. function: the one whose sites these are."""
+        self.machine, self.account, self.function = machine, account, function
         self._answers: dict[tuple, SiteResult] = {}                # by what was seen, told apart by identity
         self._concluded: dict[tuple, SiteResult] = {}              # by what was asked, told apart by its figures
         self._requests: dict[tuple, _Bounds | Counted] = {}
@@ -132,23 +133,23 @@ class Conclusions:
         if answer is None:
             answer = self._answers[question] = self._conclusion(index, access, seen, shaped, shift)
         first = seen[0].observation if answer.formula else None
-        return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset))
+        return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function))
 
     def _conclusion(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         here = [s for s in seen if not _global_only(s.observation)]
         if seen and not here:
-            return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_SHARED), evidence=machine.evidence(access))
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
         if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
-            return SiteResult(index, Status.CONDITIONAL, f"{BY_SHAPE}: no lane of the shapes taken here reaches it",
+            return SiteResult(index, Status.CONDITIONAL, Reason(Kind.NO_SHAPE_REACHES),
                               per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
                               conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
         if not here:
-            return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NO_LANE), evidence=machine.evidence(access))
         if not taking_part:
-            return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
+            return SiteResult(index, Status.INVARIANT, Reason(Kind.NO_LANE_TAKES_PART), per_request=(0, 0),
                               ideal_per_request=(0, 0), evidence="by rule")
         asked, exact = [], True
         for s in taking_part:
@@ -172,8 +173,8 @@ class Conclusions:
             return None
         doubts = self._doubts.get(id(o.doubts))
         if doubts is None:
-            every = o.doubts or (Lost("branches on the way here"),)
-            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(d.reason for d in every)), any(d.data for d in every))
+            every = o.doubts or (Reason(Kind.BRANCHES),)
+            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(every)), any(d.data for d in every))
         return doubts
 
     def _request(self, access, s: Seen, shift: int, exact: bool) -> _Bounds | Counted:
@@ -225,7 +226,10 @@ def _added_up(asked: list[_Asked], main: str) -> _Found:
         found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, t.line_class_max if t.uncounted else None)
         cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
-        found.reasons += [r for r in dict.fromkeys((request.reason, requests.loose)) if r and r not in found.reasons]
+        if request.unknown is not None and request.unknown not in found.unknowns:
+            found.unknowns.append(request.unknown)
+        if requests.loose is not None and requests.loose not in found.reasons:
+            found.reasons.append(requests.loose)
         found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
     return found
 
@@ -248,8 +252,7 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
                      evidence=record.evidence if record is not None else machine.evidence(access),
                      ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
     if found.uncounted:
-        reason = "cp.async.cg: no counter sees its wavefronts; line_class_max tells its cost"
-        return answer(Status.BOUNDED, "; ".join([reason, *found.reasons]), line_class_max=main.lines_high)
+        return answer(Status.BOUNDED, several(Reason(Kind.COPY_LINE_CLASS), _dependence(found)), line_class_max=main.lines_high)
     low, high = main.low, main.high
     if found.inexact and low is not None:
         low = min(low, banks.bounds(machine, access, 1, 1)[0])
@@ -259,19 +262,19 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
     if without_figure:
         return _open_answer(answer, without_figure, low, high, shaped, found)
     if found.cases:
-        return answer(Status.CONDITIONAL, _dependence(found.reasons), per_request=_hull(low, high, found), conditions=tuple(found.cases))
+        return answer(Status.CONDITIONAL, _dependence(found), per_request=_hull(low, high, found), conditions=tuple(found.cases))
     if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
-        reason = "; ".join([BY_SHAPE, *([_mask_words(found.inexact)] if found.inexact else [])])
+        reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
         return answer(Status.CONDITIONAL, reason, per_request=_hull(low, high, found), conditions=table)
-    if low == high and not found.reasons:
-        note = _mask_words(found.inexact) + ", which changes nothing for a request with an active lane" if found.inexact else ""
+    if low == high and not found.reasons and not found.unknowns:
+        note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
         return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(shown))
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
-        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_words(found.inexact), per_request=(low, high), conditions=cases)
-    reason = "; ".join(found.reasons) or machine.why_range(access) or "requests of this site differ"
+        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=(low, high), conditions=cases)
+    reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
     return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown))
 
 
@@ -286,15 +289,13 @@ def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds
     if status == Status.UNKNOWN and shaped and not unresolved >= set(found.ranges):
         table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                       for name, r in found.ranges.items())
-        return answer(Status.CONDITIONAL, f"{BY_SHAPE}; {worst.reason}", per_request=_hull(low, high, found), conditions=table)
+        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=_hull(low, high, found), conditions=table)
     return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else (low, high))
 
 
-def _dependence(reasons: list[str]) -> str:
-    """"depends on a, b"; what is a sentence of its own follows."""
-    sentences = [r for r in reasons if r.endswith("is not known")]
-    names = [r for r in reasons if r not in sentences]
-    return "; ".join([*(["depends on " + ", and ".join(names)] if names else []), *sentences])
+def _dependence(found: _Found) -> Reason | None:
+    """The unknowns that multiply the lane, and why else a range remains."""
+    return several(Reason(Kind.DEPENDS, unknowns=tuple(found.unknowns)) if found.unknowns else None, *found.reasons)
 
 
 def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
@@ -309,7 +310,6 @@ def _ways(patterns) -> int | None:
     return max(ways) if ways and min(ways) >= 0 else None
 
 
-def _mask_words(doubts: list[_Doubts]) -> str:
-    """What decides which lanes take part, in words: the first few reasons."""
-    names = list(dict.fromkeys(reason for d in doubts for reason in d.reasons))
-    return "which lanes take part depends on " + "; ".join(names[:MOST_NAMED])
+def _mask_reason(doubts: list[_Doubts], kind: Kind = Kind.LANES) -> Reason:
+    """What decides which lanes take part."""
+    return Reason(kind, given=tuple(dict.fromkeys(reason for d in doubts for reason in d.reasons)))

@@ -17,8 +17,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..ir import Op
+from ..reasons import Kind
 from .affine import (
-    add, derived, fit, from_data, give_up, invert, multiply, scale, shift_right, short, sign_extend, subtract, zero_extend,
+    add, derived, fit, from_data, give_up, invert, multiply, scale, shift_right, short, sign_extend, subtract, unknowns_of, zero_extend,
 )
 from .bits import bitwise, shake
 from .comparisons import apart_by_less_than_half, compare
@@ -322,8 +323,8 @@ def _add3_carry(values, bits: int):
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
-        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, "an unknown carry"))
-    lost = give_up(values, 1, "the carry of a sum with unknowns")
+        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, Kind.UNKNOWN_CARRY))
+    lost = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
     spans = [lane_spans(v) for v in (a, b, c)]
     if bits < 64 and None not in spans and in0.known and in1.known:
         more = in0.base.astype(np.int64) + in1.base
@@ -455,7 +456,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
             same_everywhere = derived(op.name, values, op.bits, op.attrs)
             if same_everywhere is not None:
                 return same_everywhere
-        return opaque(op.bits, because(*values) or Lost(f"no meaning for {op.name}", index))
+        return opaque(op.bits, because(*values) or Lost(Kind.NO_MEANING, index, (op.name,)))
     if op.name in _STRICT:
         for v in values:
             if v.poison is EVERYWHERE:
@@ -480,7 +481,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         if row.undefined is not None:
             bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
             if bad.any():
-                return Value(out, poison=bad, why=Lost(f"{op.name} without a defined result", index))
+                return Value(out, poison=bad, why=Lost(Kind.UNDEFINED, index, (op.name,)))
         return tuple(map(Value, out)) if isinstance(out, tuple) else Value(out)
     if numbers:
         return _poisoned(row, op, values, index)
@@ -492,7 +493,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         if row.results == 1:
             out = derived(op.name, values, bits, op.attrs)
         if out is None:
-            out = give_up(values, bits, f"{op.name} on values that are not known", index)
+            out = give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
     return out
 
 
@@ -510,7 +511,7 @@ def _lane_by_lane(row, op: Op, values, index):
     out = row.run(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
-    why = because(*values) or Lost(f"{op.name} on values that are not known", index, from_data(*values))
+    why = because(*values) or Lost(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
     return tuple(Value(o, poison=lost, why=why) for o in out) if isinstance(out, tuple) else Value(out, poison=lost, why=why)
 
 

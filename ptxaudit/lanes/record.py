@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
+from ..reasons import Kind, Reason, first_of, several
 from ..work import REQUEST, Account, elements
 from .result import Case, Pattern
 
@@ -34,6 +35,12 @@ def ranges(numbers: list[int]) -> str:
         else:
             runs.append([n, n])
     return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
+
+
+def rule_range(machine, access) -> Reason | None:
+    """Why a machine's rule gives a range for requests of an access; None where it does not."""
+    said = machine.why_range(access)
+    return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
 
 
 @dataclass
@@ -78,13 +85,8 @@ class SiteRecord:
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0            # issues of a generic access to other memory
-    doubt: str = ""               # why the counts are not exact; "" = they are
-    doubt_data: bool = False
-    faults: bool = False          # an address that no access of this width may have
-    lost: str = ""                # why addresses are not known; "" = they are
-    lost_index: int = -1
-    lost_data: bool = False
-    lost_requests: int = 0
+    doubt: Reason | None = None   # why the counts are not exact; None = they are
+    lost: Reason | None = None    # why addresses are not known; None = they are
     maybe: bool = False           # whether lanes take part is not known for some requests
     lost_low: int = 0
     lost_high: int = 0
@@ -92,7 +94,7 @@ class SiteRecord:
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)      # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
-    loose: str = ""               # why a range remains although the addresses are known up to a shift
+    loose: Reason | None = None   # why a range remains although the addresses are known up to a shift
     evidence: str = "measured"
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
@@ -170,29 +172,32 @@ class SiteRecord:
         for t in ([int(trip[0])] if (trip == trip[0]).all() else np.unique(trip)):
             self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
 
-    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool) -> None:
+    @property
+    def faults(self) -> bool:
+        """An address is one that no access of this width may have."""
+        return self.doubt is not None and self.doubt.of_kind(Kind.MISALIGNED)
+
+    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason) -> None:
         """Requests with known lanes whose addresses are not known."""
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
-        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.lost = first_of(self.lost, reason)
         self.many_trips = True
         lanes = active.sum(axis=1)
         for count in np.unique(lanes[some]):
             low, high = banks.bounds(self.machine, self.access, int(count), int(count))
             blocks = int(weights[lanes == count].sum())
-            self.lost_requests += blocks
             self.lost_low += low * blocks
             self.lost_high += high * blocks
             least, most = self.lost_each or (low, high)
             self.lost_each = min(least, low), max(most, high)
 
-    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool,
-                  most: np.ndarray | None = None) -> None:
+    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None) -> None:
         """Requests of which is known which lanes may take part, not which do. most: (n,) what each may cost."""
         self.requests += int(weights.sum())
         self.maybe = True
-        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.lost = first_of(self.lost, reason)
         self.many_trips = True
         if self.access.unscored:
             return
@@ -220,7 +225,7 @@ class SiteRecord:
                 try:
                     self._flush(part)
                 except InputError as error:            # the launch would fault there: this site alone has no figure
-                    self.doubt, self.faults = self.doubt or f"{error.what}: the hardware faults", True
+                    self.doubt = several(self.doubt, Reason(Kind.MISALIGNED, given=(error.what,)))
 
     def _flush(self, entries: list) -> None:
         addresses = np.concatenate([e[0] for e in entries])
@@ -262,7 +267,7 @@ class SiteRecord:
         shift = self.machine.invariant_shift(self.access)
         scores = self._by_rule(addresses, active, sources, filled)
         if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
-            self.loose = self.loose or "which lanes write zeros, which count for no line, is not known: `lines` is the most"
+            self.loose = self.loose or Reason(Kind.ZERO_LANES)
         loose = steps < shift
         if not loose.any() and not words.any():
             return scores
@@ -274,7 +279,7 @@ class SiteRecord:
             apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
             s = self._by_rule(apart, active[rows], None if sources is None else sources[rows], None if filled is None else filled[rows])
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
-                self.loose = self.loose or "which lanes share a word is not known"
+                self.loose = self.loose or Reason(Kind.SAME_WORDS)
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
         residues: dict[int, list[int]] = {}
         def put(residue, lo, hi, best):
@@ -293,11 +298,11 @@ class SiteRecord:
                 ways[rows] = np.maximum(ways[rows], s.ways)
                 if lines is not None:
                     if not self.loose and (lines[rows] != s.lines).any():
-                        self.loose = f"the place of the array modulo {shift} bytes is not known"
+                        self.loose = Reason(Kind.BASE, given=(shift,))
                     lines[rows] = np.maximum(lines[rows], s.lines)
                     lines_ideal[rows] = np.minimum(lines_ideal[rows], s.lines_ideal)
         if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
-            self.loose = self.loose or f"the place of the array modulo {shift} bytes is not known"
+            self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
             for residue, (lo, hi, best) in residues.items():
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
@@ -388,5 +393,5 @@ class Nowhere:
 
     record: SiteRecord
 
-    def add(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool, times: int = 1) -> None:
-        self.record.add_lost(active, weights * times, reason, index, data)
+    def add(self, active: np.ndarray, weights: np.ndarray, reason: Reason, times: int = 1) -> None:
+        self.record.add_lost(active, weights * times, reason)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..reasons import Reason, exhausted
 from ..status import Status
 from ..work import Exhausted
 
@@ -47,7 +48,7 @@ class SiteResult:
 
     index: int
     status: Status
-    reason: str = ""
+    reason: Reason | None = None
     requests: int | None = None
     active_requests: int | None = None
     wavefronts: int | None = None
@@ -76,11 +77,6 @@ class KernelResult:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
-def out_of_budget(spent: Exhausted) -> str:
-    """Why an analysis was not finished, and what to do."""
-    return f"budget: {spent.what} takes more than {spent.limit:,} {spent.unit}; a larger --budget gives it more"
-
-
 def unfinished(index: int, spent: Exhausted) -> SiteResult:
     """A site of which the analysis was not finished."""
-    return SiteResult(index, Status.UNKNOWN, out_of_budget(spent), evidence="by rule")
+    return SiteResult(index, Status.UNKNOWN, exhausted(spent), evidence="by rule")

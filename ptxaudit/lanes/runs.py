@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..reasons import Kind, Reason, exhausted, first_of, several
 from ..work import Account, Exhausted
 from . import tables
 from .cells import GRAIN
 from .env import LANES
-from .record import SiteRecord
+from .record import SiteRecord, rule_range
 from .repeat import Unsafe
-from .result import SiteResult, Status, out_of_budget, unfinished
+from .result import SiteResult, Status, unfinished
 from .rows import environment, three
 from .shadow import MOST_CELLS
 from .simulate import MAX_ROWS, NeedBlocks, Simulation, TooManyRows
@@ -59,14 +60,14 @@ def _with_tables(function, graph, launch, machine, facts, accesses, twins, befor
         plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, account)
         if plan is None:
             return {}
-        if isinstance(plan, str):
+        if isinstance(plan, Reason):
             raise Unsafe(plan)
         with account.part(TABLES_SHARE) as some:
             found = _trusting(lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins, some, plan)[0], plan)
     except Exhausted:
         return {}
     except Unsafe as unsafe:
-        return {i: replace(before[i], reason=f"{before[i].reason}; what it reads from shared memory is not followed: {unsafe}")
+        return {i: replace(before[i], reason=several(before[i].reason, Reason(Kind.NOT_FOLLOWED, cause=unsafe.reason)))
                 for i in accesses if before[i].status in (Status.DATA_DEPENDENT, Status.UNKNOWN) and before[i].reason}
     return {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED) or r.requests is not None or before[i].requests is None}
 
@@ -116,13 +117,13 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
         except NeedBlocks as need:
             dims |= need.dimensions
         except (Exhausted, TooManyRows) as stop:
-            why = out_of_budget(stop) if isinstance(stop, Exhausted) else f"the launch has more than {MAX_ROWS:,} kinds of warps"
+            why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
             if plan is not None:
                 raise Unsafe(why) from None
             left = frozenset(graph.cfg) if simulation is None or next(batches, None) is not None else simulation.unfinished()
             for i in accesses:
                 if graph.block_of[i] in left:
-                    records[i].doubt = records[i].doubt or why
+                    records[i].doubt = first_of(records[i].doubt, why)
             return records, False
 
 
@@ -161,15 +162,15 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         if record.doubt or record.maybe:
             return SiteResult(index, Status.UNKNOWN, record.doubt or record.lost)
         if not record.requests:
-            return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence="by rule")
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence="by rule")
         return SiteResult(index, Status.UNKNOWN, requests=record.requests, active_requests=record.active_requests)
     record.flush()
     if record.doubt:
-        status = Status.DATA_DEPENDENT if record.doubt_data else Status.UNKNOWN
+        status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
         return SiteResult(index, status, record.doubt)
     t = record.totals()
     if record.requests == 0:
-        return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=t.evidence)
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=t.evidence)
     common = dict(requests=record.requests + record.elsewhere, evidence=t.evidence,
                   active_requests=None if record.maybe else record.active_requests + record.elsewhere,
                   patterns=record.patterns(), trips=record.trip_table())
@@ -177,7 +178,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
     if record.lost:
         low, high = t.low + record.lost_low, t.high + record.lost_high
-        status = Status.DATA_DEPENDENT if record.lost_data else Status.BOUNDED
+        status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
         if record.lost_each is not None and not t.uncounted:
@@ -186,17 +187,15 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)
     if t.uncounted:
-        reason = "cp.async.cg: no counter sees its wavefronts; `lines` tells its cost"
-        if record.loose:
-            reason += f"; {record.loose}"
+        reason = several(Reason(Kind.COPY_LINES), record.loose)
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
                           lines_ideal=t.lines_ideal, **common)
     if record.residues:
         return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=t.ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)
     if t.low != t.high or record.loose:
-        reason = record.loose or record.machine.why_range(record.access) or "the rule gives a range for this request"
+        reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
         return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
                           per_request=per, ideal_per_request=ideal_per, **common)
-    return SiteResult(index, Status.EXACT, "", wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,
+    return SiteResult(index, Status.EXACT, wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,
                       bounds=(t.low, t.high), per_request=per, ideal_per_request=ideal_per, **common)

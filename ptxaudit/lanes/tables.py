@@ -20,6 +20,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
+from ..reasons import Kind, Reason
 from ..work import INSTRUCTION, Account
 from . import affine, given, operations
 from .effects import View
@@ -54,10 +55,10 @@ class Plan:
     distrusted: frozenset[int] = frozenset()
 
 
-def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Plan | str | None:
+def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Plan | Reason | None:
     """What to follow so that the accesses at `roots` (and whether those at `whether` run) may be known.
 
-    env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared memory that can be known; text: why that is not followed.
+    env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared memory that can be known; a reason: why that is not followed.
     """
     told = env.facts.memory is not None
     first = graph.slice(roots, told, whether, account, SharedWrites())
@@ -70,10 +71,10 @@ def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Pl
     if not valued:
         return None
     if graph.loose_call is not None:
-        return f"{graph.loose_call.text.strip()} is not followed"
+        return Reason(Kind.CALL_NOT_FOLLOWED, graph.loose_call.index)
     astray = next((i for i in running if _astray(i)), None)
     if astray is not None:
-        return f"where or when {astray.opcode} writes is not known"
+        return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
     part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes)

@@ -29,6 +29,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from ..reasons import Reason, sentence
+
 DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
@@ -63,16 +65,7 @@ class Uniform:
         return hash(self.name)          # keys nest deeply, and names tell most unknowns apart
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why a value is opaque: the reason in words, and the index of the instruction (-1: none).
-
-    data: the cause is loaded data (as against something the analysis cannot do).
-    """
-
-    reason: str
-    index: int = -1
-    data: bool = False
+Lost = Reason                    # why a value is opaque
 
 
 class Value:
@@ -113,7 +106,7 @@ class Value:
         if self.valid is not None:
             text += f" (mod 2^{self.valid})"
         if self.poison is not None:
-            text += f" [opaque: {self.why.reason if self.why else '?'}]"
+            text += f" [opaque: {sentence(self.why) or '?'}]"
         return f"Value({text})"
 
 
@@ -290,9 +283,8 @@ def because(*values: Value) -> Lost | None:
             if v.why.data:
                 return v.why
             first = first or v.why
-    if first is not None and any(u.data for v in values for u, _ in v.terms):
-        return replace(first, data=True)
-    return first
+    told_by_data = next((u for v in values for u, _ in v.terms if u.data), None) if first is not None else None
+    return first if told_by_data is None else first.beside(told_by_data)
 
 
 def modulo(value: Value, zeros: int, why: Lost) -> Value:

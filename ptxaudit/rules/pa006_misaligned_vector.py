@@ -14,24 +14,20 @@ What to do
 import re
 from collections.abc import Iterator
 
-from ptxaudit.findings import Certainty, Finding, Place
+from ptxaudit.findings import Certainty, Finding
+from ptxaudit.reasons import Kind
 from ptxaudit.report import Report, Site
 from ptxaudit.rules import Example, Rule
 
-SENTENCE = "is not a multiple of"           # what the score says of a misaligned address
+MISALIGNED = Kind.MISALIGNED.text
 _TERM = re.compile(r"(?:(\d+)\*)?([A-Za-z_%][\w.%$]*|\([^()]*\))")
 VECTOR = 8                                  # bytes from which on an access is one of several words
 
 
 def check(report: Report) -> Iterator[Finding]:
-    kernels = {kernel.name: kernel for kernel in report.kernels}
-    for problem in report.problems:
-        if SENTENCE in problem.what and problem.kernel:
-            place = Place(problem.file or "", problem.line, problem.column)
-            yield Finding("PA006", problem.what, kernels.get(problem.kernel), place=place)
     for kernel in report.kernels:
         for site in kernel.sites:
-            if SENTENCE in site.reason:
+            if site.why is not None and any(why.kind == MISALIGNED for why in site.why.walk()):
                 yield Finding("PA006", f"{site.opcode}: {site.reason}", kernel, site)
             elif unknown := _unaligned_term(site):
                 what = f"{site.opcode}: its address moves by {unknown}, which may not be a multiple of {site.width}"

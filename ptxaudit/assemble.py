@@ -129,13 +129,16 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
         ideal_per_request=span(result.ideal_per_request),
         excess_per_request=excess_per_request(result),
         line_class_max=result.line_class_max,
+        line_class_proved=result.line_class_proved,
         lines=result.lines,
+        lines_proved=result.lines_proved,
         lines_ideal=result.lines_ideal,
         evidence=result.evidence,
         formula=result.formula,
         conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
         trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
         consecutive=consecutive(result.patterns, width),
+        unaligned=result.unaligned,
         lane_step=lane_step(result.patterns),
     )
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
 from ptxaudit.collect import Part, Progress, silent
+from ptxaudit.faults import fault
 from ptxaudit.inputs import Content
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
@@ -59,6 +60,8 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                 machine = machine_for(kernel, options)
                 prepared = _prepared(module, kernel, machine, options)
                 function, flow = prepared.function, prepared.flow
+                if prepared.spent is not None:             # its sites are told as unknown; those of what it calls are not
+                    part.add_problem(fault(prepared.spent), content.path, kernel.name)
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
                 aligned = _aligned(function, options.assume, positions)
@@ -77,13 +80,14 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
 
 @record
 class _Prepared:
-    """What all launches of a kernel share. spent: what was not finished of it: then there are the kernel's own
-    instructions, in one block."""
+    """What all launches of a kernel share. spent: what was not finished of it; whole: the function and its graph were, else
+    there are the kernel's own instructions, in one block."""
 
     function: ir.Function
     flow: graph.Graph
-    local: tuple[LocalAccess, ...]
+    local: tuple[LocalAccess, ...] = ()
     spent: Exhausted | None = None
+    whole: bool = True
 
 
 def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine, options: Options) -> _Prepared:
@@ -92,9 +96,12 @@ def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine,
     try:
         function = spread(link(module, kernel, account), machine.fragments)
         flow = graph.build(function, account)
+    except Exhausted as spent:
+        return _Prepared(kernel, graph.flat(kernel), (), spent, whole=False)
+    try:
         return _Prepared(function, flow, lane_indexed(function, flow))
     except Exhausted as spent:
-        return _Prepared(kernel, graph.flat(kernel), (), spent)
+        return _Prepared(function, flow, (), spent)
 
 
 def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | None, aligned: dict[str, int], options: Options) -> KernelResult:
@@ -102,7 +109,7 @@ def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | N
     function, flow = prepared.function, prepared.flow
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    if prepared.spent is not None:
+    if prepared.spent is not None and not prepared.whole:
         return lanes.not_begun(function, prepared.spent)
     account = Account.for_budget(options.budget)
     result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), account=account)

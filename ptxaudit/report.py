@@ -187,7 +187,9 @@ class Site:
     ideal_per_request: Span | None = None
     excess_per_request: Span | None = None
     line_class_max: int | None = None
+    line_class_proved: int | None = None
     lines: int | None = None
+    lines_proved: int | None = None
     lines_ideal: int | None = None
     evidence: str = "measured"
     formula: str = ""
@@ -196,6 +198,7 @@ class Site:
     pairs_with: str | None = None
     pairing: Pairing | None = None
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
+    unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
 
     @property

@@ -177,11 +177,12 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
             high = inferred.per_request[1] * (simulated.requests if active is None else active)
             if simulated.bounds is not None:
                 low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
-            return replace(simulated, bounds=(low, high), per_request=inferred.per_request, formula=inferred.formula)
-        return replace(simulated, formula=inferred.formula)
+            return replace(simulated, bounds=(low, high), per_request=inferred.per_request, ideal_per_request=inferred.ideal_per_request,
+                           formula=inferred.formula, unaligned=inferred.unaligned)
+        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
-            return replace(simulated, reason=several(simulated.reason, inferred.reason), per_request=widest, formula=inferred.formula)
+            return replace(simulated, reason=several(simulated.reason, inferred.reason), per_request=widest, formula=inferred.formula, unaligned=inferred.unaligned)
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))

@@ -27,11 +27,12 @@ from .env import LANES
 from .formula import formula
 from .record import SiteRecord, rule_range
 from .result import Case, SiteResult, Status
-from .tabulate import Counted, NoFigure, Observation, place_of, scored
-from .value import Uniform
+from .tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
+from .value import EVERYWHERE, Uniform, array_zeros
 
 OWN_FORMULA = "each site's own"
 CONCLUDING = "concluding from requests"
+PLACES = frozenset(("shared", "variable", "pointer", "window"))        # unknowns that say where an array lies
 
 
 @record
@@ -50,14 +51,16 @@ class _Range:
     high: int | None = None
     ideal_low: int | None = None
     ideal_high: int | None = None
+    lines_low: int | None = None
     lines_high: int | None = None
 
-    def put(self, low: int | None, high: int | None, ideal_low: int | None, ideal_high: int | None, lines_high: int | None = None) -> None:
+    def put(self, low: int | None, high: int | None, ideal_low: int | None, ideal_high: int | None, lines_low: int | None = None,
+            lines_high: int | None = None) -> None:
         """Widens them by those of one more request; None: it has no such figure."""
         pick = lambda a, b, f: b if a is None else a if b is None else f(a, b)
         self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
         self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
-        self.lines_high = pick(self.lines_high, lines_high, max)
+        self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
 
 
 @record
@@ -98,6 +101,7 @@ class _Found:
     bounded: list[tuple[str, _Bounds]] = field(default_factory=list)  # by group
     inexact: list[_Doubts] = field(default_factory=list)
     patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
+    ways: int = 0                    # the most of any lane group of the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
 
@@ -131,7 +135,7 @@ class Conclusions:
                                           for s in seen for o in (s.observation,)])
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._answers[question] = self._conclusion(index, access, seen, shaped, shift)
+            answer = self._answers[question] = replace(self._conclusion(index, access, seen, shaped, shift), unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
         return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function))
 
@@ -224,7 +228,10 @@ def _added_up(asked: list[_Asked], main: str) -> _Found:
         found.record = found.record or requests
         found.uncounted = found.uncounted or t.uncounted
         found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
-        here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, t.line_class_max if t.uncounted else None)
+        of_lines = (t.line_class_each, t.line_class_max) if t.uncounted else (None, None)
+        here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *of_lines)
+        if one.group == main:
+            found.ways = -1 if t.ways < 0 or found.ways < 0 else max(found.ways, t.ways)
         cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
         if request.unknown is not None and request.unknown not in found.unknowns:
             found.unknowns.append(request.unknown)
@@ -243,19 +250,34 @@ def _global_only(o: Observation) -> bool:
     return not o.base.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.base.terms)
 
 
+def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
+    """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None where an address
+    is not known."""
+    names: dict[str, None] = {}
+    for o in (s.observation for s in seen):
+        value = o.base
+        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()) or value.valid is not None and 1 << value.valid < access.align:
+            return None
+        names.update((u.name, None) for u, c in value.terms if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align)
+    return tuple(names)
+
+
 def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteResult:
     """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
+    one_lane = banks.bounds(machine, access, 1, 1)[0]
+    groups = tuple(found.ranges) if shaped else (first,)
+    without = {group for group, _ in found.bounded}
     answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown,
                      evidence=record.evidence if record is not None else machine.evidence(access),
-                     ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
+                     ideal_per_request=None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None))
     if found.uncounted:
-        return answer(Status.BOUNDED, several(Reason(Kind.COPY_LINE_CLASS), _dependence(found)), line_class_max=main.lines_high)
+        return _of_lines(answer, groups, shaped, found)
     low, high = main.low, main.high
     if found.inexact and low is not None:
-        low = min(low, banks.bounds(machine, access, 1, 1)[0])
+        low = min(low, one_lane)
         if access.address_lanes is not None:       # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
     without_figure = [bounds for group, bounds in found.bounded if group == first]
@@ -269,13 +291,33 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
         return answer(Status.CONDITIONAL, reason, per_request=_hull(low, high, found), conditions=table)
     if low == high and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
-        return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(shown))
+        return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(found))
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
         return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=(low, high), conditions=cases)
     reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
-    return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown))
+    return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(found))
+
+
+def _ideals(ranges: list[_Range], one_lane: int | None) -> tuple[int, int] | None:
+    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take part: with fewer
+    of them more may be merged."""
+    if any(r.ideal_low is None for r in ranges):
+        return None
+    low, high = min(r.ideal_low for r in ranges), max(r.ideal_high for r in ranges)
+    return low if one_lane is None else min(low, one_lane), high
+
+
+def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: _Found) -> SiteResult:
+    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least; neither where
+    another request has none."""
+    without = [bounds for group, bounds in found.bounded if group in groups]
+    reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
+    if without:
+        return answer(Status.BOUNDED, reason)
+    low, high = (pick(getattr(found.ranges[group], name) for group in groups) for pick, name in ((min, "lines_low"), (max, "lines_high")))
+    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else min(low, 1) if found.inexact else low)
 
 
 def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shaped: bool,
@@ -304,10 +346,9 @@ def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
     return min([low, *(r.low for r in ranges_)]), max([high, *(r.high for r in ranges_)])
 
 
-def _ways(patterns) -> int | None:
-    """The most ways of any request; None where one has no such figure."""
-    ways = [p.ways for p in patterns]
-    return max(ways) if ways and min(ways) >= 0 else None
+def _ways(found: _Found) -> int | None:
+    """The most ways of any request, if all its lanes take part; None where one has no such figure."""
+    return found.ways if found.ways > 0 and not found.bounded else None
 
 
 def _mask_reason(doubts: list[_Doubts], kind: Kind = Kind.LANES) -> Reason:

@@ -45,11 +45,13 @@ def rule_range(machine, access) -> Reason | None:
 
 @dataclass
 class Totals:
-    """Sums over scored requests."""
+    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines, lines_low: so with
+    k; line_class_max: of any request at most, line_class_low: of some request at least, line_class_each: of each at least."""
 
     low: int = 0
     high: int = 0
     ideal: int = 0
+    ideal_most: int = 0
     ways: int = 0
     per_low: int | None = None
     per_high: int | None = None
@@ -57,14 +59,18 @@ class Totals:
     ideal_high: int | None = None
     lines: int = 0
     lines_ideal: int = 0
+    lines_low: int = 0
     line_class_max: int = 0
+    line_class_low: int = 0
+    line_class_each: int | None = None
     uncounted: bool = False       # cp.async.cg: no counter sees its wavefronts
     evidence: str = "measured"
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """The fields of `banks.Scores` that are used here, combined over residues of the base."""
+    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least and the most
+    that it may be; lines, lines_low: so."""
 
     low: np.ndarray
     high: np.ndarray
@@ -73,6 +79,16 @@ class _Scores:
     lines: np.ndarray | None
     lines_ideal: np.ndarray | None
     evidence: str
+    ideal_most: np.ndarray
+    lines_low: np.ndarray | None
+
+    @classmethod
+    def of(cls, scores) -> _Scores:
+        """Copies, to be changed."""
+        arrays = {name: value if value is None else np.array(value)
+                  for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal") for value in (getattr(scores, name),)}
+        least = scores.lines if scores.lines_low is None else scores.lines_low
+        return cls(**arrays, evidence=scores.evidence, ideal_most=np.array(scores.ideal), lines_low=None if least is None else np.array(least))
 
 
 @dataclass
@@ -245,8 +261,7 @@ class SiteRecord:
                     self.trips[t][1] += int((scores.low[part] * w).sum())
                     self.trips[t][2] += int((scores.ideal[part] * w).sum())
             at += n
-        lines = getattr(scores, "lines", None)
-        lines_ideal = getattr(scores, "lines_ideal", None)
+        of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
         for i in range(len(weights)):
             key = (addresses[i].tobytes(), active[i].tobytes(), None if sources is None else sources[i].tobytes(),
                    None if filled is None else filled[i].tobytes())
@@ -255,7 +270,7 @@ class SiteRecord:
                 self.scored[key] = [
                     addresses[i], active[i], None if sources is None else sources[i], int(weights[i]),
                     int(scores.low[i]), int(scores.high[i]), int(scores.ideal[i]), int(scores.ways[i]),
-                    None if lines is None else int(lines[i]), None if lines_ideal is None else int(lines_ideal[i])]
+                    *(None if one is None else int(one[i]) for one in of_lines), int(scores.ideal_most[i])]
             else:
                 slot[3] += int(weights[i])
         self.evidence = scores.evidence
@@ -269,11 +284,10 @@ class SiteRecord:
         if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
         loose = steps < shift
+        out = _Scores.of(scores)
         if not loose.any() and not words.any():
-            return scores
-        low, high, ideal, ways = (np.array(x) for x in (scores.low, scores.high, scores.ideal, scores.ways))
-        lines = None if scores.lines is None else np.array(scores.lines)
-        lines_ideal = None if scores.lines_ideal is None else np.array(scores.lines_ideal)
+            return out
+        low, high, ideal, ideal_most, ways = out.low, out.high, out.ideal, out.ideal_most, out.ways
         if words.any():
             rows = np.flatnonzero(words)
             apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
@@ -281,6 +295,7 @@ class SiteRecord:
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
                 self.loose = self.loose or Reason(Kind.SAME_WORDS)
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
+            ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
         residues: dict[int, list[int]] = {}
         def put(residue, lo, hi, best):
             old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
@@ -294,19 +309,20 @@ class SiteRecord:
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
-                ideal[rows] = np.minimum(ideal[rows], s.ideal)
+                ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
                 ways[rows] = np.maximum(ways[rows], s.ways)
-                if lines is not None:
-                    if not self.loose and (lines[rows] != s.lines).any():
+                if out.lines is not None:
+                    if not self.loose and (out.lines[rows] != s.lines).any():
                         self.loose = Reason(Kind.BASE, given=(shift,))
-                    lines[rows] = np.maximum(lines[rows], s.lines)
-                    lines_ideal[rows] = np.minimum(lines_ideal[rows], s.lines_ideal)
+                    out.lines[rows] = np.maximum(out.lines[rows], s.lines)
+                    out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)
+                    out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
         if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
             self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
             for residue, (lo, hi, best) in residues.items():
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
-        return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+        return out
 
     def _by_rule(self, addresses, active, sources, filled):
         self.account.spend(REQUEST + len(addresses), SCORING)
@@ -341,21 +357,24 @@ class SiteRecord:
 
     def _summed(self) -> Totals:
         t = Totals(evidence=self.evidence)
-        for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
+        for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal, lines_low, ideal_most in self.scored.values():
             if low < 0:
                 t.uncounted = True
             t.low += low * count
             t.high += high * count
             t.ideal += ideal * count
+            t.ideal_most += ideal_most * count
             t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
             t.per_low = low if t.per_low is None else min(t.per_low, low)
             t.per_high = high if t.per_high is None else max(t.per_high, high)
             t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
-            t.ideal_high = ideal if t.ideal_high is None else max(t.ideal_high, ideal)
+            t.ideal_high = ideal_most if t.ideal_high is None else max(t.ideal_high, ideal_most)
             if lines is not None:
                 t.lines += lines * count
                 t.lines_ideal += lines_ideal * count
-                t.line_class_max = max(t.line_class_max, lines)
+                t.lines_low += lines_low * count
+                t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
+                t.line_class_each = lines_low if t.line_class_each is None else min(t.line_class_each, lines_low)
         return t
 
     def patterns(self, most: int = 8) -> tuple[Pattern, ...]:

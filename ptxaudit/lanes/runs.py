@@ -186,16 +186,18 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)
+    common["unaligned"] = ()
+    ideal = t.ideal if t.ideal == t.ideal_most else None
     if t.uncounted:
         reason = several(Reason(Kind.COPY_LINES), record.loose)
-        return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
-                          lines_ideal=t.lines_ideal, **common)
+        return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, line_class_proved=t.line_class_low, lines=t.lines,
+                          lines_proved=t.lines_low, lines_ideal=t.lines_ideal, **common)
     if record.residues:
-        return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=t.ideal, per_request=per,
+        return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)
     if t.low != t.high or record.loose:
         reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
-        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=t.ideal, ways=None,
+        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high), ideal=ideal, ways=None,
                           per_request=per, ideal_per_request=ideal_per, **common)
     return SiteResult(index, Status.EXACT, wavefronts=t.low, ideal=t.ideal, excess=t.low - t.ideal, ways=t.ways,
                       bounds=(t.low, t.high), per_request=per, ideal_per_request=ideal_per, **common)

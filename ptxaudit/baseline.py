@@ -31,9 +31,10 @@ AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 
 # Of a site: what diff and the rules compare; what is absent is null, as in a report.
 _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
-         "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "line_class_proved", "lines", "lines_proved", "lines_ideal", "consecutive")
-_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "", "evidence": "measured", "formula": "",
-          "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+         "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "line_class_proved", "lines",
+         "lines_proved", "lines_ideal", "consecutive")
+_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "",
+          "evidence": "measured", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
 SITE, KERNEL = 0, 1          # of what `rules_of` tells
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 
@@ -41,7 +42,8 @@ _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "sh
 # --- the file -------------------------------------------------------------------------------
 
 def baseline_json(report: Report) -> str:
-    """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that may ("open")."""
+    """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that may
+    ("open")."""
     findings = find(report)
     certain, possible = (rules_of(f for f in findings if f.certain is sure) for sure in (True, False))
     found = lambda kind, of: {"rules": certain[kind][id(of)], "open": possible[kind][id(of)]}
@@ -49,7 +51,8 @@ def baseline_json(report: Report) -> str:
     for kernel in report.kernels:
         head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | found(KERNEL, kernel)
         head["input"] = _portable(kernel.input)
-        sites = ",\n".join("      " + json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in kernel.sites)
+        lines = (json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in kernel.sites)
+        sites = ",\n".join(f"      {line}" for line in lines)
         local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
         fields = json.dumps(head, ensure_ascii=False)[1:-1]
         kernels.append(f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n     ]}}')
@@ -124,8 +127,9 @@ def read_baseline(path: str | Path) -> Baseline:
         what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
         raise InputError(f'{what}; this version reads "{SCHEMA}"', AGAIN, file)
     try:
-        site_rules, site_open = (tuple(tuple(_rules(site, key) for site in kernel["sites"]) for kernel in data["kernels"]) for key in ("rules", "open"))
-        kernel_rules, kernel_open = (tuple(_rules(kernel, key) for kernel in data["kernels"]) for key in ("rules", "open"))
+        given, keys = data["kernels"], ("rules", "open")
+        site_rules, site_open = (tuple(tuple(_rules(site, key) for site in kernel["sites"]) for kernel in given) for key in keys)
+        kernel_rules, kernel_open = (tuple(_rules(kernel, key) for kernel in given) for key in keys)
         kernels = [_whole(kernel) for kernel in data["kernels"]]
         document = {"schema": "ptxaudit/report/1", "tool": data["tool"], "inputs": [], "problems": [], "kernels": kernels}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -179,23 +183,22 @@ class Ratchet:
     def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
         """Raises InputError where the two are of different instruction sets."""
         old = baseline.report.kernels
-        of_sites, open_sites = (
-            {(rule, id(site)): site for kernel, sites in zip(old, rules, strict=True) for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
-            for rules in (baseline.site_rules, baseline.site_open))
-        proved = frozenset(key for key, site in of_sites.items() if key[0] not in CONFLICTS or above_ideal(site)[0] > 0)     # older files tell them all as one
-        of_kernels, open_kernels = (Counter((id(kernel), rule) for kernel, found in zip(old, rules, strict=True) for rule in found)
-                                    for rules in (baseline.kernel_rules, baseline.kernel_open))
+        of_sites, open_sites = (_by_site(old, found) for found in (baseline.site_rules, baseline.site_open))
+        proved = frozenset(key for key, site in of_sites.items() if key[0] not in CONFLICTS or above_ideal(site)[0] > 0)
+        left = frozenset((*open_sites, *(of_sites.keys() - proved)))         # older files tell both as one
+        of_kernels, open_kernels = (
+            Counter((id(kernel), rule) for kernel, found in zip(old, rules, strict=True) for rule in found)
+            for rules in (baseline.kernel_rules, baseline.kernel_open))
         inputs = tuple(entry.path for entry in report.inputs)
         isas = frozenset(kernel.isa for kernel in report.kernels)
         if isas and old and not isas & {kernel.isa for kernel in old}:
             known, now = (("PTX", "machine code") if "sass" in isas else ("machine code", "PTX"))
             raise InputError(f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
                              "audit with the --isa that the baseline was written with, or write it again")
-        return Ratchet(diff_reports(baseline.report, report), proved, frozenset((*open_sites, *(of_sites.keys() - proved))), of_kernels, open_kernels,
-                       inputs, isas, whole)
+        return Ratchet(diff_reports(baseline.report, report), proved, left, of_kernels, open_kernels, inputs, isas, whole)
 
     def is_open(self, site: Site, judged: Judgement, of: Callable[[Site], Judgement]) -> bool:
-        """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges a site by the limit."""
+        """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the limit."""
         change = self._changes.get(id(site))
         if change is None or change.verdict in (Verdict.NEW, Verdict.WORSE):
             return True
@@ -213,7 +216,8 @@ class Ratchet:
         return "more than in the baseline" if any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes) else ""
 
     def knows(self, finding: Finding) -> bool:
-        """Whether the baseline has the same finding, of the same site and as grave: what it could not judge it does not know to be so."""
+        """Whether the baseline has the same finding, of the same site and as grave: what it could not judge it does not
+        know to be so."""
         if finding.site is None:
             key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
             return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
@@ -262,6 +266,12 @@ class Ratchet:
 
     def _old_kernel(self, kernel: Kernel) -> int:
         return self._partners[id(kernel)]
+
+
+def _by_site(kernels: tuple[Kernel, ...], rules: tuple[tuple[tuple[str, ...], ...], ...]) -> dict[tuple[str, int], Site]:
+    """(rule, id() of a site) -> the site, of all rules by kernel and site."""
+    return {(rule, id(site)): site for kernel, sites in zip(kernels, rules, strict=True)
+            for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
 
 
 def _worse(change: Change, site: Site) -> tuple[str, bool] | None:

@@ -6,8 +6,8 @@
 
     against((0, 7), 8) satisfied         against((0, 7), 4) open         against((4, None), 4) violated
 
-The gate, the rules and the baseline judge by these. Both ends are proved: what rests on an assumption, as the figures of the
-block shapes that are tried where none is told, has none.
+The gate, the rules and the baseline judge by these. Both ends are proved: what rests on an assumption, as the figures
+of the block shapes that are tried where none is told, has none.
 """
 
 from __future__ import annotations
@@ -94,10 +94,14 @@ def total_excess(site: Site) -> Interval:
     span = _proved(site)
     if span is not None and span.high == 0:
         return (0, 0)
-    by_sums = (0, None) if site.bounds is None or site.ideal is None else tuple(max(0, end - site.ideal) for end in site.bounds)
-    by_requests = NOTHING_PROVED if span is None else ((site.active_requests or 0) * span.low, None if site.requests is None else site.requests * span.high)
-    highs = [high for _, high in (by_sums, by_requests) if high is not None]
-    return (max(by_sums[0], by_requests[0]), min(highs, default=None))
+    lows, highs = [0], []
+    if site.bounds is not None and site.ideal is not None:
+        lows.append(site.bounds[0] - site.ideal)
+        highs.append(max(0, site.bounds[1] - site.ideal))
+    if span is not None:
+        lows.append((site.active_requests or 0) * span.low)
+        highs += [] if site.requests is None else [site.requests * span.high]
+    return (max(lows), min(highs, default=None))
 
 
 def lines_excess(site: Site) -> Interval:

@@ -3,9 +3,9 @@
     report  ──find──▶  Finding("PA001", "31 excess wavefronts …", kernel, site, certain), …
             ──fold──▶  Folded(the worst of them, sites=16, launches=2), …
 
-A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and *unknown* where nothing is
-proved of what the rule is about: only the first fails a build by itself. A place that a rule is about and has no finding
-for is proved to keep to it.
+A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and *unknown* where nothing
+is proved of what the rule is about: only the first fails a build by itself. A place that a rule is about and has no
+finding for is proved to keep to it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Place:
 class Finding:
     """One rule at one place. what: a sentence without a full stop.
 
-    kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the source,
-    with its inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
+    kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the
+    source, with its inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
     that permits it.
     """
 

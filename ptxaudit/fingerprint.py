@@ -1,13 +1,14 @@
 """What this tool is made of here, as one text: two that are equal find the same in the same file.
 
-    of_tool()  ->  "5b0c…"      its own code and grammars, Python, the libraries that it computes with, the vendor's programs
+    of_tool()  ->  "5b0c…"      its own code and grammars, Python, the libraries that it computes with, the programs
 
-It is a digest of contents, so that a copy elsewhere has the same one. To read a hundred megabytes for each audit would take longer
-than what is kept saves: the digest is kept itself, under the *stamps* of all files, which the file system changes with
-each write (time of modification and of the last change, size, inode). A stamp that is as young as a write could be that
-came after it is not relied on.
+It is a digest of contents, so that a copy elsewhere has the same one. To read a hundred megabytes for each audit would
+take longer than what is kept saves: the digest is kept itself, under the *stamps* of all files, which the file system
+changes with each write (time of modification and of the last change, size, inode). A stamp that is as young as a write
+could be that came after it is not relied on.
 
-There is none once a file of the package, or a library, has been written to since the process began: what runs may be the old text.
+There is none once a file of the package, or a library, has been written to since the process began: what runs may be
+the old text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent
 CODE = (".py", ".json", ".jinja", ".lark")
 NO_CODE = ("__pycache__", "nvrtc_include", "nvrtc_host")      # headers of CUDA sources, of which nothing is kept
-LIBRARIES = {"numpy": "numpy", "lark": "lark", "networkx": "networkx", "elftools": "pyelftools"}      # module -> distribution
+LIBRARIES = {"numpy": "numpy", "lark": "lark", "networkx": "networkx", "elftools": "pyelftools"}      # by module
 PROGRAMS = ("nvdisasm", "cuobjdump", "ptxas")
 GRAIN = 2_000_000_000            # ns: the coarsest clock of a file system that is in use
 READ_AT_ONCE = 1 << 20
@@ -87,29 +88,39 @@ def of_package(folder: Path = PACKAGE) -> dict[str, Stamp]:
 
 
 def _of_code() -> dict[str, Stamp]:
-    """The files that decide what is computed, with their stamps: of the package, the grammars, and one of each library."""
+    """The files that decide what is computed, with their stamps: the package's, the grammars, and one of each library."""
     return of_package() | {file: stamp(file) for file in (*map(str, resources.grammars()), *_markers())}
 
 
 def of_tool(kept: MutableMapping[str, str]) -> str | None:
-    """The digest; None where the code has changed since the process began. kept: where digests are kept from one process to the next."""
+    """The digest; None where the code has changed since the process began. kept: where digests are kept from one process
+    to the next."""
     code = _of_code()
     if code != AT_START:
         return None
     around = (sys.version, sys.byteorder, platform.machine())
-    own = _kept(kept, code, lambda: _digest([(_name(file), content(file)) for file in sorted(code)], [(name, _version(name)) for name in LIBRARIES.values()]), around)
-    return _digest(around, own, [_of_programs(kept, kind) for kind in PROGRAMS], [tool.version for tool in _found("nvrtc")])
+    own = _kept(kept, code, lambda: _of_contents(code), around)
+    libraries = [tool.version for tool in _found("nvrtc")]
+    return _digest(around, own, [_of_programs(kept, kind) for kind in PROGRAMS], libraries)
+
+
+def _of_contents(files: Iterable[str]) -> str:
+    versions = [(name, _version(name)) for name in LIBRARIES.values()]
+    return _digest([(_name(file), content(file)) for file in sorted(files)], versions)
 
 
 def _of_programs(kept: MutableMapping[str, str], kind: str) -> list[object]:
-    """The program that is run where none is named, by its content; the others, of which there may be a gigabyte, by path and stamp."""
+    """The program that is run where none is named, by its content; the others, of which there may be a gigabyte, by path
+    and stamp."""
     paths = [os.path.realpath(tool.path) for tool in _found(kind)]
-    return [kind, *(_kept(kept, {path: stamp(path)}, lambda path=path: content(path)) for path in paths[:1]), *((path, stamp(path)) for path in paths[1:])]
+    first = [_kept(kept, {path: stamp(path)}, lambda path=path: content(path)) for path in paths[:1]]
+    return [kind, *first, *((path, stamp(path)) for path in paths[1:])]
 
 
-def _kept(kept: MutableMapping[str, str], question: dict[str, Stamp], find: Callable[[], str], around: object = None) -> str:
-    """A digest of some files that is kept under their stamps, where none of them was written to so lately that another write could
-    leave its stamp as it is. around: what else decides it."""
+def _kept(kept: MutableMapping[str, str], question: dict[str, Stamp], find: Callable[[], str],
+          around: object = None) -> str:
+    """A digest of some files that is kept under their stamps, where none of them was written to so lately that another
+    write could leave its stamp as it is. around: what else decides it."""
     key = f"fingerprint:{_digest(around, sorted(question.items()))}"
     known = kept.get(key)
     if isinstance(known, str):

@@ -10,9 +10,9 @@ Whatever the limit, each site that it is about is
     passed          it is proved not to
     not judged      neither is: a warning, counted, and denied with --strict
 
-An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end does
-not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is told, proves
-nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these: k - 1 of a
+An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end
+does not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is
+told, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these: k - 1 of a
 request for the excess, k for the ways.
 
 What a comment in the source allows is not denied, and not part of a kernel's total. With a
@@ -78,9 +78,9 @@ class Standing(StrEnum):
 
 @record
 class Verdict:
-    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the places
-    that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could not be audited,
-    whose sites nobody knows."""
+    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
+    places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
+    not be audited, whose sites nobody knows."""
 
     denials: tuple[Denial, ...]
     standing: dict[Standing, int]
@@ -130,7 +130,8 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     certain = tuple(denial for denial in denials if denial.certain)
     possible = tuple(denial for denial in denials if not denial.certain)
     allowed = sum(finding.allowed is not None for finding in found)
-    verdict = Verdict(certain, dict(Counter(judging.standing.values())), len(report.sites), possible, allowed, len({(p.file, p.kernel) for p in report.problems}))
+    unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
+    verdict = Verdict(certain, dict(Counter(judging.standing.values())), len(report.sites), possible, allowed, unaudited)
     return replace(verdict, denials=(*certain, *possible), warnings=()) if strict else verdict
 
 
@@ -177,7 +178,8 @@ class _Judging:
             if finding.rule != limit.name:
                 continue
             known = self.ratchet is not None and self.ratchet.knows(finding)
-            standing = Standing.ALLOWED if finding.allowed else Standing.OPEN if not finding.certain else Standing.KNOWN if known else Standing.DENIED
+            judged = Judgement.VIOLATED if finding.certain else Judgement.OPEN
+            standing = Standing.ALLOWED if finding.allowed else _standing(judged, known)
             for place in (finding.site,) if finding.site is not None else finding.sites or (finding,):
                 self._put(place, standing)
             if finding.allowed is None and not known:
@@ -185,10 +187,11 @@ class _Judging:
 
     def _of_sites(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
         for site in kernel.sites:
-            judged = against(FIGURES[limit.name](site), limit.figure or 0)
-            known = judged is not Judgement.SATISFIED and self.ratchet is not None and not self.ratchet.is_open(site, judged, partial(_judged, limit))
+            judged = _judged(limit, site)
+            met = judged is not Judgement.SATISFIED
+            known = met and self.ratchet is not None and not self.ratchet.is_open(site, judged, partial(_judged, limit))
             self._put(site, Standing.ALLOWED if id(site) in allowed else _standing(judged, known))
-            if judged is not Judgement.SATISFIED and not known and id(site) not in allowed:
+            if met and not known and id(site) not in allowed:
                 yield _denial(limit, kernel, site, FIGURES[limit.name](site), judged)
 
     def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
@@ -211,7 +214,8 @@ class _Judging:
         limit = Limit(BASELINE)
         for site in self.report.sites:
             low, high = above_ideal(site)
-            self._put(site, Standing.ALLOWED if id(site) in allowed else Standing.PASSED if low == high else Standing.OPEN)
+            known = Standing.PASSED if low == high else Standing.OPEN
+            self._put(site, Standing.ALLOWED if id(site) in allowed else known)
         for kernel, site, what, certain in self.ratchet.worse():
             if id(site) not in allowed:
                 self._put(site, Standing.DENIED if certain else Standing.OPEN)
@@ -229,9 +233,12 @@ def _standing(judged: Judgement, known: bool) -> Standing:
 
 
 def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[int]:
-    """The sites, by their id(), that leave a total open, or would: those without an upper end; where there is none, those in a range."""
+    """The sites, by their id(), that leave a total open, or would: those without an upper end; where there is none, those
+    in a range."""
     without = {id(site) for site, (_, high) in counted if high is None}
-    return {id(site) for site, (low, high) in counted if low != high} if judged is Judgement.OPEN and not without else without
+    if without or judged is not Judgement.OPEN:
+        return without
+    return {id(site) for site, (low, high) in counted if low != high}
 
 
 def _judged(limit: Limit, site: Site) -> Judgement:
@@ -243,7 +250,8 @@ def _denial(limit: Limit, kernel: Kernel, site: Site | None, figure: Interval, j
     certain = judged is Judgement.VIOLATED
     what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
     if site is not None and site.line_class_max is not None:
-        what += f": its line classes, k = {site.line_class_max}" + ("" if site.line_class_proved == site.line_class_max else " at most")
+        at_most = "" if site.line_class_proved == site.line_class_max else " at most"
+        what += f": its line classes, k = {site.line_class_max}{at_most}"
     elif site is not None and not certain and site.reason:
         what += f": {site.reason}"
     return Denial(limit, kernel, site, what, certain)

@@ -60,7 +60,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                 machine = machine_for(kernel, options)
                 prepared = _prepared(module, kernel, machine, options)
                 function, flow = prepared.function, prepared.flow
-                if prepared.spent is not None:             # its sites are told as unknown; those of what it calls are not
+                if prepared.spent is not None:             # its sites are told as unknown; not those of what it calls
                     part.add_problem(fault(prepared.spent), content.path, kernel.name)
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
@@ -80,8 +80,8 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
 
 @record
 class _Prepared:
-    """What all launches of a kernel share. spent: what was not finished of it; whole: the function and its graph were, else
-    there are the kernel's own instructions, in one block."""
+    """What all launches of a kernel share. spent: what was not finished of it; whole: the function and its graph were,
+    else there are the kernel's own instructions, in one block."""
 
     function: ir.Function
     flow: graph.Graph
@@ -104,7 +104,8 @@ def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine,
         return _Prepared(function, flow, (), spent)
 
 
-def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | None, aligned: dict[str, int], options: Options) -> KernelResult:
+def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | None, aligned: dict[str, int],
+              options: Options) -> KernelResult:
     """The lane engine's answer, and what to tell where it has none."""
     function, flow = prepared.function, prepared.flow
     if launch is not None:

@@ -1,10 +1,10 @@
-"""Why something is not known: a kind out of one table, with what it is about. Words are made here, and nowhere looked into.
+"""Why something is not known: a kind out of one table, with what it is about.
 
-    Reason(Kind.NO_MEANING, 12, ("brev",))                       "no meaning for brev"
-    Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))         "whether it runs is not known: @%p1 bra L depends on loaded from memory"
+    Reason(Kind.NO_MEANING, 12, ("brev",))                    "no meaning for brev"
+    Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))      "whether it runs is not known: @%p1 bra L depends on …"
 
-What an answer is decided by is the kind, never its words: `sentence` makes them at the edge, from the kind's row in the table,
-with the instructions of the function at hand. To add a kind, add a row.
+What an answer is decided by is the kind, never its words: `sentence` makes them at the edge, from the kind's row in the
+table, with the instructions of the function at hand, and nobody looks into them. To add a kind, add a row.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Unknown(Protocol):
 
 
 class Row:
-    """words: a sentence with {at} the instruction's text, {cause}, {unknowns}, and otherwise the reason's arguments in order; or a
-    function that makes it. data: the cause is loaded data (as against something a launch tells, or the analysis cannot do).
-    names: of the arguments, for a function."""
+    """words: a sentence with {at} the instruction's text, {cause}, {unknowns}, and otherwise the reason's arguments in
+    order; or a function that makes it. data: the cause is loaded data (as against something a launch tells, or the
+    analysis cannot do). names: of the arguments, for a function."""
 
     def __init__(self, words: str | Callable[[Reason, Words], str], data: bool = False, names: tuple[str, ...] = ()):
         self.words, self.data = words, data
@@ -92,8 +92,19 @@ def _hint(reason: Reason, words: Words) -> str:
     return f"the data can be told ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
 
 
+def _cost_alike(reason: Reason, words: Words) -> str:
+    return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
+
+
 def _with_cause(text: str) -> Callable[[Reason, Words], str]:
-    return lambda reason, words: text.format(*reason.given) + (f": {words.cause(reason)}" if reason.cause is not None else "")
+    def words_of(reason: Reason, words: Words) -> str:
+        return text.format(*reason.given) + (f": {words.cause(reason)}" if reason.cause is not None else "")
+    return words_of
+
+
+def _read(text: str) -> Row:
+    """Of what was read back from shared memory."""
+    return Row(_with_cause(f"read from shared memory {text}"), data=True)
 
 
 class Kind(Enum):
@@ -102,7 +113,8 @@ class Kind(Enum):
     # what a register holds
     LOADED = Row("loaded from memory", data=True)
     LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
-    LOADED_WHERE_WRITTEN = Row("loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", data=True)
+    LOADED_WHERE_WRITTEN = Row("loaded from a told buffer that the kernel may write to "
+                               "(tell every pointer that it writes through)", data=True)
     LOADED_OUTSIDE = Row("loaded from outside of the buffers that are told", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
     CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
@@ -143,13 +155,13 @@ class Kind(Enum):
     ROUTINE = Row("changed by {callee}, which is called from several places")
 
     # what was read back from shared memory
-    READ_NEVER_WRITTEN = Row(_with_cause("read from shared memory where nothing known was written"), data=True)
-    READ_UNKNOWN_VALUE = Row(_with_cause("read from shared memory where a value was stored that is not known"), data=True)
-    READ_NO_ORDER = Row(_with_cause("read from shared memory where threads store different values in no order"), data=True)
-    READ_COPIED = Row(_with_cause("read from shared memory that an asynchronous copy fills"), data=True)
-    READ_AFTER_UNPLACED_STORE = Row(_with_cause("read from shared memory after a store whose place is not known"), data=True)
-    READ_BETWEEN_BARRIERS = Row(_with_cause("read from shared memory that another thread writes between the same barriers"), data=True)
-    READ_UNPLACED = Row(_with_cause("read from shared memory at a place that is not known"), data=True)
+    READ_NEVER_WRITTEN = _read("where nothing known was written")
+    READ_UNKNOWN_VALUE = _read("where a value was stored that is not known")
+    READ_NO_ORDER = _read("where threads store different values in no order")
+    READ_COPIED = _read("that an asynchronous copy fills")
+    READ_AFTER_UNPLACED_STORE = _read("after a store whose place is not known")
+    READ_BETWEEN_BARRIERS = _read("that another thread writes between the same barriers")
+    READ_UNPLACED = _read("at a place that is not known")
 
     # predicates, branches, addresses
     UNKNOWNS = Row("{unknowns}")
@@ -205,13 +217,14 @@ class Kind(Enum):
     IRREDUCIBLE = Row("control flow that is not reducible to loops")
     SEVERAL_ENTRIES = Row("a loop with several entries")
     BY_SHAPE = Row("depends on the block's shape, which is not told (--block)")
-    NO_SHAPE_REACHES = Row("depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it")
+    NO_SHAPE_REACHES = Row("depends on the block's shape, which is not told (--block): "
+                           "no lane of the shapes taken here reaches it")
     NEVER_SHARED = Row("a generic access that is never one of shared memory")
     NO_LANE = Row("no lane can reach it with what is told")
     NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")
     DEPENDS = Row(_depends)
     LANES = Row(_lanes)
-    LANES_COST_ALIKE = Row(lambda reason, words: _lanes(reason, words) + ", which changes nothing for a request with an active lane")
+    LANES_COST_ALIKE = Row(_cost_alike)
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_TOLD = Row(_hint, names=("pointers",))
     SEVERAL = Row(_parts)                                     # all of its parts
@@ -231,8 +244,8 @@ class Kind(Enum):
 
 @record
 class Reason:
-    """kind: see there. index: the instruction where knowledge was lost (-1: none). given: arguments, as the kind's row names them:
-    texts, numbers, or reasons; unknowns: numbers that it is about; cause: what it rests on.
+    """kind: see there. index: the instruction where knowledge was lost (-1: none). given: arguments, as the kind's row
+    names them: texts, numbers, or reasons; unknowns: numbers that it is about; cause: what it rests on.
 
     data: its kind, an unknown or a cause says that data which no one told decides.
     """
@@ -244,7 +257,8 @@ class Reason:
     cause: Reason | None = None
     data: bool = field(default=False, init=False, compare=False, repr=False)
 
-    def __init__(self, kind: Kind, index: int = -1, given: tuple = (), unknowns: tuple[Unknown, ...] = (), cause: Reason | None = None):
+    def __init__(self, kind: Kind, index: int = -1, given: tuple = (), unknowns: tuple[Unknown, ...] = (),
+                 cause: Reason | None = None):
         self.kind, self.index, self.given, self.unknowns, self.cause = kind, index, given, unknowns, cause
         self.data = kind.row.data or cause is not None and cause.data or any(u.data for u in unknowns) \
             or any(isinstance(one, Reason) and one.data for one in given)
@@ -261,7 +275,7 @@ class Reason:
         return Reason(self.kind, index, self.given, self.unknowns, self.cause)
 
     def moved(self, origin: list[int]) -> Reason:
-        """The same in a function of which this one's is a copy. origin: for each instruction of the copy the one it is of."""
+        """The same in a function of which this one's is a copy. origin: for each instruction of the copy its own."""
         given = tuple(one.moved(origin) if isinstance(one, Reason) else one for one in self.given)
         index = origin[self.index] if 0 <= self.index < len(origin) else self.index
         return Reason(self.kind, index, given, self.unknowns, self.cause and self.cause.moved(origin))
@@ -314,8 +328,9 @@ class Words:
         row = reason.kind.row
         if not isinstance(row.words, str):
             return row.words(reason, self)
-        given = {name: f"{one:,}" if isinstance(one, int) and one > 999 else one for name, one in zip(row.names, reason.given, strict=True)}
-        return row.words.format(at=self.at(reason.index), cause=self.cause(reason), unknowns=named(reason.unknowns), **given)
+        given = {name: f"{one:,}" if isinstance(one, int) else one for name, one in zip(row.names, reason.given, strict=True)}
+        around = {"at": self.at(reason.index), "cause": self.cause(reason), "unknowns": named(reason.unknowns)}
+        return row.words.format(**around, **given)
 
     def cause(self, reason: Reason) -> str:
         return self.of(reason.cause) if reason.cause is not None else "?"
@@ -328,7 +343,8 @@ class Words:
 
 def named(unknowns: Iterable[Unknown]) -> str:
     """Unknowns by their names; long ones are formulas."""
-    return ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…" for u in unknowns)
+    return ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
+                     for u in unknowns)
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:

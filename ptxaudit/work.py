@@ -6,10 +6,10 @@
         try_it(some)
     account.hold(size, "a local array")                # Exhausted for more bytes than are left
 
-A *step* is about the work of looking up one definition, or of visiting one edge of a graph. What takes longer takes as many
-steps as the table below says, and work on arrays takes their elements / ELEMENTS_PER_STEP more. The table was fitted to
-processor time: over 2,200 kernels of libraries, samples and measured launches, with and without a launch, a step is
-0.6 to 0.9 microseconds for half of them, 0.4 to 2 for nine in ten.
+A *step* is about the work of looking up one definition, or of visiting one edge of a graph. What takes longer takes as
+many steps as the table below says, and work on arrays takes their elements / ELEMENTS_PER_STEP more. The table was
+fitted to processor time: over 2,200 kernels of libraries, samples and measured launches, with and without a launch, a
+step is 0.6 to 0.9 microseconds for half of them, 0.4 to 2 for nine in ten.
 """
 
 from __future__ import annotations

@@ -270,7 +270,9 @@ def test_the_data_of_a_buffer_decide(here, audited):
 
 def test_what_steps_left_open_is_kept_too(here, audited):
     """One budget gives one answer."""
-    assert run("k.ptx", budget=1e-6) == run("k.ptx", budget=1e-6)
+    first = run("k.ptx", budget=1e-4)
+    assert {site.reason_kind for kernel in first.kernels for site in kernel.sites} == {"exhausted"}
+    assert run("k.ptx", budget=1e-4) == first
     assert audited == ["k.ptx"]
 
 

@@ -135,7 +135,8 @@ class Conclusions:
                                           for s in seen for o in (s.observation,)])
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._answers[question] = replace(self._conclusion(index, access, seen, shaped, shift), unaligned=_unaligned(access, seen))
+            answer = self._conclusion(index, access, seen, shaped, shift)
+            answer = self._answers[question] = replace(answer, unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
         return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function))
 
@@ -251,14 +252,18 @@ def _global_only(o: Observation) -> bool:
 
 
 def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
-    """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None where an address
-    is not known."""
+    """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None where an
+    address is not known."""
     names: dict[str, None] = {}
     for o in (s.observation for s in seen):
         value = o.base
-        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()) or value.valid is not None and 1 << value.valid < access.align:
+        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
             return None
-        names.update((u.name, None) for u, c in value.terms if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align)
+        if value.valid is not None and 1 << value.valid < access.align:
+            return None
+        for u, c in value.terms:
+            if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align:
+                names[u.name] = None
     return tuple(names)
 
 
@@ -270,9 +275,9 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
     one_lane = banks.bounds(machine, access, 1, 1)[0]
     groups = tuple(found.ranges) if shaped else (first,)
     without = {group for group, _ in found.bounded}
-    answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown,
-                     evidence=record.evidence if record is not None else machine.evidence(access),
-                     ideal_per_request=None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None))
+    ideals = None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None)
+    answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown, ideal_per_request=ideals,
+                     evidence=record.evidence if record is not None else machine.evidence(access))
     if found.uncounted:
         return _of_lines(answer, groups, shaped, found)
     low, high = main.low, main.high
@@ -301,8 +306,8 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
 
 
 def _ideals(ranges: list[_Range], one_lane: int | None) -> tuple[int, int] | None:
-    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take part: with fewer
-    of them more may be merged."""
+    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
+    part: with fewer of them more may be merged."""
     if any(r.ideal_low is None for r in ranges):
         return None
     low, high = min(r.ideal_low for r in ranges), max(r.ideal_high for r in ranges)
@@ -310,14 +315,16 @@ def _ideals(ranges: list[_Range], one_lane: int | None) -> tuple[int, int] | Non
 
 
 def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: _Found) -> SiteResult:
-    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least; neither where
-    another request has none."""
+    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least;
+    neither where another request has none."""
     without = [bounds for group, bounds in found.bounded if group in groups]
     reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
     if without:
         return answer(Status.BOUNDED, reason)
-    low, high = (pick(getattr(found.ranges[group], name) for group in groups) for pick, name in ((min, "lines_low"), (max, "lines_high")))
-    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else min(low, 1) if found.inexact else low)
+    ranges = [found.ranges[group] for group in groups]
+    low, high = min(r.lines_low for r in ranges), max(r.lines_high for r in ranges)
+    least = min(low, 1) if found.inexact else low
+    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
 
 
 def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shaped: bool,

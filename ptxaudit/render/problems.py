@@ -111,10 +111,12 @@ def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
         outcome += f", {verdict.allowed:,} allowed by comments"
     if problems:
         outcome += f", but {plural(problems, 'problem')} above: not everything was checked"
-    rest = f"; and none of {plural(verdict.unaudited, 'kernel or file', 'kernels or files')} that could not be audited" if verdict.unaudited else ""
+    rest = plural(verdict.unaudited, "kernel or file", "kernels or files")
+    rest = f"; and none of {rest} that could not be audited" if verdict.unaudited else ""
     if not verdict.concerned:
         return f"gate: {outcome}; there was no site to judge{rest}"
-    sites = plural(verdict.concerned, "site") + (f" concerned, of {verdict.sites:,}," if verdict.concerned < verdict.sites else "")
+    others = f" concerned, of {verdict.sites:,}," if verdict.concerned < verdict.sites else ""
+    sites = plural(verdict.concerned, "site") + others
     if not verdict.unjudged:
         return f"gate: {outcome}; all of {sites} could be judged{_counts(verdict, Standing.PASSED)}{rest}"
     denied = " and were denied (--strict)" if strict else "; --strict denies them"

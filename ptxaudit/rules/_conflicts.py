@@ -20,7 +20,8 @@ BYPASSING = frozenset(("cg", "BYPASS"))            # marks of an asynchronous co
 
 def bypasses(site: Site) -> bool:
     """cp.async.cg, which is of a rule of its own."""
-    return site.line_class_max is not None or site.access == "cp.async" and not BYPASSING.isdisjoint(site.opcode.split("."))
+    marked = not BYPASSING.isdisjoint(site.opcode.split("."))
+    return site.line_class_max is not None or site.access == "cp.async" and marked
 
 
 def concerned(accesses: frozenset[str], site: Site) -> bool:
@@ -40,7 +41,9 @@ def conflict(rule: str, kernel: Kernel, site: Site) -> Finding | None:
     """What is to be said of a site; None where it has no excess."""
     low, high = excess_of_request(site)
     certainty = certainty_of(site, low, high)
-    return certainty and Finding(rule, cost(site, certainty), kernel, site, certainty=certainty, weight=total_excess(site)[0] or low)
+    if certainty is None:
+        return None
+    return Finding(rule, cost(site, certainty), kernel, site, certainty=certainty, weight=total_excess(site)[0] or low)
 
 
 def cost(site: Site, certainty: Certainty) -> str:
@@ -48,8 +51,10 @@ def cost(site: Site, certainty: Certainty) -> str:
     why = f": {site.cause}" if site.cause and certainty is not Certainty.UNKNOWN else ""
     each, ideal = site.per_request, site.ideal_per_request
     if certainty is Certainty.UNKNOWN:
-        known = "" if each is None or ideal is None else f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
-        return f"{site.opcode}: its cost is not known{known}" + (f": {site.reason}" if site.reason else "")
+        told = f"{site.opcode}: its cost is not known"
+        if each is not None and ideal is not None:
+            told += f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
+        return told + (f": {site.reason}" if site.reason else "")
     if site.excess:
         factor = f"{site.wavefronts:,} wavefronts instead of {site.ideal:,}"
         ways = f", {site.ways}-way" if site.ways and site.ways > 1 else ""

@@ -30,7 +30,8 @@ def check(report: Report) -> Iterator[Finding]:
             low, high = lines_excess(site)
             certainty = certainty_of(site, low, high)
             if certainty is not None:
-                yield Finding("PA004", f"{site.opcode}: {_what(site)}", kernel, site, certainty=certainty, weight=total_above_ideal(site)[0])
+                yield Finding("PA004", f"{site.opcode}: {_what(site)}", kernel, site, certainty=certainty,
+                              weight=total_above_ideal(site)[0])
 
 
 def _what(site: Site) -> str:

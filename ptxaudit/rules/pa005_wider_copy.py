@@ -32,18 +32,34 @@ def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         for site in kernel.sites:
             if _is_narrow_copy(site) and site.consecutive is not False:
-                what = f"lanes copy {site.width} bytes each, next to each other; {WIDEST} bytes would take fewer instructions"
-                if site.consecutive:
-                    yield Finding("PA005", f"{site.opcode}: {what}", kernel, site)
-                else:
-                    yield Finding("PA005", f"{site.opcode}: whether {what}, is not known", kernel, site, certainty=Certainty.UNKNOWN)
+                yield _of_copy(kernel, site)
         for run, judged in _runs(kernel):
             first, total = run[0], sum(site.width or 0 for site in run)
-            what = f"{first.opcode}: {len(run)} {'conflicting ' if judged is VIOLATED else ''}accesses to neighbouring addresses could be one of {total} bytes"
+            could = f"accesses to neighbouring addresses could be one of {total} bytes"
             if judged is VIOLATED:
+                what = f"{first.opcode}: {len(run)} conflicting {could}"
                 yield Finding("PA005", what, kernel, first, weight=sum(total_excess(site)[0] for site in run))
-            else:
-                yield from (Finding("PA005", f"{what} if they conflict", kernel, site, certainty=Certainty.UNKNOWN) for site in run)
+                continue
+            what = f"{first.opcode}: {len(run)} {could} if they conflict"
+            yield from (Finding("PA005", what, kernel, site, certainty=Certainty.UNKNOWN) for site in run)
+
+
+def _of_copy(kernel: Kernel, site: Site) -> Finding:
+    what = f"lanes copy {site.width} bytes each, next to each other; {WIDEST} bytes would take fewer instructions"
+    if site.consecutive:
+        return Finding("PA005", f"{site.opcode}: {what}", kernel, site)
+    return Finding("PA005", f"{site.opcode}: whether {what}, is not known", kernel, site, certainty=Certainty.UNKNOWN)
+
+
+def _is_scalar(site: Site) -> bool:
+    return site.access in ("load", "store") and (site.width or WIDEST) < WIDEST
+
+
+def _lanes_apart(site: Site, total: int) -> bool | None:
+    """All lanes are multiples of so many bytes apart; None where their addresses are not known."""
+    if site.lane_step is None and site.consecutive is None:
+        return None
+    return (site.lane_step or 1) % total == 0
 
 
 def _is_narrow_copy(site: Site) -> bool:
@@ -51,30 +67,31 @@ def _is_narrow_copy(site: Site) -> bool:
 
 
 def _runs(kernel: Kernel) -> Iterator[tuple[Sequence[Site], Judgement]]:
-    """Scalar accesses of one line that follow each other in the code and in memory, all with excess (or with what may be), that
-    an access of two or four times the width could do."""
+    """Scalar accesses of one line that follow each other in the code and in memory, all with excess (or with what may be),
+    that an access of two or four times the width could do."""
     sites = [(site, *_address(site)) for site in kernel.sites]
     at = 0
     while at < len(sites):
-        runs = [(run, judged) for run in (sites[at : at + count] for count in (4, 2)) if len(run) > 1 and (judged := _vector(run)) is not SATISFIED]
-        run, judged = min(runs, key=lambda found: found[1] is not VIOLATED, default=((), SATISFIED))
+        runs = [(run, _vector(run)) for run in (sites[at : at + count] for count in (4, 2)) if len(run) > 1]
+        could = [found for found in runs if found[1] is not SATISFIED]
+        run, judged = min(could, key=lambda found: found[1] is not VIOLATED, default=((), SATISFIED))
         if run:
             yield [site for site, _, _ in run], judged
         at += len(run) or 1
 
 
 def _vector(run: Sequence[tuple[Site, str, int]]) -> Judgement:
-    """Whether one vector access could do it with fewer wavefronts: neighbours from a multiple of its width on, in every lane, that
-    conflict; SATISFIED: it could not."""
+    """Whether one vector access could do it with fewer wavefronts: neighbours from a multiple of its width on, in every
+    lane, that conflict; SATISFIED: it could not."""
     first, base, offset = run[0]
     width = first.width or 0
     total = len(run) * width
-    neighbours = all(site.opcode == first.opcode and site.source == first.source and (own, start) == (base, offset + at * width)
-                     for at, (site, own, start) in enumerate(run))
-    if not neighbours or not base or first.access not in ("load", "store") or width not in (4, 8) or total > WIDEST or offset % total:
+    alike = all(site.opcode == first.opcode and site.source == first.source for site, _, _ in run)
+    behind = all((own, start) == (base, offset + at * width) for at, (_, own, start) in enumerate(run))
+    if not (alike and behind and base and _is_scalar(first)) or width not in (4, 8) or total > WIDEST or offset % total:
         return SATISFIED
     judged = {against(excess_of_request(site), 1) for site, _, _ in run}
-    apart = {None if site.lane_step is None and site.consecutive is None else (site.lane_step or 1) % total == 0 for site, _, _ in run}
+    apart = {_lanes_apart(site, total) for site, _, _ in run}
     if SATISFIED in judged or False in apart:
         return SATISFIED
     return VIOLATED if judged == {VIOLATED} and apart == {True} else Judgement.OPEN
@@ -103,7 +120,7 @@ RULE = Rule(
     title="Copy that could be wider",
     level="note",
     check=check,
-    concerns=lambda kernel, site: _is_narrow_copy(site) or site.access in ("load", "store") and (site.width or WIDEST) < WIDEST,
+    concerns=lambda kernel, site: _is_narrow_copy(site) or _is_scalar(site),
     example=Example(
         triggers=_SOURCE.replace("COUNT", "1"),
         clean=_SOURCE.replace("COUNT", "4"),

@@ -35,8 +35,8 @@ def check(report: Report) -> Iterator[Finding]:
                 what = f"{site.opcode}: its address is not known" + (f": {site.reason}" if site.reason else "")
                 yield Finding("PA006", what, kernel, site, certainty=Certainty.UNKNOWN)
             elif site.unaligned:
-                what = f"{site.opcode}: its address moves by {listing(list(site.unaligned), 'or')}, which may not be a multiple of {site.width}"
-                yield Finding("PA006", what, kernel, site, certainty=Certainty.POSSIBLE)
+                what = f"its address moves by {listing(list(site.unaligned), 'or')}, which may not be a multiple of {site.width}"
+                yield Finding("PA006", f"{site.opcode}: {what}", kernel, site, certainty=Certainty.POSSIBLE)
 
 
 def concerned(site: Site) -> bool:

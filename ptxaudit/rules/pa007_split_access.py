@@ -28,7 +28,8 @@ def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         partner = machine.get((kernel.input, kernel.name, repr(kernel.launch)))
         if kernel.isa == "ptx":
-            yield from _split(kernel, partner) if partner else (_open(kernel, site) for site in kernel.sites if concerned(kernel, site))
+            alone = (_open(kernel, site) for site in kernel.sites if concerned(kernel, site))
+            yield from _split(kernel, partner) if partner else alone
 
 
 def concerned(kernel: Kernel, site: Site) -> bool:
@@ -37,7 +38,8 @@ def concerned(kernel: Kernel, site: Site) -> bool:
 
 
 def _open(kernel: Kernel, vector: Site) -> Finding:
-    return Finding("PA007", f"{vector.opcode}: what it is in machine code is not known (--isa both)", kernel, vector, certainty=Certainty.UNKNOWN)
+    what = f"{vector.opcode}: what it is in machine code is not known (--isa both)"
+    return Finding("PA007", what, kernel, vector, certainty=Certainty.UNKNOWN)
 
 
 def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:

@@ -34,7 +34,8 @@ def check(report: Report) -> Iterator[Finding]:
             if _line(site) in reached:
                 continue
             if _line(site) in perhaps:
-                yield Finding("PA010", f"{site.opcode}: whether a launch reaches it is not known", kernels[0], site, certainty=Certainty.UNKNOWN)
+                what = f"{site.opcode}: whether a launch reaches it is not known"
+                yield Finding("PA010", what, kernels[0], site, certainty=Certainty.UNKNOWN)
             else:
                 yield Finding("PA010", _what(site, len(kernels)), kernels[0], site)
 

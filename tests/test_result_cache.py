@@ -160,6 +160,7 @@ def test_whatever_the_tool_is_made_of_decides(elsewhere, audited, begun, monkeyp
 
 
 def test_the_toolchains_that_a_variable_names_decide(here, begun, monkeypatch):
+    toolchains.find.cache_clear()
     begun()
     before = fingerprint.of_tool({})
     other = here / "cuda" / "bin"

@@ -6,6 +6,7 @@ lanes exist, and what the launch tells. What is not told is a `Uniform`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ import numpy as np
 
 from ..ir import Address, Const, Function, Operand, Special
 from .constants import Constants
+from .meaning import Meaning
+from .operations import ROWS
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has.
+    constants: of the kernel's constant memory; None: what the file has. meanings: what operations mean on the machine.
     """
 
     aligned: dict = field(default_factory=dict)
@@ -41,6 +44,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    meanings: Mapping[str, Meaning] = field(default_factory=lambda: ROWS, repr=False)
 
 
 @dataclass

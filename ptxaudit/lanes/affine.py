@@ -216,6 +216,8 @@ def multiply(a: Value, b: Value) -> Value:
 
 def invert(a: Value) -> Value:
     """~a = −a − 1."""
+    if a.alternatives is not None:
+        return alternatives.changed(a, invert, np.invert)
     if a.base.dtype == bool:
         if a.terms:
             return derived("not", (a,), 1) or give_up((a,), 1, "not of an unknown")

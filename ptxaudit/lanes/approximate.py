@@ -6,7 +6,7 @@ What PTX promises for every GPU, and what holds for machine code on a generation
 measured one). The bounds are those of the PTX ISA manual, "Floating Point Instructions": rcp, sqrt, rsqrt, lg2, ex2, div.
 MUFU is what ptxas makes of the `.ftz` forms, one to one. sin, cos and tanh are bounded so loosely that nothing is gained; they have no
 row. The manual gives no bound for the upper word of a double (rcp.approx.ftz.f64, rsqrt.approx.ftz.f64): there the 20 bits that
-sm_90 cuts off are taken to be right to two units, by rule.
+sm_90 cuts off are taken to be right to two units, and the reciprocal of a power of two to be that power, by rule.
 
 Candidates are found in doubles, whose own error is allowed for. Lanes where more are possible than are listed are marked.
 """
@@ -59,15 +59,17 @@ def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tup
     return flushed(stack) if ftz else stack, beyond
 
 
-def _of_one(function: Callable, bound: Callable, steps: int, ftz: bool | None = None):
-    """Candidates of a function of one float. bound(x, exact): the error; ftz: subnormal numbers are zeros, None: where attrs say so."""
+def _of_one(function: Callable, bound: Callable, steps: int, ftz: bool | None = None, sure: Callable | None = None):
+    """Candidates of a function of one float. bound(x, exact): the error; ftz: subnormal numbers are zeros, None: where attrs say so;
+    sure(x): where the nearest float is the result."""
     def candidates(width, attrs, bits):
         flush = attrs[1] if ftz is None else ftz
         with np.errstate(all="ignore"):
             x = (flushed(bits) if flush else bits).view(np.float32).astype(np.float64)
             exact = function(x)
             special = ~np.isfinite(exact) | (exact == 0) | np.isnan(x)
-            numbers, beyond = _listed(np.where(special, 1.0, exact), np.where(special, 0.0, bound(x, exact)), steps, flush)
+            certain = special if sure is None else special | sure(x)
+            numbers, beyond = _listed(np.where(special, 1.0, exact), np.where(certain, 0.0, bound(x, exact)), steps, flush)
             plain = np.where(np.isnan(exact), NAN, np.ascontiguousarray(exact.astype(np.float32)).view(np.uint32))
         return np.where(special, plain, numbers), beyond & ~special
     return candidates
@@ -88,6 +90,10 @@ def _of_logarithm(x: np.ndarray, exact: np.ndarray) -> np.ndarray:
 
 def _reciprocal(x: np.ndarray) -> np.ndarray:
     return 1 / x
+
+
+def _power_of_two(x: np.ndarray) -> np.ndarray:
+    return np.abs(np.frexp(x)[0]) == 0.5
 
 
 def _inverse_root(x: np.ndarray) -> np.ndarray:
@@ -136,7 +142,7 @@ def _row(candidates: Callable, widths: str = "s") -> Meaning:
 
 # Of machine code on generations that were not measured: subnormal numbers are zeros.
 MUFU = {
-    "mufu.rcp": _row(_of_one(_reciprocal, _units(1), 2, True)),
+    "mufu.rcp": _row(_of_one(_reciprocal, _units(1), 2, True, _power_of_two)),
     "mufu.sqrt": _row(_of_one(np.sqrt, _relative(2.0 ** -23), 2, True)),
     "mufu.rsq": _row(_of_one(_inverse_root, _relative(2.0 ** -22.9), 3, True)),
     "mufu.ex2": _row(_of_one(np.exp2, _units(2.5), 5, True)),              # two units from the correctly rounded result
@@ -146,7 +152,7 @@ MUFU = {
 }
 # Of PTX, on every machine: attrs are (rounding, whether subnormal numbers are zeros).
 PTX = {
-    "rcp.approx": _row(_of_one(_reciprocal, _units(1), 2)),
+    "rcp.approx": _row(_of_one(_reciprocal, _units(1), 2, sure=_power_of_two)),
     "sqrt.approx": _row(_of_one(np.sqrt, _relative(2.0 ** -23), 2)),
     "rsqrt.approx": _row(_of_one(_inverse_root, _relative(2.0 ** -22.9), 3)),
     "ex2.approx": _row(_of_one(np.exp2, _units(2.5), 5)),

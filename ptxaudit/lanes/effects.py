@@ -274,7 +274,7 @@ def _looks_across(op: Op) -> bool:
 
 def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
-    row = view.env.facts.meanings.get(name)
+    row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
         sources = tuple([view.read(s) for s in op.src])
         out = operations.apply(op, sources, index, row)

@@ -14,12 +14,11 @@ import numpy as np
 
 from ..ir import Address, Const, Function, Operand, Special
 from .constants import Constants
-from .meaning import Meaning
-from .operations import ROWS
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
 
 if TYPE_CHECKING:
     from .given import Given
+    from .meaning import Meaning
 
 LANES = 32                       # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024       # bytes: no block's shared memory is larger (228 KiB on sm_90)
@@ -35,7 +34,8 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has. meanings: what operations mean on the machine.
+    constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
+    any other (`operations.on_machine`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
-    meanings: Mapping[str, Meaning] = field(default_factory=lambda: ROWS, repr=False)
+    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
 
 
 @dataclass

@@ -4,7 +4,8 @@ Integer division reaches machine code as I2F, MUFU.RCP, F2I and integer correcti
 floats. Conversions, sums, products and fused products are IEEE's, exactly, in all rounding modes (`rounding`; PTX ISA, "Floating-Point
 Instructions"). What IEEE leaves open was measured on an H100, with some 480 instructions on 2,048 inputs each
 (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64 bits the first NaN among c, a, b of
-a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes results that are subnormal once rounded.
+a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes what is subnormal once rounded as if exponents
+had no end.
 FCHK depends on the exponents alone.
 
 Approximations have rows of their own: `approximate`, and `mufu` for the generation that was measured.
@@ -21,6 +22,7 @@ from .value import DTYPES, SIGNED, signed
 CANONICAL_NAN = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
 FRACTION = {16: 10, 32: 23, 64: 52}         # bits
+_UP = {16: 2.0 ** 12, 32: 2.0 ** 64}        # moves subnormal numbers among the normal ones
 
 
 def as_float(array: np.ndarray) -> np.ndarray:
@@ -74,9 +76,17 @@ def _arithmetic(narrow, wide):
                 out = np.ascontiguousarray(wide(*map(as_float, sources), mode)).view(np.uint64)
                 return _with_nan(out, *sources[2:], *sources[:2])
             exact = narrow(*(_flush(as_float(s), ftz).astype(np.float64) for s in sources), mode)
-            out = _flush(rounded(exact, bits, mode), ftz)
+            out = rounded(exact, bits, mode)
+            if ftz:
+                out = np.where(_tiny(exact, bits, mode), np.copysign(out.dtype.type(0), exact), out).astype(out.dtype)
             return as_bits(_saturated(out) if saturated else out, bits)
     return run
+
+
+def _tiny(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
+    """Where a result is flushed: below the least normal number once rounded as if exponents had no end."""
+    least = float(np.finfo(FLOAT[bits]).tiny)
+    return np.abs(rounded(exact * _UP[bits], bits, mode).astype(np.float64)) < least * _UP[bits]
 
 
 def _sum(a, b, mode):
@@ -168,7 +178,7 @@ def _float_to_float(bits, attrs, a):
 
 
 def _at_the_edge(bits, attrs, a):
-    """Where a double next to the least normal 32-bit float becomes it or zero: ptxas writes that out, in each mode otherwise."""
+    """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a threshold."""
     if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
         return np.zeros((1, 1), bool)
     size, least = np.abs(as_float(a)), 2.0 ** -126

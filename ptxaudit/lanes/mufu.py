@@ -1,7 +1,7 @@
 """What the special function unit of sm_90 (MUFU) gives, bit for bit, for every 32-bit input.
 
     rcp(0x40400000)  ->  0x3EAAAAAB           1 / 3
-    rcp(0x40A00000)  ->  0x3E4CCCCC           1 / 5: one unit below the nearest float
+    rcp(0x42040000)  ->  0x3CF83E0F           1 / 33: one unit below the nearest float
 
 The unit interpolates by quadratics (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator", ARITH
 2005). The upper bits of the reduced argument choose a segment, with integers c0, c1, c2; its lower 17 bits are x:
@@ -42,7 +42,7 @@ INFINITY, INFINITY_64 = TOP << FRACTION, TOP_64 << FRACTION_64
 _SQUARER = 19                   # the least power of two that the squarer adds
 
 # function: (grain, bias)
-_FORMS = {"rcp": (15, 0x1F9C), "rsq": (15, 0x7FFE), "sqrt": (16, 0xFFFE), "ex2": (15, 0x5F88), "lg2": (14, 0x0D14), "sin": (16, 0)}
+FORMS = {"rcp": (15, 0x1F9C), "rsq": (15, 0x7FFE), "sqrt": (16, 0xFFFE), "ex2": (15, 0x5F88), "lg2": (14, 0x0D14), "sin": (16, 0)}
 
 
 @cache
@@ -50,13 +50,13 @@ def _coefficients(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(constant, slope, curvature) of each segment, int64; read when a function is first evaluated."""
     from . import mufu_tables
 
-    grain, bias = _FORMS[name]
+    grain, bias = FORMS[name]
     c0, c1, c2 = np.array(getattr(mufu_tables, name.upper()), np.int64).T
     return (c0 << grain) + bias, c1, c2
 
 
 @cache
-def _squares() -> np.ndarray:
+def squares() -> np.ndarray:
     """s(x) / 4 of every x, uint16."""
     x = np.arange(1 << X_BITS, dtype=np.uint32)
     total = np.zeros(1 << X_BITS, np.uint64)
@@ -71,7 +71,7 @@ def _squares() -> np.ndarray:
 def _interpolated(name: str, segment: np.ndarray, x: np.ndarray) -> np.ndarray:
     """V of the module's words."""
     c0, c1, c2 = _coefficients(name)
-    return c0[segment] + c1[segment] * x + (c2[segment] * _squares()[x] << 2)
+    return c0[segment] + c1[segment] * x + (c2[segment] * squares()[x] << 2)
 
 
 def _parts(bits: np.ndarray, fraction: int = FRACTION) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -58,11 +58,11 @@ def ever_known(name: str) -> bool:
 
 @cache
 def on_machine(special: SpecialFunctions) -> dict[str, Meaning]:
-    """What operations mean on a machine: name -> row."""
+    """The operations that mean more on a machine than `ROWS` says: name -> row."""
     found = {name: row for name, row in _MEASURED.items() if name.removeprefix("mufu.") in special.measured}
     if special.division_check:
         found["fsetp.check"] = replace(ROWS["fsetp.check"], run=division_check, undefined=None)
-    return ROWS | found if found else ROWS
+    return found
 
 
 @lru_cache(1 << 12)

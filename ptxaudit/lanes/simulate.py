@@ -34,6 +34,7 @@ from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
 from . import affine, clusters, copied, given
+from .alternatives import as_unknown
 from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
@@ -462,6 +463,7 @@ class Simulation:
     def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord) -> tuple[np.ndarray, int, int] | Lost:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
         up to a multiple of which each lane is known), or why they are not known."""
+        address = as_unknown(address)
         if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
             return address.why or Lost("an address that is not known")
         line = 0
@@ -813,6 +815,7 @@ class Simulation:
         """Go to the post-dominator. doubt None: nothing inside matters."""
         meeting, sites, written = self._region(self.graph.block_of[instruction.index])
         if doubt is not None:
+            doubt = as_unknown(doubt)
             if self.repeats.round is not None:
                 raise NotAffine
             why = _cause(doubt, instruction.index)

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from ptxaudit import banks, machines
 from ptxaudit.ir import Const, Function, Guard, Op, Reg
-from ptxaudit.lanes import affine, alternatives, operations
+from ptxaudit.lanes import affine, alike, alternatives, operations
 from ptxaudit.lanes.effects import Registers, View, blend, execute, take
 from ptxaudit.lanes.env import Environment
 from ptxaudit.lanes.states import is_uniform
@@ -16,7 +17,22 @@ from ptxaudit.lanes.value import Lost, Uniform, Value, constant, known, squeeze,
 
 WHY = Lost("one of a few", 7)
 RNG = np.random.default_rng(5)
-OPS = ("add", "sub", "mul", "and", "or", "xor", "min.u", "max.s", "shl", "shr.u", "setp.lt.u", "setp.eq", "mulhi.u", "div.u")
+OPS = (
+    "add",
+    "sub",
+    "mul",
+    "and",
+    "or",
+    "xor",
+    "min.u",
+    "max.s",
+    "shl",
+    "shr.u",
+    "setp.lt.u",
+    "setp.eq",
+    "mulhi.u",
+    "div.u",
+)
 
 
 def several(numbers, uniform: bool = False) -> Value:
@@ -44,7 +60,7 @@ def outcomes(*values: Value):
 
 def random_value(count: int) -> Value:
     numbers = RNG.integers(0, 6, (count, 2, 4)).astype(np.uint32)
-    numbers[:, 0, :2] = numbers[0, 0, :2]                       # some lanes agree
+    numbers[:, 0, :2] = numbers[0, 0, :2]  # some lanes agree
     return several(numbers)
 
 
@@ -98,7 +114,8 @@ def test_unknowns_stay_in_the_sum():
 
 
 def test_guarded_corrections():
-    """q + 1 where the rest is not less than the divisor, as division corrects its estimate: right in every alternative."""
+    """q + 1 where the rest is not less than the divisor, as division corrects its estimate: right in every
+    alternative."""
     registers = Registers(2)
     n, d = known(np.array([[20, 21, 22, 23]] * 2, np.uint32)), constant(7, 32)
     estimate = several([[[2, 3, 3, 3]] * 2, [[1, 2, 2, 2]] * 2])
@@ -107,8 +124,12 @@ def test_guarded_corrections():
     registers.values |= {"n": n, "d": d, "q": estimate}
     view = View(registers, env, None, mask, True)
     q, r, p, t = Reg("q", 32), Reg("r", 32), Reg("p", 1), Reg("t", 32)
-    for op in (Op("mul", (t,), (q, Reg("d", 32))), Op("sub", (r,), (Reg("n", 32), t)), Op("setp.ge.u", (p,), (r, Reg("d", 32))),
-               Op("add", (q,), (q, Const(1)), guard=Guard(p))):
+    for op in (
+        Op("mul", (t,), (q, Reg("d", 32))),
+        Op("sub", (r,), (Reg("n", 32), t)),
+        Op("setp.ge.u", (p,), (r, Reg("d", 32))),
+        Op("add", (q,), (q, Const(1)), guard=Guard(p)),
+    ):
         execute(op, view, 0)
     assert view.read(q).known and (view.read(q).base == np.array([2, 3, 3, 3])).all()
     registers.values["q"] = estimate
@@ -137,11 +158,43 @@ def test_the_same_for_all_lanes_is_one_more_unknown():
     spread = np.arange(4, dtype=np.uint32) * 4
     shifted = operations.apply(Op("add"), (several([[[64]] * 2, [[96]] * 2], uniform=True), known(spread[None])))
     one = alternatives.as_unknown(shifted)
-    (symbol, coefficient), = one.terms
+    ((symbol, coefficient),) = one.terms
     assert one.poison is None and (symbol.zeros, symbol.low, symbol.high) == (5, 0, 32) and (coefficient == 1).all()
     other = alternatives.as_unknown(operations.apply(Op("shl"), (shifted, constant(1, 32))))
     assert other is not None and other.poison is not None or other.terms[0][0] != symbol
     apart = several([[[0, 4, 8, 12]] * 2, [[0, 4, 8, 16]] * 2])
-    assert alternatives.as_unknown(apart) is apart                       # lanes choose for themselves
+    assert alternatives.as_unknown(apart) is apart  # lanes choose for themselves
     truth = operations.apply(Op("setp.lt.u"), (several([[[1]] * 2, [[9]] * 2], uniform=True), constant(5, 32)))
     assert not is_uniform(random_value(2)) and is_uniform(truth) and squeeze(alternatives.as_unknown(truth)).terms
+
+
+# --- requests -------------------------------------------------------------------------------
+
+
+def settled(numbers, opcode: str = "LDS", active=None, uniform: bool = False) -> bool:
+    """Whether a request of one warp is taken as if it had the first of some addresses (n, lanes)."""
+    numbers = np.array(numbers, np.uint32)[:, None]
+    address = alternatives.chosen(numbers[:, None], None, (), uniform, WHY)
+    mask = np.ones((1, 32), bool) if active is None else active
+    return alike.settled(address, mask, machines.get("sm_80"), banks.classify(opcode)).alternatives is None
+
+
+def test_requests_that_cost_the_same_whatever_an_address_is():
+    words = np.arange(32) * 4
+    beside = words.copy()
+    beside[5] = words[5] + 128  # another word of the same bank: free of conflicts, too
+    assert settled([words, beside])
+    beside[5] = words[6] + 128  # a word in another lane's bank
+    assert not settled([words, beside])
+    assert settled([words, words + 4], uniform=True) and not settled(
+        [words, words + 4]
+    )  # all together; each for itself: 2**32 ways
+    assert not settled([words, words + 2])  # misaligned, if it were so
+    two = words.copy()
+    two[5], two[6] = words[6] + 128, words[5] + 128  # no conflict if both are there, one if one of them is
+    off = np.ones((1, 32), bool)
+    assert not settled([words, two]) and settled([words, two], uniform=True)
+    off[0, 5] = False
+    beside[5] = words[6] + 128
+    assert settled([words, beside], active=off)  # a lane that takes no part
+    assert settled([words, beside], "ATOMS.ADD", active=off)

@@ -12,15 +12,38 @@ from ptxaudit.lanes import approximate, mufu, operations
 from ptxaudit.lanes.value import known
 
 RNG = np.random.default_rng(11)
-BORDERS = np.array([0, 1, 0x007FFFFF, 0x00800000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x40000000, 0x40490FDB, 0x42C80000, 0x43000000, 0x7E7FFFFF, 0x7E800000,
-                    0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7F800001], np.uint32)
+BORDERS = np.array(
+    [
+        0,
+        1,
+        0x007FFFFF,
+        0x00800000,
+        0x3F7FFFFF,
+        0x3F800000,
+        0x3F800001,
+        0x40000000,
+        0x40490FDB,
+        0x42C80000,
+        0x43000000,
+        0x7E7FFFFF,
+        0x7E800000,
+        0x7F000000,
+        0x7F7FFFFF,
+        0x7F800000,
+        0x7FC00000,
+        0x7F800001,
+    ],
+    np.uint32,
+)
 
 
 def inputs(count: int = 400) -> np.ndarray:
     """(1, n) bit patterns of 32-bit floats."""
     near_one = (127 + RNG.integers(-8, 9, count) << 23 | RNG.integers(0, 1 << 23, count)).astype(np.uint32)
     anything = RNG.integers(0, 1 << 32, count, np.uint32)
-    return np.concatenate([BORDERS, BORDERS | np.uint32(1 << 31), near_one, near_one | np.uint32(1 << 31), anything])[None]
+    return np.concatenate([BORDERS, BORDERS | np.uint32(1 << 31), near_one, near_one | np.uint32(1 << 31), anything])[
+        None
+    ]
 
 
 @pytest.mark.parametrize("name", approximate.MUFU)
@@ -44,8 +67,8 @@ def test_they_are_within_the_documented_error(name, function):
         numbers, beyond = approximate.PTX[f"{name}.approx"].candidates(32, attrs, bits)
         units = 1
     for k in range(bits.shape[1]):
-        x = float(bits[0, k:k + 1].view(np.float32)[0])
-        y = None if function else float(other[0, k:k + 1].view(np.float32)[0])
+        x = float(bits[0, k : k + 1].view(np.float32)[0])
+        y = None if function else float(other[0, k : k + 1].view(np.float32)[0])
         if not np.isfinite(x) or x == 0 or y is not None and (not np.isfinite(y) or y == 0) or beyond[0, k]:
             continue
         exact = 1 / Fraction(x) if function else Fraction(x) / Fraction(y)
@@ -55,7 +78,7 @@ def test_they_are_within_the_documented_error(name, function):
                 assert abs(exact) > Fraction(2) ** 127
                 continue
             exponent = max(abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length(), -126)
-            assert abs(Fraction(value) - exact) <= units * Fraction(2) ** (exponent - 23) * Fraction(1 + 2.0 ** -19)
+            assert abs(Fraction(value) - exact) <= units * Fraction(2) ** (exponent - 23) * Fraction(1 + 2.0**-19)
 
 
 def test_powers_of_two_have_one_reciprocal():
@@ -75,9 +98,23 @@ def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
     apply = lambda name, *values, **more: operations.apply(Op(name, **more), values, 3)
     r = apply("mufu.rcp", apply("i2f.u", d, attrs=("rp",)))
     assert r.alternatives is not None and r.why.reason == "mufu.rcp is known within its documented error only"
-    q = apply("f2i.u", apply("fmul", apply("i2f.u", n, attrs=("rn",)), r, attrs=("rn", False)), attrs=("rzi", False, True))
-    assert not q.known                                  # 13 divides some of them: the product is next to a whole number
-    middle = apply("i2f.u", apply("add", apply("mul", n, known(np.full((1, 1), 2, np.uint32))), known(np.full((1, 1), 1, np.uint32))), attrs=("rn",))
-    q = apply("f2i.u", apply("fmul", middle, apply("fmul", r, known(np.full((1, 1), 0x3F000000, np.uint32)), attrs=("rn", False)), attrs=("rn", False)),
-              attrs=("rzi", False, True))
+    q = apply(
+        "f2i.u", apply("fmul", apply("i2f.u", n, attrs=("rn",)), r, attrs=("rn", False)), attrs=("rzi", False, True)
+    )
+    assert not q.known  # 13 divides some of them: the product is next to a whole number
+    middle = apply(
+        "i2f.u",
+        apply("add", apply("mul", n, known(np.full((1, 1), 2, np.uint32))), known(np.full((1, 1), 1, np.uint32))),
+        attrs=("rn",),
+    )
+    q = apply(
+        "f2i.u",
+        apply(
+            "fmul",
+            middle,
+            apply("fmul", r, known(np.full((1, 1), 0x3F000000, np.uint32)), attrs=("rn", False)),
+            attrs=("rn", False),
+        ),
+        attrs=("rzi", False, True),
+    )
     assert q.known and (q.base == np.arange(32) * 77 // 13).all()

@@ -25,11 +25,29 @@ MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 EVERY = operations.every()
 PARTS = 4
 # opcodes whose results machine code and PTX leave open, as regular expressions
-OPEN_CODE = (r"(add|mul|fma|min|max|setp)\..*f16", r"(min|max)\..*(NaN|xorsign).*", r"(min|max)\.f64", r"cvt\.r[nz]i\.u8\.f32", r"cvt\..*sat.*f16.*",
-             r"cvt\.sat\.f64\.f32", r"cvt\..*bf16x?2?\.f32", r"cvt\.rn\.relu.*", r"tanh.*")
-OPEN_PTX = (r".*\.sat\..*", r".*\.(NaN|xorsign).*", r"setp\..*ftz.*", r"(abs|neg)\.ftz.*", r"cvt\..*\.[us]8\.f.*", r"cvt\..*(bf16|x2).*", r"(sin|cos|tanh)\..*",
-            r"(rsqrt|rcp)\..*approx.*f64", r"(testp|copysign).*")
-PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")           # PTX: where candidates agree
+OPEN_CODE = (
+    r"(add|mul|fma|min|max|setp)\..*f16",
+    r"(min|max)\..*(NaN|xorsign).*",
+    r"(min|max)\.f64",
+    r"cvt\.r[nz]i\.u8\.f32",
+    r"cvt\..*sat.*f16.*",
+    r"cvt\.sat\.f64\.f32",
+    r"cvt\..*bf16x?2?\.f32",
+    r"cvt\.rn\.relu.*",
+    r"tanh.*",
+)
+OPEN_PTX = (
+    r".*\.sat\..*",
+    r".*\.(NaN|xorsign).*",
+    r"setp\..*ftz.*",
+    r"(abs|neg)\.ftz.*",
+    r"cvt\..*\.[us]8\.f.*",
+    r"cvt\..*(bf16|x2).*",
+    r"(sin|cos|tanh)\..*",
+    r"(rsqrt|rcp)\..*approx.*f64",
+    r"(testp|copysign).*",
+)
+PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: where candidates agree
 
 
 @cache

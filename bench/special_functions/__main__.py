@@ -12,8 +12,11 @@ def main() -> None:
     command = commands.add_parser("build", help="assemble the kernels into a folder, with measure.py beside them")
     command.add_argument("folder", type=Path)
     command.add_argument("--arch", default="sm_90")
-    for name, words in (("fit", "derive the coefficients and print the module that holds them"),
-                        ("check", "every input of every function against ptxaudit.lanes.mufu"), ("data", "write the files of tests/data")):
+    for name, words in (
+        ("fit", "derive the coefficients and print the module that holds them"),
+        ("check", "every input of every function against ptxaudit.lanes.mufu"),
+        ("data", "write the files of tests/data"),
+    ):
         command = commands.add_parser(name, help=words)
         command.add_argument("measured", type=Path, help="what measure.py wrote")
         if name == "data":

@@ -1,7 +1,8 @@
 """Assembles the kernels and edits what PTX cannot say.
 
-ptxas multiplies the argument of sin and cos by 1/2π before MUFU, which takes revolutions: here that factor is made 1. It
-writes FCHK only at the head of a division, whose quick path is made to give a number that tells it from the slow one.
+ptxas multiplies the argument of sin and cos by 1/2π before MUFU, which takes revolutions: here that factor is made 1.
+It writes FCHK only at the head of a division, whose quick path is made to give a number that tells it from the slow
+one.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from ptxaudit.nvrtc import compile_source
 from ptxaudit.ptxas import assemble
 
 HERE = Path(__file__).parent
-INSTRUCTION = 16                             # bytes
-FMUL_LITERAL, FFMA, FCHK, MOV_LITERAL = 0x820, 0x223, 0x302, 0x7802       # the opcode's low bits, on sm_70 and later
+INSTRUCTION = 16  # bytes
+FMUL_LITERAL, FFMA, FCHK, MOV_LITERAL = 0x820, 0x223, 0x302, 0x7802  # the opcode's low bits, on sm_70 and later
 BRANCH = 0x947
-HALF_TURN, ONE = 0x3E22F983, 0x3F800000      # 1 / 2π and 1 as floats
-QUICK = 0x12345678                           # as in functions.cu
-CONTROL = ((1 << 58) - 1) >> 41 << 41        # of an instruction's upper half: stalls and barriers, without the operands' reuse
+HALF_TURN, ONE = 0x3E22F983, 0x3F800000  # 1 / 2π and 1 as floats
+QUICK = 0x12345678  # as in functions.cu
+CONTROL = (
+    ((1 << 58) - 1) >> 41 << 41
+)  # of an instruction's upper half: stalls and barriers, without the operands' reuse
 
 
 def build(folder: Path, arch: str) -> None:
@@ -36,8 +39,16 @@ def build(folder: Path, arch: str) -> None:
     for name, (of_nvrtc, of_ptxas) in indices.VARIANTS.items():
         ptx = compile_source(indices.source(), arch=arch, options=of_nvrtc, name="indices.cu").ptx
         (folder / f"indices_{name}.cubin").write_bytes(assemble(ptx, arch, of_ptxas).cubin)
-    manifest = {"arch": arch, "operations": [[o.ptx, o.sources, o.result] for o in every], "operands": operations.COUNT,
-                "indices": list(indices.kernels()), "variants": list(indices.VARIANTS), "x": indices.COUNT, "block": indices.BLOCK, "a": indices.A}
+    manifest = {
+        "arch": arch,
+        "operations": [[o.ptx, o.sources, o.result] for o in every],
+        "operands": operations.COUNT,
+        "indices": list(indices.kernels()),
+        "variants": list(indices.VARIANTS),
+        "x": indices.COUNT,
+        "block": indices.BLOCK,
+        "a": indices.A,
+    }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     import numpy as np
 
@@ -53,7 +64,7 @@ def edited(cubin: bytes) -> bytes:
         places = range(section["sh_offset"], section["sh_offset"] + section["sh_size"], INSTRUCTION)
         if section.name.startswith(".text.") and section.name.endswith(("_sin", "_cos")):
             for at in places:
-                low, = struct.unpack_from("<Q", data, at)
+                (low,) = struct.unpack_from("<Q", data, at)
                 if low & 0xFFF == FMUL_LITERAL and low >> 32 == HALF_TURN:
                     struct.pack_into("<I", data, at + 4, ONE)
                     turns += 1

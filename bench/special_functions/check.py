@@ -19,15 +19,22 @@ def check(measured: Path) -> None:
         if key.startswith("checksums/"):
             name, began = key.split("/")[1], time.perf_counter()
             wrong = differing(name, data[key])
-            print(f"{name}: {len(wrong)} of 65,536 blocks of inputs differ{': ' + ', '.join(map(hex, wrong[:8])) if wrong else ''}, "
-                  f"{time.perf_counter() - began:.0f} s", flush=True)
+            print(
+                f"{name}: {len(wrong)} of 65,536 blocks of inputs differ {' '.join(map(hex, wrong[:8]))}".rstrip() + ", "
+                f"{time.perf_counter() - began:.0f} s",
+                flush=True,
+            )
 
 
 def differing(name: str, sums: np.ndarray, blocks=range(BLOCK)) -> list[int]:
     """The blocks (upper 16 bits of the input) whose checksum is another one."""
     low = np.arange(BLOCK, dtype=np.uint32)
     run = mufu.FUNCTIONS[name]
-    return [b for b in blocks if _mixed(low + np.uint32(b << 16), run(low + np.uint32(b << 16))).sum(dtype=np.uint64) != sums[b]]
+    return [
+        b
+        for b in blocks
+        if _mixed(low + np.uint32(b << 16), run(low + np.uint32(b << 16))).sum(dtype=np.uint64) != sums[b]
+    ]
 
 
 def _mixed(x: np.ndarray, y: np.ndarray) -> np.ndarray:

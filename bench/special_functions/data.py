@@ -5,7 +5,7 @@ special_functions_sm90.npz
     checksums/FUNCTION          (2, exponent fields) uint64: of all inputs with a sign and an exponent
     check                       FCHK, as measured
     operands/TYPE, operations/PTX       every so many of them
-    names, indices/VARIANT      (kernels,) and (kernels, x): the first threads; of variants other than O3 as XOR with those
+    names, indices/VARIANT      (kernels,) and (kernels, x): the first threads; other variants as XOR with O3
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 NAME = "special_functions_sm90.npz"
-EXPONENT_BITS = {"rcp64h": 11, "rsq64h": 11}         # of the others 8
-EVERY = 12                                           # of the operands of operations one in so many
-X = 256                                              # indices of the first so many threads
+EXPONENT_BITS = {"rcp64h": 11, "rsq64h": 11}  # of the others 8
+EVERY = 12  # of the operands of operations one in so many
+X = 256  # indices of the first so many threads
 BASE = "O3"
 
 
@@ -45,4 +45,10 @@ def reduced(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _narrow(numbers: np.ndarray) -> np.ndarray:
     """In the fewest bytes."""
-    return numbers.astype(next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if int(numbers.max(initial=0)) <= np.iinfo(kind).max))
+    return numbers.astype(
+        next(
+            kind
+            for kind in (np.uint8, np.uint16, np.uint32, np.uint64)
+            if int(numbers.max(initial=0)) <= np.iinfo(kind).max
+        )
+    )

@@ -1,8 +1,8 @@
 """Derives the interpolator's coefficients from the results of whole periods.
 
-Every result bounds V of `ptxaudit.lanes.mufu` from both sides: the bits below its last place are cut off. In each segment
-V is linear in three integers, found near the least-squares fit; for the right ones the bounds on the constant of all 2**17 inputs
-leave an interval, which holds one number of the form (c0 << grain) + bias.
+Every result bounds V of `ptxaudit.lanes.mufu` from both sides: the bits below its last place are cut off. In each
+segment V is linear in three integers, found near the least-squares fit; for the right ones the bounds on the constant
+of all 2**17 inputs leave an interval, which holds one number of the form (c0 << grain) + bias.
 """
 
 from __future__ import annotations
@@ -14,17 +14,25 @@ import numpy as np
 from ptxaudit.lanes import mufu
 
 SIZE = 1 << mufu.X_BITS
-NEAR = 3                     # how far integers are looked for around the fit, in steps
+NEAR = 3  # how far integers are looked for around the fit, in steps
 # function: (exponents of its period, in order; bits of V below a result between 1 and 2; steps of slope and curvature)
-PERIODS = {"rcp": ((127,), 17, (1, 1)), "rsq": ((127, 128), 17, (1, 1)), "sqrt": ((127, 128), 18, (1, 1)), "ex2": ((127,), 17, (1, 1)),
-           "lg2": ((128,), 17, (1, 1)), "sin": ((125,), 18, (16, 4))}
+PERIODS = {
+    "rcp": ((127,), 17, (1, 1)),
+    "rsq": ((127, 128), 17, (1, 1)),
+    "sqrt": ((127, 128), 18, (1, 1)),
+    "ex2": ((127,), 17, (1, 1)),
+    "lg2": ((128,), 17, (1, 1)),
+    "sin": ((125,), 18, (16, 4)),
+}
 
 
 def show(measured: Path) -> None:
     """Prints the tables of mufu_tables.py."""
     data = np.load(measured)
     for name in PERIODS:
-        rows = fitted(name, {int(key.split("/")[2]): data[key] for key in data.files if key.startswith(f"period/{name}/")})
+        rows = fitted(
+            name, {int(key.split("/")[2]): data[key] for key in data.files if key.startswith(f"period/{name}/")}
+        )
         print(f"{name.upper()} = (")
         line = "   "
         for row in map(str, rows):
@@ -55,20 +63,20 @@ def bounds(name: str, results: np.ndarray, below: int) -> tuple[np.ndarray, np.n
     """(the least V, how many V) that give each result, (segments, inputs of one)."""
     significand = (results & np.uint32(mufu.LOW)).astype(np.int64) | mufu.ONE
     exponent = (results >> np.uint32(mufu.FRACTION)).astype(np.int64)
-    if name == "sin":                                    # the quarter behind is the mirror of the first one; V keeps all exponents
+    if name == "sin":  # the quarter behind is the mirror of the first one; V keeps all exponents
         significand, exponent = significand[::-1], exponent[::-1]
         up = exponent - mufu.BIAS + below
-        width = np.where(exponent == 0, 1 << below, 1 << np.clip(up, 4, None))        # the last four bits of V are zeros
+        width = np.where(exponent == 0, 1 << below, 1 << np.clip(up, 4, None))  # the last four bits of V are zeros
         low = np.where(up >= 0, significand << np.clip(up, 0, None), significand >> np.clip(-up, 0, None))
         low = np.where(exponent == 0, 0, low)
     else:
         first = {"rcp": mufu.BIAS - 1, "rsq": mufu.BIAS - 1}.get(name)
-        whole = np.zeros(len(results), bool) if first is None else exponent == first + 1         # 1 itself
+        whole = np.zeros(len(results), bool) if first is None else exponent == first + 1  # 1 itself
         low = np.where(whole, 2 * mufu.ONE, significand) - (mufu.ONE if name == "lg2" else 0) << below
         width = np.full(len(low), 1 << below)
         if name == "rsq":
-            width[0], low[0] = 1 << below + 1, low[0] - (1 << below)      # of 1 it is exact, whatever V is
-    if name == "rcp":                                    # 16 bits of the fraction are interpolated, as 17 bits of which the last is zero
+            width[0], low[0] = 1 << below + 1, low[0] - (1 << below)  # of 1 it is exact, whatever V is
+    if name == "rcp":  # 16 bits of the fraction are interpolated, as 17 bits of which the last is zero
         low, width = (np.repeat(part.reshape(-1, SIZE // 2), 2, axis=1) for part in (low, width))
     return low.reshape(-1, SIZE), width.reshape(-1, SIZE)
 

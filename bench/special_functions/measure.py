@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 FUNCTIONS = ("rcp", "rsq", "sqrt", "ex2", "lg2", "sin", "cos", "rcp64h", "rsq64h")
 PERIODS = {"rcp": (127,), "rsq": (127, 128), "sqrt": (127, 128), "ex2": (127,), "lg2": (128,), "sin": (125,)}
 FRACTIONS = np.array([0, 1, 0x3FFFFF, 0x400000, 0x7FFFFE, 0x7FFFFF, 0x123456, 0x6ABCDE], np.uint32)
-ROOM = 64 << 20            # bytes of each of two buffers
+ROOM = 64 << 20  # bytes of each of two buffers
 THREADS = 256
 
 
@@ -41,7 +41,9 @@ class Device:
         self.out, self.into = (int(self._call(driver.cuMemAlloc, ROOM)) for _ in range(2))
         name = self._call(driver.cuDeviceGetName, 128, device).rstrip(b"\0 ").decode()
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        self.name = f"{name}, driver {subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()}"
+        self.name = (
+            f"{name}, driver {subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()}"
+        )
 
     def _call(self, function, *arguments):
         status, *values = function(*arguments)
@@ -49,7 +51,16 @@ class Device:
             raise RuntimeError(f"{function.__name__}: {status}")
         return values[0] if len(values) == 1 else values
 
-    def run(self, file: str, kernel: str, blocks: int, result: np.dtype, count: int, *numbers: int, given: np.ndarray | None = None) -> np.ndarray:
+    def run(
+        self,
+        file: str,
+        kernel: str,
+        blocks: int,
+        result: np.dtype,
+        count: int,
+        *numbers: int,
+        given: np.ndarray | None = None,
+    ) -> np.ndarray:
         """`count` results. Parameters: the output, the input where one is given, then 32-bit numbers."""
         driver = self.driver
         if file not in self.modules:
@@ -80,8 +91,12 @@ def measured(device: Device, folder: Path) -> dict[str, np.ndarray]:
         found[f"checksums/{name}"] = sums[0]
     for name, exponents in PERIODS.items():
         for exponent in exponents:
-            found[f"period/{name}/{exponent}"] = device.run("functions.cubin", f"dump_{name}", (1 << 23) // THREADS, np.uint32, 1 << 23, exponent << 23)
-    found["check"] = np.packbits(device.run("functions.cubin", "fchk", 65536, np.uint8, 65536 * THREADS, given=FRACTIONS))
+            found[f"period/{name}/{exponent}"] = device.run(
+                "functions.cubin", f"dump_{name}", (1 << 23) // THREADS, np.uint32, 1 << 23, exponent << 23
+            )
+    found["check"] = np.packbits(
+        device.run("functions.cubin", "fchk", 65536, np.uint8, 65536 * THREADS, given=FRACTIONS)
+    )
     return found | _operations(device, manifest, dict(np.load(folder / "operands.npz"))) | _indices(device, manifest)
 
 
@@ -90,14 +105,21 @@ def _operations(device: Device, manifest: dict, operands: dict[str, np.ndarray])
     count = manifest["operands"]
     for k, (ptx, sources, _) in enumerate(manifest["operations"]):
         given = np.stack([operands.get(kind, operands["i"])[at] for at, kind in enumerate(sources)])
-        found[f"operations/{ptx}"] = device.run("operations.cubin", f"op{k}", count // THREADS, np.uint64, count, count, given=given)
+        found[f"operations/{ptx}"] = device.run(
+            "operations.cubin", f"op{k}", count // THREADS, np.uint64, count, count, given=given
+        )
     return found
 
 
 def _indices(device: Device, manifest: dict) -> dict[str, np.ndarray]:
     count = manifest["x"]
-    return {f"indices/{variant}/{name}": device.run(f"indices_{variant}.cubin", f"i_{name}", count // manifest["block"], np.uint32, count, manifest["a"], 0)
-            for variant in manifest["variants"] for name in manifest["indices"]}
+    return {
+        f"indices/{variant}/{name}": device.run(
+            f"indices_{variant}.cubin", f"i_{name}", count // manifest["block"], np.uint32, count, manifest["a"], 0
+        )
+        for variant in manifest["variants"]
+        for name in manifest["indices"]
+    }
 
 
 def main() -> None:

@@ -1,14 +1,16 @@
 """Values of which a few numbers are known: one *alternative* for each outcome of something that is not known exactly.
 
-    r = MUFU.RCP x        on a machine whose unit was not measured: 1/x to a unit in the last place, two or three numbers a lane
+    r = MUFU.RCP x        on a machine whose unit was not measured: 1/x to one unit, two or three numbers a lane
     q = F2I(r · n)        alternative by alternative; where all of them agree, q is plainly known again
 
-An `Axis` is one event with a few outcomes. A value depends on some axes and has one alternative for each combination of
-their outcomes. Values that depend on one axis are correlated: the same outcome holds for both, lane by lane; outcomes of different axes
-are combined in all pairs. Combining loses no outcome, and the same event is never counted as two.
+An `Axis` is one event with a few outcomes. A value depends on some axes and has one alternative for each combination
+of their outcomes. Values that depend on one axis are correlated: the same outcome holds for both, lane by lane;
+outcomes of different axes are combined in all pairs. Combining loses no outcome, and the same event is never counted
+as two.
 
-Lanes in which the alternatives differ are poisoned in the value, with a reason: code that knows nothing of alternatives sees
-opaque lanes. `operations.apply` works on all alternatives, `effects` keeps them in registers; the rest drops them.
+Lanes in which the alternatives differ are poisoned in the value, with a reason: code that knows nothing of
+alternatives sees opaque lanes. `operations.apply` works on all alternatives, `effects` keeps them in registers; the
+rest drops them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import numpy as np
 
 from .value import Lost, Uniform, Value, array_zeros, because, either, lane_uniform, opaque, signed
 
-MOST = 64                  # alternatives of one value; beyond them it is opaque
+MOST = 64  # alternatives of one value; beyond them it is opaque
 _serial = count()
 
 
@@ -47,13 +49,15 @@ class Alternatives:
 
 
 def chosen(numbers: np.ndarray, lost: np.ndarray | None, before: tuple[Axis, ...], uniform: bool, why: Lost) -> Value:
-    """The value of an operation whose result is one of `numbers` (n, K, rows, lanes) for each of the K alternatives before it."""
+    """The value of an operation whose result is one of `numbers` (n, K, rows, lanes) for each of the K alternatives
+    before it."""
     axes = (Axis(len(numbers), uniform), *before)
     return _value(axes, numbers.reshape(-1, *numbers.shape[2:]), lost, why)
 
 
 def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray], np.ndarray | None] | None:
-    """(axes, the numbers of each value in all alternatives, lanes that are lost) of values without unknowns; None: too many."""
+    """(axes, the numbers of each value in all alternatives, lanes that are lost) of values without unknowns; None:
+    too many."""
     axes = _axes(values)
     if axes is None:
         return None
@@ -63,7 +67,9 @@ def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray
     return axes, [_bases(value, axes) for value in values], lost
 
 
-def elementwise(run: Callable, undefined: Callable | None, values: tuple[Value, ...], name: str, index: int) -> Value | tuple[Value, ...] | None:
+def elementwise(
+    run: Callable, undefined: Callable | None, values: tuple[Value, ...], name: str, index: int
+) -> Value | tuple[Value, ...] | None:
     """A row of `operations` on every alternative of values without unknowns; None where there are too many."""
     together = of_all(values)
     if together is None:
@@ -91,15 +97,21 @@ def selected(values: tuple[Value, ...]) -> Value | None:
     return _value(axes, np.where(p, a, b), lost, because(*values) or Lost("a choice"))
 
 
-def symbolic(run: Callable[[tuple[Value, ...]], Value | tuple], values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
-    """An operation with unknowns among its sources, alternative by alternative: the results must have the same unknowns in them."""
+def symbolic(
+    run: Callable[[tuple[Value, ...]], Value | tuple], values: tuple[Value, ...]
+) -> Value | tuple[Value, ...] | None:
+    """An operation with unknowns among its sources, alternative by alternative: the results must have the same
+    unknowns in them."""
     axes = _axes(values)
     if axes is None:
         return None
     bases = [_bases(value, axes) for value in values]
     size = prod(axis.size for axis in axes)
     pick = lambda array, k: array[k] if len(array) > 1 else array[0]
-    outs = [run(tuple(Value(pick(b, k), v.terms, v.valid, _lost(v), v.why) for b, v in zip(bases, values))) for k in range(size)]
+    outs = [
+        run(tuple(Value(pick(b, k), v.terms, v.valid, _lost(v), v.why) for b, v in zip(bases, values)))
+        for k in range(size)
+    ]
     if isinstance(outs[0], tuple):
         return tuple(_joined(axes, each, values) for each in zip(*outs))
     return _joined(axes, outs, values)
@@ -117,16 +129,23 @@ def in_rows(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
     own = value.alternatives
     pick = lambda array: array if array is None or array.shape[-2] == 1 else array[..., rows, :]
-    return _value(own.axes, pick(own.bases), pick(own.lost), value.why,
-                  tuple((u, pick(c)) for u, c in value.terms), value.valid)
+    return _value(
+        own.axes, pick(own.bases), pick(own.lost), value.why, tuple((u, pick(c)) for u, c in value.terms), value.valid
+    )
 
 
 def in_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
     """The value of one lane for all of a row. pick: of an array (rows, lanes) that lane's column."""
     own = value.alternatives
     bases = np.stack([pick(base) for base in own.bases])
-    return _value(own.axes, bases, None if own.lost is None else pick(own.lost), value.why,
-                  tuple((u, pick(c)) for u, c in value.terms), value.valid)
+    return _value(
+        own.axes,
+        bases,
+        None if own.lost is None else pick(own.lost),
+        value.why,
+        tuple((u, pick(c)) for u, c in value.terms),
+        value.valid,
+    )
 
 
 def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
@@ -134,7 +153,7 @@ def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
     if old.terms or new.terms or old.valid is not None or new.valid is not None:
         return None
     axes = _axes((old, new))
-    if axes is None:                                     # what was there before is seldom read again
+    if axes is None:  # what was there before is seldom read again
         axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
     nowhere = np.zeros((1, 1), bool)
     lost = np.where(mask, *(nowhere if _lost(value) is None else _lost(value) for value in (new, old)))
@@ -142,15 +161,19 @@ def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
 
 
 def as_unknown(value: Value) -> Value:
-    """A value whose alternatives are the same distance apart in all lanes of each row, as a sum with one more unknown that these lanes
-    share: which of them it is. Other values as they are."""
+    """A value whose alternatives are the same distance apart in all lanes of each row, as a sum with one more unknown
+    that these lanes share: which of them it is. Other values as they are."""
     own = value.alternatives
     if own is None or not all(axis.uniform for axis in own.axes):
         return value
     bases = own.bases if own.lost is None else np.where(own.lost, own.bases[:1], own.bases)
     truth = bases.dtype == bool
     apart = bases ^ bases[:1] if truth else bases - bases[:1]
-    if not lane_uniform(apart.reshape(-1, apart.shape[-1])) or truth and (value.terms or own.lost is not None or not lane_uniform(bases[0])):
+    if (
+        not lane_uniform(apart.reshape(-1, apart.shape[-1]))
+        or truth
+        and (value.terms or own.lost is not None or not lane_uniform(bases[0]))
+    ):
         return value
     key = ("alternatives", tuple(axis.serial for axis in own.axes), blake2b(apart.tobytes(), digest_size=8).digest())
     if truth:
@@ -162,6 +185,7 @@ def as_unknown(value: Value) -> Value:
 
 
 # --- parts ----------------------------------------------------------------------------------
+
 
 def _axes(values: tuple[Value, ...]) -> tuple[Axis, ...] | None:
     """All axes that the values depend on; None where they make too many alternatives."""
@@ -195,12 +219,14 @@ def _in_any(bad: np.ndarray) -> np.ndarray | None:
     return bad if bad.any() else None
 
 
-def _value(axes: tuple[Axis, ...], bases: np.ndarray, lost: np.ndarray | None, why: Lost | None, terms=(), valid=None) -> Value:
+def _value(
+    axes: tuple[Axis, ...], bases: np.ndarray, lost: np.ndarray | None, why: Lost | None, terms=(), valid=None
+) -> Value:
     """The value of these alternatives, without the axes that make no difference."""
     if lost is not None and not lost.any():
         lost = None
     sizes = tuple(axis.size for axis in axes)
-    if len(bases) == 1 and axes:                           # no source depended on them
+    if len(bases) == 1 and axes:  # no source depended on them
         axes = ()
     else:
         bases = bases.reshape(*sizes, *bases.shape[1:])
@@ -213,11 +239,18 @@ def _value(axes: tuple[Axis, ...], bases: np.ndarray, lost: np.ndarray | None, w
             else:
                 kept.append(axis)
         axes = tuple(kept)
-        bases = bases.reshape(-1, *bases.shape[len(axes):])
+        bases = bases.reshape(-1, *bases.shape[len(axes) :])
     if not axes:
         return Value(bases[0], terms, valid, lost, why if lost is not None or valid is not None else None)
     differ = (bases[1:] != bases[:1]).any(axis=0)
-    return Value(bases[0], terms, valid, differ if lost is None else differ | lost, why, alternatives=Alternatives(axes, bases, lost))
+    return Value(
+        bases[0],
+        terms,
+        valid,
+        differ if lost is None else differ | lost,
+        why,
+        alternatives=Alternatives(axes, bases, lost),
+    )
 
 
 def _joined(axes: tuple[Axis, ...], outs: tuple[Value, ...], values: tuple[Value, ...]) -> Value:

@@ -1,12 +1,11 @@
 """Floating-point operations that index arithmetic meets, on bit patterns.
 
 Integer division reaches machine code as I2F, MUFU.RCP, F2I and integer corrections; sampling code computes indices in
-floats. Conversions, sums, products and fused products are IEEE's, exactly, in all rounding modes (`rounding`; PTX ISA, "Floating-Point
-Instructions"). What IEEE leaves open was measured on an H100, with some 480 instructions on 2,048 inputs each
-(tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64 bits the first NaN among c, a, b of
-a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes what is subnormal once rounded as if exponents
-had no end.
-FCHK depends on the exponents alone.
+floats. Conversions, sums, products and fused products are IEEE's, exactly, in all rounding modes (`rounding`; PTX
+ISA, "Floating-Point Instructions"). What IEEE leaves open was measured on an H100, with some 480 instructions on
+2,048 inputs each (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64 bits the first
+NaN among c, a, b of a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes what is
+subnormal once rounded as if exponents had no end. FCHK depends on the exponents alone.
 
 Approximations have rows of their own: `approximate`, and `mufu` for the generation that was measured.
 """
@@ -17,12 +16,12 @@ import numpy as np
 
 from .meaning import BITS, COMPARISONS, Meaning
 from .rounding import FLOAT, fused_64, product_64, quotient_64, root_64, rounded, sticky, sum_64, two_sum
-from .value import DTYPES, SIGNED, signed
+from .value import DTYPES, signed
 
 CANONICAL_NAN = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
-FRACTION = {16: 10, 32: 23, 64: 52}         # bits
-_UP = {16: 2.0 ** 12, 32: 2.0 ** 64}        # moves subnormal numbers among the normal ones
+FRACTION = {16: 10, 32: 23, 64: 52}  # bits
+_UP = {16: 2.0**12, 32: 2.0**64}  # moves subnormal numbers among the normal ones
 
 
 def as_float(array: np.ndarray) -> np.ndarray:
@@ -58,7 +57,7 @@ def _flush_32(array: np.ndarray, ftz: bool) -> np.ndarray:
 
 def _attrs(attrs: tuple) -> tuple[str, bool, bool]:
     """(rounding mode, subnormals are zeros, between 0 and 1) of attrs, of which the last may be missing."""
-    mode, ftz, saturated = (*attrs, *("rn", False, False)[len(attrs):])
+    mode, ftz, saturated = (*attrs, *("rn", False, False)[len(attrs) :])
     return mode or "rn", bool(ftz), bool(saturated)
 
 
@@ -69,6 +68,7 @@ def _saturated(array: np.ndarray) -> np.ndarray:
 
 def _arithmetic(narrow, wide):
     """narrow: of doubles, to be rounded to 16 or 32 bits, and the mode; wide: of doubles and the mode, 64 bits."""
+
     def run(bits, attrs, *sources):
         mode, ftz, saturated = _attrs(attrs)
         with np.errstate(all="ignore"):
@@ -80,6 +80,7 @@ def _arithmetic(narrow, wide):
             if ftz:
                 out = np.where(_tiny(exact, bits, mode), np.copysign(out.dtype.type(0), exact), out).astype(out.dtype)
             return as_bits(_saturated(out) if saturated else out, bits)
+
     return run
 
 
@@ -101,6 +102,7 @@ def _extremum(choose):
         with np.errstate(all="ignore"):
             x, y = _flush(as_float(a), ftz), _flush(as_float(b), ftz)
             return as_bits(choose(x, y), bits)
+
     return run
 
 
@@ -119,6 +121,7 @@ def _both_nan(bits, attrs, a, b):
 
 # --- conversions ----------------------------------------------------------------------------
 
+
 def _int_to_float(is_signed):
     def run(bits, attrs, a):
         mode, _, _ = _attrs(attrs)
@@ -127,13 +130,14 @@ def _int_to_float(is_signed):
         if BITS[a.dtype] <= 32:
             rest = np.zeros_like(near)
         else:
-            half = number >> number.dtype.type(32)                     # the rest of a sum of two exact doubles
+            half = number >> number.dtype.type(32)  # the rest of a sum of two exact doubles
             low = (number & number.dtype.type(0xFFFFFFFF)).astype(np.float64)
-            near, rest = two_sum(half.astype(np.float64) * 2.0 ** 32, low)
+            near, rest = two_sum(half.astype(np.float64) * 2.0**32, low)
         with np.errstate(all="ignore"):
             if bits == 64:
                 return np.ascontiguousarray(sum_64(near, rest, mode) + 0.0).view(np.uint64)
             return as_bits(rounded(sticky(near, rest), bits, mode), bits)
+
     return run
 
 
@@ -146,7 +150,9 @@ def _whole(mode: str):
 
 
 def _float_to_int(is_signed):
-    """attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit. Too large numbers are the last ones."""
+    """attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit. Too large numbers are the last
+    ones."""
+
     def run(bits, attrs, a):
         mode, ftz, nan_is_zero = _attrs(attrs)
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
@@ -159,11 +165,13 @@ def _float_to_int(is_signed):
         nan = 0 if nan_is_zero else 1 << bits - 1
         out = number.view(np.uint64).astype(DTYPES[bits])
         return np.where(np.isnan(value), DTYPES[bits](nan), out)
+
     return run
 
 
 def _float_to_float(bits, attrs, a):
-    """Between widths, or to whole numbers of the same. Where 64 bits are one side, a NaN keeps the top of its fraction."""
+    """Between widths, or to whole numbers of the same. Where 64 bits are one side, a NaN keeps the top of its
+    fraction."""
     mode, ftz, saturated = _attrs(attrs)
     with np.errstate(all="ignore"):
         exact = _flush_32(as_float(a), ftz).astype(np.float64)
@@ -178,18 +186,19 @@ def _float_to_float(bits, attrs, a):
 
 
 def _at_the_edge(bits, attrs, a):
-    """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a threshold."""
+    """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a
+    threshold."""
     if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
         return np.zeros((1, 1), bool)
-    size, least = np.abs(as_float(a)), 2.0 ** -126
-    return (size < least) & (size > least * (1 - 2.0 ** -22))
+    size, least = np.abs(as_float(a)), 2.0**-126
+    return (size < least) & (size > least * (1 - 2.0**-22))
 
 
 def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
     """Sign and the top of the fraction of a NaN, made quiet, at another width."""
     own = BITS[a.dtype]
     wide = a.astype(np.uint64) << np.uint64(64 - own)
-    fraction = wide << np.uint64(own - FRACTION[own])               # at the top of the word
+    fraction = wide << np.uint64(own - FRACTION[own])  # at the top of the word
     nan = wide & np.uint64(1 << 63) | INDEFINITE_64 & np.uint64((1 << 63) - 1) | fraction >> np.uint64(12)
     if bits == 64:
         return nan
@@ -212,7 +221,8 @@ def _size(bits, attrs, a):
 
 # --- comparisons ----------------------------------------------------------------------------
 
-# Exponent fields for which FCHK does not ask for the slow path of a / b; it does for all others, whatever signs and fractions are.
+# Exponent fields for which FCHK does not ask for the slow path of a / b; it does for all others, whatever signs and
+# fractions are.
 # Measured on an H100 for all pairs of exponents, four pairs of signs and 64 of fractions.
 _DIVIDEND, _DIVISOR, _APART = (25, 254), (2, 251), (-124, 126)
 
@@ -225,16 +235,17 @@ def division_check(bits, attrs, a, b):
 
 
 def near_the_limits(bits, attrs, a, b):
-    """Where FCHK may do so on a generation that was not measured: it asks whether an intermediate result could leave the range of normal
-    numbers; with both exponents within a quarter of the range none can."""
+    """Where FCHK may do so on a generation that was not measured: it asks whether an intermediate result could leave
+    the range of normal numbers; with both exponents within a quarter of the range none can."""
     with np.errstate(invalid="ignore"):
-        inside = lambda x: (np.abs(x) >= 2.0 ** -30) & (np.abs(x) <= 2.0 ** 30)
+        inside = lambda x: (np.abs(x) >= 2.0**-30) & (np.abs(x) <= 2.0**30)
         return ~(inside(as_float(a)) & inside(as_float(b)))
 
 
 def _compare(name):
     unordered = name.endswith("u") and name not in ("eq", "num")
     relation = COMPARISONS.get(name[:-1] if unordered else name)
+
     def run(bits, attrs, a, b):
         x, y = as_float(a), as_float(b)
         nan = np.isnan(x) | np.isnan(y)
@@ -242,6 +253,7 @@ def _compare(name):
             return nan if name == "nan" else ~nan
         with np.errstate(invalid="ignore"):
             return relation(x, y) | nan if unordered else relation(x, y) & ~nan
+
     return run
 
 
@@ -266,7 +278,12 @@ FLOATS: dict[str, Meaning] = {
     "f2i.s": Meaning(_float_to_int(True), "o"),
     "f2i.u": Meaning(_float_to_int(False), "o"),
     "f2f": Meaning(_float_to_float, "o", _at_the_edge),
-    "fsetp.check": Meaning(lambda bits, attrs, a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape), bool), "ss", near_the_limits, predicate=True),
+    "fsetp.check": Meaning(
+        lambda bits, attrs, a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape), bool),
+        "ss",
+        near_the_limits,
+        predicate=True,
+    ),
 }
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"):
     FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss", predicate=True)

@@ -3,13 +3,14 @@
     rcp(0x40400000)  ->  0x3EAAAAAB           1 / 3
     rcp(0x42040000)  ->  0x3CF83E0F           1 / 33: one unit below the nearest float
 
-The unit interpolates by quadratics (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator", ARITH
-2005). The upper bits of the reduced argument choose a segment, with integers c0, c1, c2; its lower 17 bits are x:
+The unit interpolates by quadratics (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator",
+ARITH 2005). The upper bits of the reduced argument choose a segment, with integers c0, c1, c2; its lower 17 bits are
+x:
 
     V = (c0 << grain) + bias + c1·x + c2·s(x)          s(x) = x² / 2**17, as the squarer has it
 
-The squarer leaves out every partial product below 2**19. V has 17 bits (SQRT: 18) below the result's last place; they are
-cut off, never rounded. What the unit does around this, measured for all inputs:
+The squarer leaves out every partial product below 2**19. V has 17 bits (SQRT: 18) below the result's last place; they
+are cut off, never rounded. What the unit does around this, measured for all inputs:
 
     RCP, RSQ, SQRT  subnormal inputs are zeros, subnormal results too; RSQ of an even power of two is exact
     RCP64H, RSQ64H  the same on the upper word of a double: 20 bits of the fraction in and, cut off, out
@@ -17,7 +18,8 @@ cut off, never rounded. What the unit does around this, measured for all inputs:
                     unless that fraction is zero
     LG2             exponent + V, with 36 bits of fraction (of a negative sum the ones' complement); LG2 of 1 is 0
     EX2.F16, .BF16  as EX2, cut off
-    SIN, COS        of revolutions, cut off after 25 bits of fraction; the second half of each half wave mirrored by ones' complement
+    SIN, COS        of revolutions, cut off after 25 bits of fraction; every second quarter is mirrored by ones'
+                    complement
 
 NaN results are 0x7FFFFFFF. Nothing here is taken from the name of an instruction: a generation that was not measured
 gets `approximate` instead.
@@ -31,18 +33,25 @@ import numpy as np
 
 from .rounding import rounded
 
-X_BITS = 17                     # of the reduced argument that are interpolated
-FRACTION = 23                   # bits of a 32-bit float's fraction
+X_BITS = 17  # of the reduced argument that are interpolated
+FRACTION = 23  # bits of a 32-bit float's fraction
 ONE = 1 << FRACTION
 LOW = ONE - 1
 BIAS, TOP = 127, 255
-BIAS_64, TOP_64, FRACTION_64 = 1023, 2047, 20          # of the upper word of a double
+BIAS_64, TOP_64, FRACTION_64 = 1023, 2047, 20  # of the upper word of a double
 SIGN, NAN = np.uint32(1 << 31), np.uint32(0x7FFFFFFF)
 INFINITY, INFINITY_64 = TOP << FRACTION, TOP_64 << FRACTION_64
-_SQUARER = 19                   # the least power of two that the squarer adds
+_SQUARER = 19  # the least power of two that the squarer adds
 
 # function: (grain, bias)
-FORMS = {"rcp": (15, 0x1F9C), "rsq": (15, 0x7FFE), "sqrt": (16, 0xFFFE), "ex2": (15, 0x5F88), "lg2": (14, 0x0D14), "sin": (16, 0)}
+FORMS = {
+    "rcp": (15, 0x1F9C),
+    "rsq": (15, 0x7FFE),
+    "sqrt": (16, 0xFFFE),
+    "ex2": (15, 0x5F88),
+    "lg2": (14, 0x0D14),
+    "sin": (16, 0),
+}
 
 
 @cache
@@ -61,9 +70,11 @@ def squares() -> np.ndarray:
     x = np.arange(1 << X_BITS, dtype=np.uint32)
     total = np.zeros(1 << X_BITS, np.uint64)
     for bit in range(X_BITS):
-        first = max(0, _SQUARER - 1 - bit)            # x_bit · x_first has the weight 2**(bit + first + 1)
+        first = max(0, _SQUARER - 1 - bit)  # x_bit · x_first has the weight 2**(bit + first + 1)
         others = (x & np.uint32((1 << bit) - 1)) >> np.uint32(first) if first < bit else np.zeros_like(x)
-        row = (others.astype(np.uint64) << np.uint64(first + bit + 1)) + np.uint64(1 << 2 * bit if 2 * bit >= _SQUARER else 0)
+        row = (others.astype(np.uint64) << np.uint64(first + bit + 1)) + np.uint64(
+            1 << 2 * bit if 2 * bit >= _SQUARER else 0
+        )
         total += np.where(x >> np.uint32(bit) & np.uint32(1), row, np.uint64(0))
     return (total >> np.uint64(_SQUARER)).astype(np.uint16)
 
@@ -81,7 +92,8 @@ def _parts(bits: np.ndarray, fraction: int = FRACTION) -> tuple[np.ndarray, np.n
 
 
 def _packed(exponent: np.ndarray, significand: np.ndarray) -> np.ndarray:
-    """A positive float of an exponent field and 24 bits (or 2**24); subnormal numbers are zero, too large ones infinite."""
+    """A positive float of an exponent field and 24 bits (or 2**24); subnormal numbers are zero, too large ones
+    infinite."""
     bits = (exponent << FRACTION) + significand - ONE
     return np.where(bits < ONE, 0, np.minimum(bits, INFINITY)).astype(np.uint32)
 
@@ -89,13 +101,14 @@ def _packed(exponent: np.ndarray, significand: np.ndarray) -> np.ndarray:
 def _normalised(value: np.ndarray, unit: int) -> np.ndarray:
     """value · 2**-unit as a float, cut off. value: int64, not negative."""
     above = np.frexp(value.astype(np.float64))[1].astype(np.int64) - 1
-    above -= value >> np.maximum(above, 0) == 0            # the double was rounded up to a power of two
+    above -= value >> np.maximum(above, 0) == 0  # the double was rounded up to a power of two
     more = above - FRACTION
     significand = np.where(more >= 0, value >> np.maximum(more, 0), value << np.maximum(-more, 0))
     return np.where(value > 0, _packed(above - unit + BIAS, significand), np.uint32(0))
 
 
 # --- the functions --------------------------------------------------------------------------
+
 
 def _reciprocal(fraction: np.ndarray) -> np.ndarray:
     """24 bits of 1 / 1.fraction, above one half; 2**24 for 1."""
@@ -152,7 +165,9 @@ def sqrt(bits: np.ndarray) -> np.ndarray:
     sign, exponent, fraction = _parts(bits)
     segment = (fraction >> X_BITS) + 64 * ((exponent & 1) == 0)
     root = _interpolated("sqrt", segment, fraction & (1 << X_BITS) - 1) >> X_BITS + 1
-    return _without_negative(_packed(BIAS + (exponent - BIAS >> 1), root), sign, exponent, fraction, TOP, sign, INFINITY)
+    return _without_negative(
+        _packed(BIAS + (exponent - BIAS >> 1), root), sign, exponent, fraction, TOP, sign, INFINITY
+    )
 
 
 def _fixed(exponent: np.ndarray, fraction: np.ndarray, places: int, most: int) -> np.ndarray:
@@ -203,8 +218,8 @@ def ex2_f16(bits: np.ndarray) -> np.ndarray:
     """EX2 of a 16-bit float, cut off; infinite from 2**16 on."""
     out = ex2(bits.view(np.float16).astype(np.float32).view(np.uint32)).view(np.float32)
     with np.errstate(invalid="ignore"):
-        cut = rounded(np.where(out < 2.0 ** 16, out, 0).astype(np.float64), 16, "rz").view(np.uint16)
-        return np.where(out < 2.0 ** 16, cut, np.where(np.isnan(out), np.uint16(0x7FFF), np.uint16(0x7C00)))
+        cut = rounded(np.where(out < 2.0**16, out, 0).astype(np.float64), 16, "rz").view(np.uint16)
+        return np.where(out < 2.0**16, cut, np.where(np.isnan(out), np.uint16(0x7FFF), np.uint16(0x7C00)))
 
 
 def ex2_bf16(bits: np.ndarray) -> np.ndarray:
@@ -213,5 +228,16 @@ def ex2_bf16(bits: np.ndarray) -> np.ndarray:
 
 
 # bit patterns of any shape -> those of the results: uint32, of the 16-bit forms uint16
-FUNCTIONS = {"rcp": rcp, "rsq": rsq, "sqrt": sqrt, "ex2": ex2, "lg2": lg2, "sin": sin, "cos": cos, "rcp64h": rcp64h, "rsq64h": rsq64h,
-             "ex2.f16": ex2_f16, "ex2.bf16": ex2_bf16}
+FUNCTIONS = {
+    "rcp": rcp,
+    "rsq": rsq,
+    "sqrt": sqrt,
+    "ex2": ex2,
+    "lg2": lg2,
+    "sin": sin,
+    "cos": cos,
+    "rcp64h": rcp64h,
+    "rsq64h": rsq64h,
+    "ex2.f16": ex2_f16,
+    "ex2.bf16": ex2_bf16,
+}

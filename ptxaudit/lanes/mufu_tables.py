@@ -2,10 +2,10 @@
 
 A row is one segment of a function's period: (constant, slope, curvature), integers. `mufu` says how they are used.
 
-How they were found: the results for every input of one period (RCP: [1, 2); RSQ and SQRT: [1, 4); EX2: [1, 2); LG2: [2, 4);
-SIN: a quarter of a revolution) determine all of them, up to bits of the constants that change no result. With them
-the results of all 2**32 inputs of each function come out, bit for bit. `bench/special_functions` measures
-and derives them again:
+How they were found: the results for every input of one period (RCP: [1, 2); RSQ and SQRT: [1, 4); EX2: [1, 2); LG2:
+[2, 4); SIN: a quarter of a revolution) determine all of them, up to bits of the constants that change no result. With
+them the results of all 2**32 inputs of each function come out, bit for bit. `bench/special_functions` measures and
+derives them again:
 
     python -m bench.special_functions build build/special          # needs nvcc or ptxaudit's ptxas
     python3 build/special/measure.py -o special.npz                # on the GPU; needs numpy and cuda-bindings

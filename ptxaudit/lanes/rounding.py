@@ -3,11 +3,12 @@
     sum_64(1.0, 2**-60, "rp")      -> 1.0000000000000002
     rounded(0.1 (double), 32, "rz") -> 0.099999994
 
-64 bits: the nearest double and the sign of what it leaves out, by error-free transformations (Knuth's two-sum, Dekker's
-product; a fused product by Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
-rounding to odd", IEEE Transactions on Computers 57, 2008). Lanes whose exponents would make these inexact go through fractions.
-16 and 32 bits: in doubles, which hold products exactly, and whose quotients and roots never come so near to a halfway
-point of 24 bits that a second rounding matters; of sums the double is moved off such points (`sticky`).
+64 bits: the nearest double and the sign of what it leaves out, by error-free transformations (Knuth's two-sum,
+Dekker's product; a fused product by Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved
+algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008). Lanes whose exponents would make these
+inexact go through fractions. 16 and 32 bits: in doubles, which hold products exactly, and whose quotients and roots
+never come so near to a halfway point of 24 bits that a second rounding matters; of sums the double is moved off such
+points (`sticky`).
 
 Modes are PTX's: "rn", "rz", "rm", "rp".
 """
@@ -20,10 +21,10 @@ from fractions import Fraction
 import numpy as np
 
 FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
-SPARE_BITS = np.uint64((1 << 28) - 1)       # of a double, below the last bit of a 32-bit float and the one after it
-_SPLIT = float((1 << 27) + 1)               # Veltkamp's, which halves a double's bits
-_SAFE_LOW, _SAFE_HIGH = 2.0 ** -400, 2.0 ** 400        # sizes of factors whose product's error is a double
-_ADDEND_LOW, _ADDEND_HIGH = 2.0 ** -850, 2.0 ** 850
+SPARE_BITS = np.uint64((1 << 28) - 1)  # of a double, below the last bit of a 32-bit float and the one after it
+_SPLIT = float((1 << 27) + 1)  # Veltkamp's, which halves a double's bits
+_SAFE_LOW, _SAFE_HIGH = 2.0**-400, 2.0**400  # sizes of factors whose product's error is a double
+_ADDEND_LOW, _ADDEND_HIGH = 2.0**-850, 2.0**850
 
 
 def rounded(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
@@ -46,8 +47,8 @@ def rounded(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
 def sticky(total: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """A double that rounds to 32 bits and fewer as total + rest does, in every mode; of `rest` the sign counts.
 
-    It matters only where the double is a 32-bit float or halfway between two, so its low bits are zero: then its neighbour
-    stands for the sum."""
+    It matters only where the double is a 32-bit float or halfway between two, so its low bits are zero: then its
+    neighbour stands for the sum."""
     on_edge = (np.ascontiguousarray(total).view(np.uint64) & SPARE_BITS) == 0
     beside = np.nextafter(total, np.where(rest > 0, np.inf, -np.inf))
     return np.where((rest != 0) & np.isfinite(total) & on_edge, beside, total)
@@ -70,6 +71,7 @@ def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- 64 bits --------------------------------------------------------------------------------
+
 
 def directed(near: np.ndarray, rest: np.ndarray, mode: str) -> np.ndarray:
     """near + rest rounded, where `near` is the nearest double and of `rest` the sign counts."""
@@ -96,7 +98,7 @@ def _of_overflow(near: np.ndarray, rest: np.ndarray, *sources: np.ndarray) -> np
 def sum_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
     near, rest = two_sum(a, b)
     out = directed(near, _of_overflow(near, rest, a, b), mode)
-    if mode == "rm":                                     # x - x is -0
+    if mode == "rm":  # x - x is -0
         out = np.where((out == 0) & ~_both_positive(a, b), -0.0, out)
     return out
 
@@ -118,7 +120,7 @@ def product_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
 def fused_64(a: np.ndarray, b: np.ndarray, c: np.ndarray, mode: str) -> np.ndarray:
     """a · b + c."""
     a, b, c = np.broadcast_arrays(a, b, c)
-    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)          # of zeros, infinities and NaN
+    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)  # of zeros, infinities and NaN
     product, low = _two_product(a, b)
     middle, lowest = two_sum(c, low)
     high, between = two_sum(product, middle)
@@ -127,14 +129,16 @@ def fused_64(a: np.ndarray, b: np.ndarray, c: np.ndarray, mode: str) -> np.ndarr
     odd = np.where((left != 0) & even, np.nextafter(rest, np.where(left > 0, np.inf, -np.inf)), rest)
     near, after = two_sum(high, odd)
     out = directed(near, np.where(after != 0, after, np.where(odd == rest, left, rest - odd)), mode)
-    nothing = -0.0 if mode == "rm" else 0.0              # x - x
+    nothing = -0.0 if mode == "rm" else 0.0  # x - x
     out = np.where(near == 0, nothing, out)
     size = np.abs(c)
     safe = _safe_factors(a, b) & ((c == 0) | (size > _ADDEND_LOW) & (size < _ADDEND_HIGH))
     usual = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)
     if mode == "rm":
         plain = np.where((plain == 0) & ~_both_positive(a * b, c), -0.0, plain)
-    return _by_fractions(np.where(usual, out, plain), usual & ~safe, lambda x, y, z: _of_fraction(x * y + z, mode, nothing), a, b, c)
+    return _by_fractions(
+        np.where(usual, out, plain), usual & ~safe, lambda x, y, z: _of_fraction(x * y + z, mode, nothing), a, b, c
+    )
 
 
 def quotient_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
@@ -161,7 +165,9 @@ def _safe_factors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a > _SAFE_LOW) & (a < _SAFE_HIGH) & (b > _SAFE_LOW) & (b < _SAFE_HIGH)
 
 
-def _by_fractions(out: np.ndarray, where: np.ndarray, function: Callable[..., float], *sources: np.ndarray) -> np.ndarray:
+def _by_fractions(
+    out: np.ndarray, where: np.ndarray, function: Callable[..., float], *sources: np.ndarray
+) -> np.ndarray:
     """The function of exact fractions, lane by lane, in some finite lanes; elsewhere what is there."""
     if not where.any():
         return out

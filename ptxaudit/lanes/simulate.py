@@ -33,7 +33,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
-from . import affine, clusters, copied, given
+from . import affine, alike, clusters, copied, given
 from .alternatives import as_unknown
 from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
@@ -422,6 +422,8 @@ class Simulation:
             if isinstance(address, Lost):
                 record.doubt, record.doubt_data = record.doubt or address.reason, record.doubt_data or address.data
                 return
+        if address.alternatives is not None and site.source is None and self.repeats.round is None:
+            address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
             if self.repeats.round is not None and not known.data:

@@ -219,9 +219,13 @@ def convert(b: Builder) -> None:
     _write_float(b, b.compute("f2f", _real(b, b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ"))), to)
 
 
+# before sm_89 the widths are not written
+_PACKED_HALVES = frozenset((*form, *rounding) for form in (("F16", "F32", "PACK_AB"), ("PACK_AB",)) for rounding in ((), ("RZ",)))
+
+
 def pack_halves(b: Builder) -> None:
     """F2FP.F16.F32.PACK_AB R, high, low: two 32-bit floats as 16-bit ones in one register."""
-    if b.marks[:3] != ("F16", "F32", "PACK_AB") or b.marks[3:] not in ((), ("RZ",)) or len(b.operands) != 3:
+    if tuple(b.marks) not in _PACKED_HALVES or len(b.operands) != 3:
         raise NoMeaning
     high, low = (b.compute("f2f", b.real(b.operand(at)), bits=_HALF, attrs=(_rounding(b), False)) for at in (1, 2))
     b.write(b.operand(0), "cat", low, high)

@@ -9,10 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.special_functions import check, data, fit
+from bench.special_functions import build, check, data, fit
 from ptxaudit import machines
+from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.lanes import mufu, mufu_tables
 from ptxaudit.lanes.floats import division_check
+from ptxaudit.nvrtc import compile_source
+from ptxaudit.ptxas import assemble
+from ptxaudit.sass.disassemble import disassemble
 
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 FUNCTIONS = sorted(key.split("/")[1] for key in MEASURED.files if key.startswith("checksums/"))
@@ -146,3 +150,13 @@ def test_what_the_machines_say():
     assert machines.get("sm_90").special.division_check
     for other in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120"):
         assert not machines.get(other).special.measured and not machines.get(other).special.division_check
+
+
+def test_what_ptx_cannot_say_is_edited():
+    """The kernels that measure: arguments of SIN and COS are revolutions, and the quick path of a division is marked."""
+    made = assemble(compile_source(build.HERE / "functions.cu", arch="sm_90").ptx, "sm_90").cubin
+    before, after = (disassemble([read_cubin(cubin, "functions.cubin")])[0] for cubin in (made, build.edited(made)))
+    turns = [line.text for name in ("dump_sin", "sum_cos") for line in before[name] if line.opcode == "FMUL.RZ"]
+    assert turns and not any("0.159" in line.text for lines in after.values() for line in lines)
+    changed = [(old.opcode, new.text) for old, new in zip(before["fchk"], after["fchk"]) if old.text != new.text]
+    assert [opcode for opcode, _ in changed] == ["FFMA"] and "0x12345678" in changed[0][1]

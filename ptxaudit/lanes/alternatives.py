@@ -26,6 +26,7 @@ import numpy as np
 from .value import Lost, Uniform, Value, array_zeros, because, either, lane_uniform, opaque, signed
 
 MOST = 64  # alternatives of one value; beyond them it is opaque
+MOST_NUMBERS = 1 << 22  # of all rows, lanes and alternatives of one value
 _serial = count()
 
 
@@ -190,7 +191,9 @@ def as_unknown(value: Value) -> Value:
 def _axes(values: tuple[Value, ...]) -> tuple[Axis, ...] | None:
     """All axes that the values depend on; None where they make too many alternatives."""
     axes = tuple(dict.fromkeys(axis for v in values if v.alternatives is not None for axis in v.alternatives.axes))
-    return axes if prod(axis.size for axis in axes) <= MOST else None
+    size = prod(axis.size for axis in axes)
+    rows, lanes = (max(v.base.shape[at] for v in values) for at in (0, 1))
+    return axes if size <= MOST and size * rows * lanes <= MOST_NUMBERS else None
 
 
 def _lost(value: Value) -> np.ndarray | None:

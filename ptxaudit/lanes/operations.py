@@ -550,7 +550,7 @@ def _candidates(row: Meaning, op: Op, values: tuple[Value, ...], index: int) -> 
     if beyond.all() and not axes:                            # as little is known of it as of any other function of its sources
         return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
     beyond = beyond.any(axis=0)
-    if len(numbers) * len(bases[0]) > alternatives.MOST:
+    if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
         return opaque(op.bits, why)
     uniform = all(base.shape[-1] == 1 for base in bases)
     return alternatives.chosen(numbers, either(lost, beyond if beyond.any() else None), axes, uniform, why)

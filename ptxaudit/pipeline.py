@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit import fingerprint, machines
+from ptxaudit import machines
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError

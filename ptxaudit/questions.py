@@ -209,7 +209,7 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    from ptxaudit.lanes.operations import meaning_of
+    from ptxaudit.lanes.operations import ever_known
 
     special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
-    return not special and meaning_of(op.name) is None or any(isinstance(source, Unknown) for source in op.src)
+    return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

@@ -129,6 +129,7 @@ class Kind(Enum):
     NOT_BEFORE_THE_RUN = Row("%{name} is not known before the run")
     NOT_EXPRESSED = Row("{said}")                             # what a lifter cannot say of a source
     NO_MEANING = Row("no meaning for {operation}")
+    WITHIN_ERROR = Row("{operation} is known within its documented error only")
     UNDEFINED = Row("{operation} without a defined result")
     UNKNOWN_SOURCES = Row("{operation} on values that are not known")
     UNKNOWN_CARRY = Row("an unknown carry")
@@ -137,6 +138,7 @@ class Kind(Enum):
     PREDICATE_AS_NUMBER = Row("an unknown predicate as a number")
     NOT_OF_UNKNOWN = Row("not of an unknown")
     MANY_TERMS = Row("a sum of too many unknowns")
+    MANY_ALTERNATIVES = Row("a sum of too many alternatives")
     MANY_FACTORS = Row("a product of too many unknowns")
     NOT_IN_SPACE = Row("a generic address that is not known to lie in {space} memory")
     STATE_SPACE = Row("the state space of a generic address is not known")
@@ -150,6 +152,7 @@ class Kind(Enum):
     LOOP_LEFT_APART = Row("differs between the lanes of a warp after a loop that they leave in different trips")
     ROUNDS_DIFFER = Row("not the same in every round")
     TWO_WIDTHS = Row("{register} has two widths")
+    CHOICE = Row("a choice whose condition is not known")
     ONE_OF_TWO = Row("{register} takes one of two values")
     ONE_OF_TWO_BY_LANE = Row(_with_cause("{} takes one of two values, by lane"), names=("register",))
     ROUTINE = Row("changed by {callee}, which is called from several places")

@@ -12,6 +12,7 @@ from hashlib import blake2b
 import numpy as np
 
 from ..reasons import Kind
+from . import alternatives
 from .meaning import MEANINGS
 from .value import (
     DTYPES, MAX_TERMS, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, known, lane_spans,
@@ -28,6 +29,8 @@ def fit(value: Value, bits: int) -> Value:
         return value
     if value.known:
         return Value(resize(value.base, bits))
+    if value.alternatives is not None:
+        return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
         terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if c.any())
@@ -63,6 +66,8 @@ def zero_extend(value: Value, bits: int) -> Value:
 
 
 def sign_extend(value: Value, bits: int) -> Value:
+    if value.alternatives is not None:
+        return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: MEANINGS["sext"].run(bits, (), array))
     if value.base.dtype == bool or (value.known):
         return Value(MEANINGS["sext"].run(bits, (), value.base))
     if fits_signed(value):
@@ -151,6 +156,8 @@ def _weaker(a: Value, b: Value) -> tuple:
 
 
 def add(a: Value, b: Value) -> Value:
+    if a.alternatives is not None or b.alternatives is not None:
+        return alternatives.symbolic(lambda plain: add(*plain), (a, b)) or give_up((a, b), a.bits, Kind.MANY_ALTERNATIVES)
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
         return give_up((a, b), a.bits, Kind.MANY_TERMS)
@@ -215,6 +222,8 @@ def multiply(a: Value, b: Value) -> Value:
 
 def invert(a: Value) -> Value:
     """~a = −a − 1."""
+    if a.alternatives is not None:
+        return alternatives.changed(a, invert, np.invert)
     if a.base.dtype == bool:
         if a.terms:
             return derived("not", (a,), 1) or give_up((a,), 1, Kind.NOT_OF_UNKNOWN)

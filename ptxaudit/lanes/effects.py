@@ -14,8 +14,9 @@ import numpy as np
 
 from ..ir import Guard, Op, Operand, Reg
 from ..reasons import Kind
-from . import affine, operations
+from . import affine, alternatives, operations
 from .env import LANES, Environment
+from .meaning import Meaning
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
@@ -27,6 +28,8 @@ MOST_PLACES = 64          # places of a local array that one access may reach
 
 def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
+    if value.alternatives is not None:
+        return alternatives.in_rows(value, rows)
     def pick(array):
         return array if array is None or array.shape[0] == 1 else array[rows]
     poison = pick(value.poison)
@@ -40,6 +43,10 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
+    if old.alternatives is not None or new.alternatives is not None:
+        both = alternatives.blended(old, new, mask)
+        if both is not None:
+            return both
     if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
         return opaque(new.bits, because(new, old))
     base = np.where(mask, new.base, old.base)
@@ -144,11 +151,11 @@ class View:
 
     def _per_warp(self, value: Value, guard):
         """A uniform register holds what its first active lane has."""
-        value = squeeze(value)
+        first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
+        n = self.mask.shape[0]
+        pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
+        value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
         if not value.uniform:
-            first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
-            n = self.mask.shape[0]
-            pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
             value = Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid,
                           None if value.poison is None else pick(value.poison), value.why)
         if guard is not None:
@@ -196,6 +203,10 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     """old with some rows replaced."""
     if old.base.dtype != part.base.dtype:
         old = affine.fit(old, part.bits)
+    if part.alternatives is not None or old.alternatives is not None:
+        inside = np.zeros((rows, 1), bool)
+        inside[index] = True
+        return blend(old, take(part, np.cumsum(inside) - 1), inside)
     def put(a, b, dtype):
         a = np.zeros((1, 1), dtype) if a is None else a
         b = np.zeros((1, 1), dtype) if b is None else b
@@ -266,14 +277,14 @@ def _looks_across(op: Op) -> bool:
 
 def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
-    row = operations.meaning_of(name)
+    row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
         sources = tuple([view.read(s) for s in op.src])
-        out = operations.apply(op, sources, index)
+        out = operations.apply(op, sources, index, row)
         if type(out) is tuple:
             return out
         if not view.full and _loses(out, view.mask):
-            out = _among_the_active(op, sources, view.mask, out, index)
+            out = _among_the_active(op, sources, view.mask, out, index, row)
         return (out,)
     if name in ("load", "store", "atom"):
         return _memory(op, view, index, guard)
@@ -308,7 +319,7 @@ def _told_apart(symbol: Uniform) -> Value:
     return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
 
 
-def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int) -> Value:
+def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Meaning) -> Value:
     """The result when the lanes that are not active hold what the first active one does: they do not count,
     and a value that is one for all active lanes is seen to be so."""
     if any(_loses(v, mask) for v in sources):
@@ -316,7 +327,7 @@ def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out:
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
-    again = operations.apply(op, filled, index)
+    again = operations.apply(op, filled, index, row)
     return out if _loses(again, mask) else again
 
 

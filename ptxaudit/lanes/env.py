@@ -6,6 +6,7 @@ lanes exist, and what the launch tells. What is not told is a `Uniform`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opa
 
 if TYPE_CHECKING:
     from .given import Given
+    from .meaning import Meaning
 
 LANES = 32                       # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024       # bytes: no block's shared memory is larger (228 KiB on sm_90)
@@ -33,7 +35,8 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has.
+    constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
+    any other (`operations.on_machine`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -42,6 +45,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
 
 
 @dataclass

@@ -21,6 +21,7 @@ from .constants import Constants
 from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
+from .operations import on_machine
 from .result import KernelResult, SiteResult, Status, unfinished
 from .rows import environment
 
@@ -52,7 +53,7 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
     simulated: dict[int, SiteResult] = {}
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
     constants = Constants.of(function, symbols.constants)
-    facts = replace(facts, constants=constants)
+    facts = replace(facts, constants=constants, meanings=on_machine(machine.special))
     if launch is not None and (launch.buffers or symbols.variables):
         facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers, symbols.variables, account))
     if launch is not None and (launch.grid is None or launch.block is None):

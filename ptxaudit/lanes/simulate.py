@@ -34,7 +34,8 @@ from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
 from ..reasons import Kind, first_of
 from ..work import BLOCK, OPERATION, REQUEST, Account, elements
-from . import affine, clusters, copied, given
+from . import affine, alike, clusters, copied, given
+from .alternatives import as_unknown
 from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
@@ -439,6 +440,8 @@ class Simulation:
             if isinstance(address, Lost):
                 record.doubt = first_of(record.doubt, address)
                 return
+        if address.alternatives is not None and site.source is None and self.repeats.round is None:
+            address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Lost):
             if self.repeats.round is not None and not known.data:
@@ -481,6 +484,7 @@ class Simulation:
     def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord, instruction: int) -> tuple[np.ndarray, int, int] | Lost:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
         up to a multiple of which each lane is known), or why they are not known."""
+        address = as_unknown(address)
         if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
             return address.why or Lost(Kind.ADDRESS, instruction)
         line = 0
@@ -830,6 +834,7 @@ class Simulation:
         """Go to the post-dominator. doubt None: nothing inside matters."""
         meeting, sites, written = self._region(self.graph.block_of[instruction.index])
         if doubt is not None:
+            doubt = as_unknown(doubt)
             if self.repeats.round is not None:
                 raise NotAffine
             why = doubt_of(doubt, instruction.index)

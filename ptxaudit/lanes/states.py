@@ -11,6 +11,7 @@ import numpy as np
 
 from ..reasons import Kind, one_of_each
 from . import affine
+from .alternatives import as_unknown
 from .effects import Registers
 from .value import Lost, Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
 
@@ -81,6 +82,7 @@ def either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
 
 def is_uniform(value: Value) -> bool:
     """The same in all lanes of a warp, whatever it is."""
+    value = as_unknown(value)
     return value.poison is None and squeeze(value).uniform
 
 

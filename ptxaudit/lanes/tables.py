@@ -169,7 +169,7 @@ class _Knowable:
                 self.never.add(place)
             return []
         stem = op.name.partition(".")[0]
-        if op.name == "call" or operations.meaning_of(op.name) is None and stem not in _ACROSS:
+        if op.name == "call" or not operations.ever_known(op.name) and stem not in _ACROSS:
             self.never.add(place)
             return []
         out: list[Place] = []

@@ -17,6 +17,7 @@ import numpy as np
 from ..reasons import Kind, Reason
 from ..work import REQUEST, Account, elements
 from . import affine
+from .alternatives import as_unknown
 from .env import LANES
 from .record import SiteRecord, ranges
 from .result import Case, Status
@@ -80,7 +81,7 @@ class Place:
 def place_of(access, o: Observation, shift: int, machine) -> Place:
     """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where the
     address is not known."""
-    value, moved = o.base, o.offset % shift
+    value, moved = as_unknown(o.base), o.offset % shift
     line = 0
     if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
         raise _not_known(value, moved, Kind.ADDRESS)

@@ -9,9 +9,9 @@ from typing import Literal
 from ptxaudit.compile_commands import Flags
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch, match
+from ptxaudit.work import DEFAULT_BUDGET
 
 DEFAULT_ARCH = "sm_90"
-DEFAULT_BUDGET = 60.0        # seconds: a run that waits for another block would never end
 
 Isa = Literal["ptx", "sass", "both"]
 
@@ -32,7 +32,8 @@ class Options:
     on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
     source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the working folder.
     cache: take what is kept of files that have not changed, and keep what is found.
-    jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
+    jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they
+    are counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None

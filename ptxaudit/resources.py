@@ -10,6 +10,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 
 
+_GRAMMARS = (PACKAGE / "grammars", PACKAGE.parent / "grammars")
+
+
 def grammar(name: str) -> str:
     """The text of `grammars/NAME` ("ptx.lark"). FileNotFoundError when there is no such grammar."""
     return grammar_file(name).read_text(encoding="utf-8")
@@ -17,11 +20,16 @@ def grammar(name: str) -> str:
 
 def grammar_file(name: str) -> Path:
     """The path of `grammars/NAME`. FileNotFoundError when there is none."""
-    for folder in (PACKAGE / "grammars", PACKAGE.parent / "grammars"):
+    for folder in _GRAMMARS:
         path = folder / name
         if path.is_file():
             return path
-    raise FileNotFoundError(f"no grammar {name!r} in {PACKAGE / 'grammars'} or {PACKAGE.parent / 'grammars'}")
+    raise FileNotFoundError(f"no grammar {name!r} in {_GRAMMARS[0]} or {_GRAMMARS[1]}")
+
+
+def grammars() -> list[Path]:
+    """The files of all grammars and their tables, wherever they are."""
+    return [path for folder in _GRAMMARS for suffix in ("lark", "json") for path in sorted(folder.glob(f"*.{suffix}"))]
 
 
 def data(name: str) -> Path:

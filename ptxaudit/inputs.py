@@ -38,7 +38,7 @@ BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
 MAX_TEXT = limits.TEXT.most   # bytes
 
 _PTX_VERSION = b"\n.version "
-_PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
+_PTX_START = re.compile(rb"\A(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+\.version\b", re.DOTALL)      # never tries one again
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ ARGUMENTS = Limit("arguments", 100_000, "words", "a compiler's arguments for one
 NESTING = Limit("nesting", 200, "levels", "braces, brackets and operators of PTX inside each other: compilers write five")
 INTEGER = Limit("integer", 64, "bits", "an integer constant of PTX, as the manual says")
 PARAMETER = Limit("parameter", 64 * KB, "bytes", "one parameter of a kernel, which CUDA gives 32,764 bytes, or of a device function")
+INITIAL = Limit("initial data", 256 * MB, "bytes", "initial values of variables of one PTX file: ten characters can ask for a gigabyte of zeros")
 NAME = Limit("name", 64 * KB, "bytes", "the name of a function, section or variable in a cubin, and a name that is demangled")
-COPIES = Limit("node splitting", 64, "splits", "of a loop with several entries: each copies the blocks of one")
 
 # --- what other programs may take ---------------------------------------------------------------
 
@@ -71,5 +71,5 @@ ALL: tuple[Limit, ...] = tuple(value for value in list(globals().values()) if is
 
 def as_error(spent: Exhausted, file: str | None = None) -> InputError:
     """An account that is used up, as what to show of an input."""
-    return InputError(f"{spent.what}: more than {spent.limit:,} {spent.unit}",
-                      "raise --budget, or audit a smaller part of it" if spent.unit == "steps" else HINT, file)
+    hint = "give it more: --budget SECONDS" if spent.unit == "steps" else HINT
+    return InputError(f"{spent.what} takes more than {spent.limit:,} {spent.unit}", hint, file)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import re
 
-from lark import Lark
+from lark import Lark, ParseTree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from .. import parsers
@@ -43,7 +43,9 @@ def parse_module(text: str, file: str = "<ptx>") -> s.Module:
             tree = parse_by_lines(_without_block_comments(text), parser(), _shapes())
         except UnexpectedInput:
             return parse_plain(text, file)
-        return _named(build(tree), text, file)
+        except InputError as error:             # more than a limit allows
+            raise error.in_file(file) from None
+        return _built(tree, text, file)
 
 
 def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
@@ -53,7 +55,7 @@ def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
         tree = parser().parse(text, start="module")
     except UnexpectedInput as error:
         raise _input_error(error, text, file) from None
-    return _named(build(tree), text, file)
+    return _built(tree, text, file)
 
 
 def parse_statements(text: str) -> tuple[s.Statement, ...]:
@@ -61,7 +63,11 @@ def parse_statements(text: str) -> tuple[s.Statement, ...]:
     return build(parser().parse(text, start="statements"))
 
 
-def _named(module: s.Module, text: str, file: str) -> s.Module:
+def _built(tree: ParseTree, text: str, file: str) -> s.Module:
+    try:
+        module = build(tree)
+    except InputError as error:                 # more than a limit allows
+        raise error.in_file(file) from None
     return s.Module(module.version, module.target, module.address_size, module.items, file, _producer(text))
 
 

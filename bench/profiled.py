@@ -131,8 +131,8 @@ def executed_of(action: Any) -> tuple[list[tuple[int, int, int]], dict[int, str]
     bytes from the first of them: what lies in a section of its own may lie in front of the kernel."""
     executed, lanes = by_pc(action, "inst_executed"), by_pc(action, "thread_inst_executed_true")
     base = min(executed)
-    rows = [(pc - base, executed[pc], lanes.get(pc, 0)) for pc in sorted(executed)]
-    return rows, {pc - base: opcode_of(action.sass_by_pc(pc)) for pc in sorted(executed)}
+    rows = [(pc - base, executed[pc], lanes.get(pc, 0)) for pc in sorted(executed) if executed[pc]]
+    return rows, {place: opcode_of(action.sass_by_pc(base + place)) for place, _, _ in rows}
 
 
 def opcode_of(sass: str) -> str:

@@ -4,6 +4,8 @@
     python -m bench.adversary plan build/adversary 0:94           compiles its builds, plans its launches
     python -m bench.adversary.gpu run build/adversary -o results  on a GPU with ncu on the PATH
     python -m bench.adversary compare build/adversary results     what every telling claims, against what was counted
+    python -m bench.adversary agree 0:500                         with no GPU: claims that exclude each other
+    python -m bench.adversary keep build/adversary results -o tests/data/adversary_sm90 k17.nvcc-O0.cubin …
     python -m bench.adversary reduce build/adversary results 17 nvcc-O0 3 0x1d20     a smaller kernel with the same claim
 
 A seed names a kernel: one of the constructs of `features`, `features_memory` and `features_warp` by turns, others beside

@@ -46,6 +46,16 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--isa", choices=("sass", "both"), default="both")
     command.add_argument("--quiet", action="store_true", help="tables only")
     command.add_argument("-j", "--jobs", type=int, default=2)
+    command = commands.add_parser("agree", help="hold claims against each other, with no GPU")
+    command.add_argument("seeds", type=_seeds)
+    command.add_argument("--builds", type=int, default=2, help="of a seed, by turns")
+    command.add_argument("--build", action="append", choices=builds.NAMES, default=[], help="these builds instead")
+    command.add_argument("-j", "--jobs", type=int, default=2)
+    command = commands.add_parser("keep", help="take measured cubins out, as a set to be kept")
+    command.add_argument("folder", type=Path)
+    command.add_argument("results", type=Path)
+    command.add_argument("-o", "--out", type=Path, required=True)
+    command.add_argument("cubins", nargs="+")
     command = commands.add_parser("reduce", help="leave statements out while the claim about a site stays what it is")
     command.add_argument("folder", type=Path)
     command.add_argument("results", type=Path)
@@ -67,11 +77,31 @@ def main() -> int:
             plan.make(chosen.folder, chosen.seeds, chosen.builds, chosen.launches, chosen.jobs, tuple(chosen.build or ()))
         case "compare":
             return _compare(chosen)
+        case "agree":
+            return _agree(chosen)
+        case "keep":
+            from bench.adversary.keep import keep
+
+            keep(chosen.folder, results_of([chosen.results]), chosen.out, chosen.cubins)
         case "reduce":
             from bench.adversary.reduce import reduce
 
             reduce(chosen.folder, results_of([chosen.results]), chosen.seed, chosen.build, chosen.number, chosen.place, chosen.telling, chosen.plan)
     return 0
+
+
+def _agree(chosen: argparse.Namespace) -> int:
+    """Exit status 1 where claims exclude each other."""
+    from bench.adversary import agree
+
+    clashes = sites = 0
+    for found, count in agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build):
+        sites += count
+        clashes += len(found)
+        for clash in found:
+            print(clash, flush=True)
+    print(f"{sites:,} sites, {clashes} clashes")
+    return int(clashes > 0)
 
 
 def _compare(chosen: argparse.Namespace) -> int:

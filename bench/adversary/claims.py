@@ -8,7 +8,7 @@
     inside     ideal <= wavefronts <= ways x ideal
     generic    a claim about a generic access that was one of shared memory in no lane
     totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, but for what other
-               warps add (ARBITRATION of `ptxaudit.compare`, and a few that loads and copies which fill L1 do)
+               warps add (twice the ARBITRATION of `ptxaudit.compare`, and a few; to stores anything: loads and copies that fill L1 do)
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _exact(comparison: Comparison, total: Total) -> bool:
 
 
 def _near(total: Total) -> bool:
-    return total.low <= total.counted <= total.low * (1 + ARBITRATION) + FEW or total.name == "op_st" and total.counted >= total.low
+    return total.low <= total.counted <= total.low * (1 + 2 * ARBITRATION) + FEW or total.name == "op_st" and total.counted >= total.low
 
 
 def _of_total(total: Total) -> Finding:

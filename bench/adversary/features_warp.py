@@ -156,6 +156,29 @@ def barriers(b: Builder) -> None:
     ]
 
 
+MBARRIER = '''__device__ __forceinline__ void arrive(unsigned long long* b, unsigned long long& state) {
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"((unsigned)__cvta_generic_to_shared(b)) : "memory"); }
+__device__ __forceinline__ bool arrived(unsigned long long* b, unsigned long long state) { unsigned done;
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"((unsigned)__cvta_generic_to_shared(b)), "l"(state) : "memory");
+    return done; }'''
+
+
+@feature
+def mbarriers(b: Builder) -> None:
+    """Barriers in shared memory, whose loops end when others have come; accesses before, in and behind them."""
+    w = b.writer
+    b.sync()
+    b.file_scope = True
+    b.preamble.append(MBARRIER)
+    b.preamble_after_arrays.append("__shared__ unsigned long long phase;")
+    b.phase(Line('if (t == 0u) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"((unsigned)__cvta_generic_to_shared(&phase)), "r"(nt) : "memory");', True))
+    for _ in range(2):
+        b.items.append(Group((Nest((("{", (
+            Line("unsigned long long state; arrive(&phase, state);", True), w.access(), Line("while (!arrived(&phase, state)) { }", True), w.access(),
+        )),)),)))
+    b.items.append(Nest(((f"if ({w.condition()}) {{", (w.access(),)),)))
+
+
 @feature
 def matrices(b: Builder) -> None:
     """ldmatrix and stmatrix, of one, two and four matrices, plain and transposed."""

@@ -20,7 +20,7 @@ LAUNCHES = 3                 # of a kernel
 OTHERS = 2                   # at most so many features beside the first
 
 # In these every thread of a block has to come to every barrier and every shuffle, so that none leaves early.
-TOGETHER = frozenset(("through_shared", "kept_pointers", "copies", "shuffles", "votes", "warp_loops", "tiles", "barriers", "matrices", "clusters", "rewritten"))
+TOGETHER = frozenset(("through_shared", "kept_pointers", "copies", "shuffles", "votes", "warp_loops", "tiles", "barriers", "mbarriers", "matrices", "clusters", "rewritten"))
 LEAVING = frozenset(("early_return",))
 
 BLOCKS = ((1, 1, 1), (7, 1, 1), (16, 1, 1), (31, 1, 1), (32, 1, 1), (33, 1, 1), (48, 1, 1), (64, 1, 1), (97, 1, 1), (128, 1, 1), (160, 1, 1), (256, 1, 1),

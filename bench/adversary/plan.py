@@ -3,6 +3,7 @@
     FOLDER/plan.json.gz     [{seed, build, features, cubin, kernel, grid, …, parameters, buffers, symbols}, …]
     FOLDER/cubins.tar.xz    what the plan names
     FOLDER/ptx.tar.xz       the PTX of each cubin, which no GPU needs
+    FOLDER/sources.tar.xz   the kernels: later versions of the generator make others of the same seeds
 
 The plan stands by itself: what measures it knows nothing of the generator.
 """
@@ -24,7 +25,7 @@ from bench.adversary import builds
 from bench.adversary.generate import NAMES, program
 from bench.adversary.program import Program, Shape
 
-PLAN, CUBINS, PTX = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz"
+PLAN, CUBINS, PTX, SOURCES = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz", "sources.tar.xz"
 
 
 def builds_of(seed: int, count: int) -> list[str]:
@@ -70,23 +71,29 @@ def _one(work: tuple[int, str]) -> tuple[Program, builds.Built | str]:
 
 
 def write(folder: Path, compiled: Iterable[tuple[Program, builds.Built | str]], most: int) -> None:
-    """Writes the three files; what did not compile is named on the way."""
+    """Writes the files of a plan; what did not compile is named on the way."""
     folder.mkdir(parents=True, exist_ok=True)
     plan: list[dict[str, Any]] = []
-    with tarfile.open(folder / CUBINS, "w:xz") as cubins, tarfile.open(folder / PTX, "w:xz") as texts:
+    kept: set[str] = set()
+    archive = lambda name: tarfile.open(folder / name, "w:xz")
+    with archive(CUBINS) as cubins, archive(PTX) as texts, archive(SOURCES) as sources:
         for made, built in compiled:
             if isinstance(built, str):
-                print(f"not compiled: {built[:400]}")
+                print(f"not compiled: {built[:40]} … {built[-300:]}")
                 continue
             new = list(entries(made, built.build, most))
             plan += [entry | {"compiler": built.compiler, "arch": built.arch} for entry in new]
-            _add(cubins, new[0]["cubin"], built.cubin)
-            _add(texts, new[0]["cubin"].replace(".cubin", ".ptx"), built.ptx.encode())
+            add(cubins, new[0]["cubin"], built.cubin)
+            add(texts, new[0]["cubin"].replace(".cubin", ".ptx"), built.ptx.encode())
+            if made.name not in kept:
+                kept.add(made.name)
+                add(sources, f"{made.name}.cu", made.source().encode())
     (folder / PLAN).write_bytes(gzip.compress(json.dumps(plan, separators=(",", ":")).encode(), mtime=0))
     print(f"{folder}: {len(plan)} launches of {len({entry['cubin'] for entry in plan})} cubins")
 
 
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Puts a file into an archive, the same bytes whenever it is done."""
     member = tarfile.TarInfo(name)
     member.size = len(data)
     archive.addfile(member, io.BytesIO(data))

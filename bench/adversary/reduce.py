@@ -8,6 +8,7 @@ them are wrong too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from bench.adversary import builds, plan, telling, truth
 from bench.adversary.claims import claim_of
 from bench.adversary.generate import program
 from bench.adversary.program import Program, variants
-from dataclasses import replace
 from ptxaudit import graph, lanes, machines
 from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.assemble import SourceLines, kernel_entry
@@ -50,7 +50,8 @@ def reduce(folder: Path, results: Sequence[Path], seed: int, build: str, number:
             if tried >= MOST:
                 break
     print(now.source())
-    print(f"// {site[0]}\n// claimed: {site[1]}\n// of the whole kernel: {[one for at, one in whole.placed() if at == place]}")
+    ran = next((f"{one.warps} requests, {one.wavefronts} wavefronts, {one.threads} lanes" for at, one in whole.placed() if at == place), "it did not run")
+    print(f"// {site[0]}\n// claimed: {site[1]}\n// counted in the whole kernel: {ran}")
     if chain:
         _write(chain, steps, build)
 

@@ -1,4 +1,4 @@
-"""The generator of kernels that are meant to break the engine, and how claims are held against counts (bench/adversary)."""
+"""The generator of kernels that are to break the engine, and how claims are held against counts (bench/adversary)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, claims, generate, gpu, plan, report, telling, truth  # noqa: E402
+from bench.adversary import agree, builds, claims, generate, launching, plan  # noqa: E402
+from bench.adversary import report, results, telling, truth  # noqa: E402
 from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402
@@ -34,6 +35,7 @@ LANES = 32
 
 # --- the generator ------------------------------------------------------------------------------
 
+
 def test_choices_are_the_same_everywhere() -> None:
     dice = Dice(17)
     assert [dice.below(1000) for _ in range(4)] == [Dice(17).below(1000), *[dice_at(17, n) for n in (1, 2, 3)]]
@@ -47,9 +49,21 @@ def dice_at(seed: int, number: int) -> int:
 
 
 def test_a_seed_is_one_text_in_every_process() -> None:
-    code = "from bench.adversary.generate import program; import hashlib; print([hashlib.sha256(program(s).source().encode()).hexdigest() for s in range(0, 60, 7)])"
-    texts = {subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-                            capture_output=True, text=True, check=True).stdout for seed in ("0", "1")}
+    code = (
+        "from bench.adversary.generate import program; import hashlib; "
+        "print([hashlib.sha256(program(s).source().encode()).hexdigest() for s in range(0, 60, 7)])"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
     assert len(texts) == 1
 
 
@@ -65,7 +79,9 @@ def test_every_feature_compiles(feature: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40, 400, 60))
 def test_seeds_compile(seed: int) -> None:
-    assert builds.compile_build(generate.program(seed), ("nvrtc-G", "nvrtc-O0", "nvrtc-fast", "nvrtc-r24", "nvrtc-O1", "nvrtc-O3")[seed // 60]).cubin
+    assert builds.compile_build(
+        generate.program(seed), ("nvrtc-G", "nvrtc-O0", "nvrtc-fast", "nvrtc-r24", "nvrtc-O1", "nvrtc-O3")[seed // 60]
+    ).cubin
 
 
 def test_launches_stay_in_their_buffers() -> None:
@@ -103,19 +119,25 @@ def test_builds_take_turns() -> None:
 
 # --- where things ran ---------------------------------------------------------------------------
 
+
 def ran(base: int, count: int, opcodes: list[str] | None = None) -> dict[int, str]:
     return {base + 16 * at: opcodes[at] if opcodes else "" for at in range(count)}
 
 
 def test_sections_are_found_by_their_opcodes() -> None:
-    sections = {"k": ["MOV", "CALL", "LDS", "EXIT"], "f": ["STS", "RET", "NOP"], "g": ["ADD", "BRA", "LDS", "RET"], "unused": ["STS", "EXIT"]}
+    sections = {
+        "k": ["MOV", "CALL", "LDS", "EXIT"],
+        "f": ["STS", "RET", "NOP"],
+        "g": ["ADD", "BRA", "LDS", "RET"],
+        "unused": ["STS", "EXIT"],
+    }
     opcodes = ran(0, 2, sections["f"]) | ran(1280, 4, sections["k"])
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"f": 0, "k": 1280}
 
 
 def test_sections_without_text_are_found_by_their_branches() -> None:
     sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["STS", "ADD", "MUL", "RET"], "g": ["STS", "BRA", "ADD", "RET"]}
-    jumped = {0: "", 16: "", 48: ""}                    # the third was jumped over: only g branches there
+    jumped = {0: "", 16: "", 48: ""}  # the third was jumped over: only g branches there
     opcodes = jumped | ran(256, 3, sections["k"])
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"g": 0, "k": 256}
 
@@ -127,8 +149,13 @@ def test_what_fits_nowhere_is_refused() -> None:
 
 # --- claims -------------------------------------------------------------------------------------
 
+
 def site(status: Status = Status.EXACT, opcode: str = "LDS", **figures) -> Site:
-    given = {"requests": 4, "active_requests": 4, "wavefronts": 8, "ideal": 4, "excess": 4, "ways": 2} if status is Status.EXACT else {}
+    given = (
+        {"requests": 4, "active_requests": 4, "wavefronts": 8, "ideal": 4, "excess": 4, "ways": 2}
+        if status is Status.EXACT
+        else {}
+    )
     return Site("k:load", 0x20, None, opcode, f"{opcode} R0, [R2]", "load", 4, None, status, **given | figures)
 
 
@@ -141,28 +168,55 @@ def judged(one: Site, warps: int, threads: int, wavefronts: int, patterns: tuple
     kernel = Kernel("k", "k", "sass", "sm_90", "x", "sm_90", None, (), (), 0, (one,))
     comparison = compare(kernel, Profile("k", (Counted(0x20, one.text, warps, wavefronts, 1),)))
     result = SiteResult(0, one.status, patterns=patterns)
-    found = list(claims.findings(comparison, {0x20: result}, {0x20: truth.Counts("k", 0x20, warps, threads, wavefronts, 1, one.text)}, [], True))
+    found = list(
+        claims.findings(
+            comparison,
+            {0x20: result},
+            {0x20: truth.Counts("k", 0x20, warps, threads, wavefronts, 1, one.text)},
+            [],
+            True,
+        )
+    )
     assert len(found) == 1
     return found[0]
 
 
-@pytest.mark.parametrize("one, counted, verdict, kind", [
-    (site(), (4, 128, 8), Verdict.EQUAL, ""),
-    (site(), (4, 128, 9), Verdict.WRONG, "compare"),
-    (site(), (5, 128, 8), Verdict.WRONG, "compare"),
-    (site(active_requests=2), (4, 128, 8), Verdict.WRONG, "active"),                  # 128 lanes are at least 4 requests
-    (site(ways=1), (4, 128, 8), Verdict.WRONG, "inside"),
-    (site(Status.UNREACHED), (0, 0, 0), Verdict.EQUAL, ""),
-    (site(Status.UNREACHED), (1, 1, 1), Verdict.WRONG, "compare"),
-    (site(Status.UNREACHED, "LD.E"), (1, 1, 0), Verdict.WRONG, "generic"),
-    (site(Status.INVARIANT, per_request=Span(2, 2)), (4, 128, 8), Verdict.WITHIN, ""),
-    (site(Status.INVARIANT, per_request=Span(2, 2)), (4, 128, 7), Verdict.WRONG, "each"),
-    (site(Status.INVARIANT, per_request=Span(2, 2)), (4, 20, 2), Verdict.WITHIN, ""),  # three of the four without a lane
-    (site(Status.CONDITIONAL, conditions=(Condition("a", 1, 1), Condition("b", 4, 4)), per_request=Span(1, 4)), (4, 128, 17), Verdict.WRONG, "conditions"),
-    (site(Status.CONDITIONAL, conditions=(Condition("a", 1, 1), Condition("b", 4, 4)), per_request=Span(1, 4)), (4, 128, 9), Verdict.OPEN, ""),
-    (site(Status.INVARIANT, "LDS.64", per_request=Span(1, 1)), (4, 128, 8), Verdict.DISPUTED, ""),
-    (site(Status.UNKNOWN), (4, 128, 8), Verdict.OPEN, ""),
-], ids=str)
+@pytest.mark.parametrize(
+    "one, counted, verdict, kind",
+    [
+        (site(), (4, 128, 8), Verdict.EQUAL, ""),
+        (site(), (4, 128, 9), Verdict.WRONG, "compare"),
+        (site(), (5, 128, 8), Verdict.WRONG, "compare"),
+        (site(active_requests=2), (4, 128, 8), Verdict.WRONG, "active"),  # 128 lanes are at least 4 requests
+        (site(ways=1), (4, 128, 8), Verdict.WRONG, "inside"),
+        (site(Status.UNREACHED), (0, 0, 0), Verdict.EQUAL, ""),
+        (site(Status.UNREACHED), (1, 1, 1), Verdict.WRONG, "compare"),
+        (site(Status.UNREACHED, "LD.E"), (1, 1, 0), Verdict.WRONG, "generic"),
+        (site(Status.INVARIANT, per_request=Span(2, 2)), (4, 128, 8), Verdict.WITHIN, ""),
+        (site(Status.INVARIANT, per_request=Span(2, 2)), (4, 128, 7), Verdict.WRONG, "each"),
+        (
+            site(Status.INVARIANT, per_request=Span(2, 2)),
+            (4, 20, 2),
+            Verdict.WITHIN,
+            "",
+        ),  # three of the four without a lane
+        (
+            site(Status.CONDITIONAL, conditions=(Condition("a", 1, 1), Condition("b", 4, 4)), per_request=Span(1, 4)),
+            (4, 128, 17),
+            Verdict.WRONG,
+            "conditions",
+        ),
+        (
+            site(Status.CONDITIONAL, conditions=(Condition("a", 1, 1), Condition("b", 4, 4)), per_request=Span(1, 4)),
+            (4, 128, 9),
+            Verdict.OPEN,
+            "",
+        ),
+        (site(Status.INVARIANT, "LDS.64", per_request=Span(1, 1)), (4, 128, 8), Verdict.DISPUTED, ""),
+        (site(Status.UNKNOWN), (4, 128, 8), Verdict.OPEN, ""),
+    ],
+    ids=str,
+)
 def test_claims_are_held_against_counts(one: Site, counted, verdict: Verdict, kind: str) -> None:
     found = judged(one, *counted)
     assert (found.verdict, found.kind) == (verdict, kind), found
@@ -175,7 +229,9 @@ def test_lanes_of_all_requests_are_the_counted_ones() -> None:
 
 def test_the_report_lists_what_is_wrong() -> None:
     wrong = Finding(Verdict.WRONG, 0x20, "LDS R0, [R2]", "compare", "exact, wavefronts 8", "9 wavefronts", 12)
-    one = Checked(17, "nvcc-O0", ("goto",), 3, "seed 17 nvcc-O0 #3", "told", (wrong, replace(wrong, verdict=Verdict.EQUAL)))
+    one = Checked(
+        17, "nvcc-O0", ("goto",), 3, "seed 17 nvcc-O0 #3", "told", (wrong, replace(wrong, verdict=Verdict.EQUAL))
+    )
     text = report.text([one, replace(one, telling="bytes")])
     assert "compare under told, bytes: exact, wavefronts 8" in text
     assert "goto" in text and "nvcc-O0" in text
@@ -183,16 +239,29 @@ def test_the_report_lists_what_is_wrong() -> None:
 
 # --- claims against each other ------------------------------------------------------------------
 
+
 def result(status: Status = Status.EXACT, **figures) -> SiteResult:
-    given = {"requests": 4, "active_requests": 4, "wavefronts": 8, "ideal": 4, "ways": 2, "patterns": (pattern(4, 32),)} if status is Status.EXACT else {}
+    given = (
+        {"requests": 4, "active_requests": 4, "wavefronts": 8, "ideal": 4, "ways": 2, "patterns": (pattern(4, 32),)}
+        if status is Status.EXACT
+        else {}
+    )
     return SiteResult(0, status, **given | figures)
 
 
-@pytest.mark.parametrize("other, why", [
-    (result(), ""), (result(wavefronts=9), "wavefronts"), (result(Status.UNREACHED), "reached or not"), (result(Status.INVARIANT, per_request=(2, 2)), ""),
-    (result(Status.INVARIANT, per_request=(1, 1)), "a request costs 2 to 2"), (result(Status.BOUNDED, bounds=(9, 12), requests=4), "bounds"),
-    (result(Status.DATA_DEPENDENT, requests=5), "requests"), (result(Status.UNKNOWN), ""),
-])
+@pytest.mark.parametrize(
+    "other, why",
+    [
+        (result(), ""),
+        (result(wavefronts=9), "wavefronts"),
+        (result(Status.UNREACHED), "reached or not"),
+        (result(Status.INVARIANT, per_request=(2, 2)), ""),
+        (result(Status.INVARIANT, per_request=(1, 1)), "a request costs 2 to 2"),
+        (result(Status.BOUNDED, bounds=(9, 12), requests=4), "bounds"),
+        (result(Status.DATA_DEPENDENT, requests=5), "requests"),
+        (result(Status.UNKNOWN), ""),
+    ],
+)
 def test_claims_that_exclude_each_other(other: SiteResult, why: str) -> None:
     assert agree.excluded(result(), other) == why
 
@@ -205,6 +274,7 @@ def test_a_seed_agrees_with_itself() -> None:
 
 # --- on a GPU, without one ----------------------------------------------------------------------
 
+
 @pytest.fixture
 def planned(tmp_path: Path) -> Path:
     entries = [{"cubin": f"k{at // 2}.cubin", "kernel": f"k{at // 2}", "seed": at // 2} for at in range(6)]
@@ -215,22 +285,26 @@ def planned(tmp_path: Path) -> Path:
 def test_a_launch_that_hangs_costs_its_cubin_and_no_other(planned: Path, monkeypatch, tmp_path: Path) -> None:
     def supervised(folder, numbers, notes, **more):
         if 2 not in numbers:
-            return gpu.Ran([{"done": n} for n in numbers], {}, "GPU", 0.1)
-        done = numbers[:numbers.index(2)]
-        return gpu.Ran([{"done": n} for n in done], {2: "it stood still"}, "GPU", 9.0)
+            return launching.Ran([{"done": n} for n in numbers], {}, "GPU", 0.1)
+        done = numbers[: numbers.index(2)]
+        return launching.Ran([{"done": n} for n in done], {2: "it stood still"}, "GPU", 9.0)
 
-    monkeypatch.setattr(gpu, "supervised", supervised)
-    good, failed = gpu.screen(planned, tmp_path, list(range(6)), float("inf"))
+    monkeypatch.setattr(launching, "supervised", supervised)
+    good, failed = launching.screen(planned, tmp_path, list(range(6)), float("inf"))
     assert good == [0, 1, 4, 5]
     assert failed == {2: "it stood still", 3: "as 2"}
 
 
 def test_a_process_that_stands_still_is_ended(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(gpu, "STILL", 0.5)
+    monkeypatch.setattr(launching, "STILL", 0.5)
     script = tmp_path / "slow.py"
-    script.write_text("import sys, time, json; p = sys.argv[-1]; open(p, 'w').write(json.dumps({'begin': 7}) + chr(10)); time.sleep(60)")
-    monkeypatch.setattr(gpu, "LAUNCH", (sys.executable, str(script)))
-    found = gpu.supervised(tmp_path, [7, 8], tmp_path / "notes")
+    script.write_text(
+        "import sys, time, json\n"
+        "open(sys.argv[-1], 'w').write(json.dumps({'begin': 7}) + chr(10))\n"
+        "time.sleep(60)\n"
+    )
+    monkeypatch.setattr(launching, "LAUNCH", (sys.executable, str(script)))
+    found = launching.supervised(tmp_path, [7, 8], tmp_path / "notes")
     assert found.done == []
     assert found.failed == {7: "it stood still"}
     assert found.seconds < 20
@@ -240,15 +314,26 @@ def test_results_are_joined_with_what_was_launched(planned: Path, monkeypatch, t
     action = SimpleNamespace(name=lambda: "k1")
     one = SimpleNamespace(num_actions=lambda: 1, action_by_idx=lambda i: action)
     context = SimpleNamespace(num_ranges=lambda: 1, range_by_idx=lambda i: one)
-    monkeypatch.setattr(gpu, "import_ncu_report", lambda: SimpleNamespace(load_report=lambda path: context))
-    monkeypatch.setattr(gpu, "executed_of", lambda action: ([(0, 4, 128), (16, 4, 128)], {0: "MOV", 16: "LDS"}))
-    monkeypatch.setattr(gpu, "sites_of", lambda action: [[16, "LDS R0, [R2]", 8, 4, 4, 128]])
-    monkeypatch.setattr(gpu, "totals_of", lambda action, pattern, kinds: {"_op_ld": 8.0})
-    monkeypatch.setattr(gpu, "device_line", lambda name: name)
+    monkeypatch.setattr(results, "import_ncu_report", lambda: SimpleNamespace(load_report=lambda path: context))
+    monkeypatch.setattr(results, "executed_of", lambda action: ([(0, 4, 128), (16, 4, 128)], {0: "MOV", 16: "LDS"}))
+    monkeypatch.setattr(results, "sites_of", lambda action: [[16, "LDS R0, [R2]", 8, 4, 4, 128]])
+    monkeypatch.setattr(results, "totals_of", lambda action, pattern, kinds: {"_op_ld": 8.0})
+    monkeypatch.setattr(results, "device_line", lambda name: name)
     notes = tmp_path / "notes"
-    notes.write_text("\n".join(map(json.dumps, ({"device": "GPU"}, {"begin": 2}, {"done": 2, "at": 1.0, "param_bytes": "00", "addresses": {"out": 256}}))))
-    gpu.join(planned, tmp_path / "r.ncu-rep", notes, tmp_path / "joined.json.gz")
-    parts = gpu.Parts(tmp_path)
+    notes.write_text(
+        "\n".join(
+            map(
+                json.dumps,
+                (
+                    {"device": "GPU"},
+                    {"begin": 2},
+                    {"done": 2, "at": 1.0, "param_bytes": "00", "addresses": {"out": 256}},
+                ),
+            )
+        )
+    )
+    results.join(planned, tmp_path / "r.ncu-rep", notes, tmp_path / "joined.json.gz")
+    parts = results.Parts(tmp_path)
     assert parts.add(tmp_path / "joined.json.gz") == parts.add(tmp_path / "joined.json.gz") == 1
     document = json.loads(gzip.decompress((tmp_path / "part-0.json.gz").read_bytes()))
     assert document["device"] == "GPU"
@@ -284,7 +369,11 @@ EQUAL = {"told": 1_719, "bytes": 1_608, "shape": 720, "nothing": 0}
 
 @pytest.mark.parametrize("how", EQUAL)
 def test_no_claim_about_measured_kernels_is_wrong(measured: list[truth.Truth], how: str) -> None:
-    checked = [audit(one, how, "sass") for one in measured if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])]
+    checked = [
+        audit(one, how, "sass")
+        for one in measured
+        if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])
+    ]
     assert list(report.wrong(checked)) == []
     assert list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL[how]

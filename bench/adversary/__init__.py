@@ -6,11 +6,11 @@
     python -m bench.adversary compare build/adversary results     what every telling claims, against what was counted
     python -m bench.adversary agree 0:500                         with no GPU: claims that exclude each other
     python -m bench.adversary keep build/adversary results -o tests/data/adversary_sm90 k17.nvcc-O0.cubin …
-    python -m bench.adversary reduce build/adversary results 17 nvcc-O0 3 0x1d20     a smaller kernel with the same claim
+    python -m bench.adversary reduce build/adversary results 17 nvcc-O0 3 0x1d20   a smaller kernel of that claim
 
-A seed names a kernel: one of the constructs of `features`, `features_memory` and `features_warp` by turns, others beside
-it, and random statements between (`generate`). Each is built in several ways (`builds`) and launched with several shapes
-(`plan`). `gpu` needs no ptxaudit: it finds launches that hang or fault, then profiles the others. `truth` reads what it
+A seed names a kernel: one of the constructs of `features` and `features_*` by turns, others beside it, and random
+statements between (`generate`). Each is built in several ways (`builds`) and launched with several shapes (`plan`).
+`gpu` needs no ptxaudit: it finds launches that hang or fault, then profiles the others. `truth` reads what it
 wrote, `telling` says how much of a launch the engine is told, `claims` holds one audited launch against the counts, and
 `check` does so for all.
 

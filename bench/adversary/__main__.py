@@ -11,7 +11,7 @@ from bench.adversary.generate import LAUNCHES, NAMES, program
 
 
 def _seeds(text: str) -> list[int]:
-    """"17", "0:94" or "3,17,20:30"."""
+    """ "17", "0:94" or "3,17,20:30"."""
     out: list[int] = []
     for part in text.split(","):
         first, colon, end = part.partition(":")
@@ -29,7 +29,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("source", help="print the kernel of a seed")
     command.add_argument("seed", type=int)
-    command.add_argument("--feature", action="append", choices=NAMES, help="these features instead of those of the seed")
+    command.add_argument(
+        "--feature", action="append", choices=NAMES, help="these features instead of those of the seed"
+    )
     command = commands.add_parser("plan", help="compile builds of kernels and plan their launches")
     command.add_argument("folder", type=Path)
     command.add_argument("seeds", type=_seeds, help="as 0:94")
@@ -74,7 +76,9 @@ def main() -> int:
         case "source":
             print(program(chosen.seed, tuple(chosen.feature) if chosen.feature else None).source(), end="")
         case "plan":
-            plan.make(chosen.folder, chosen.seeds, chosen.builds, chosen.launches, chosen.jobs, tuple(chosen.build or ()))
+            plan.make(
+                chosen.folder, chosen.seeds, chosen.builds, chosen.launches, chosen.jobs, tuple(chosen.build or ())
+            )
         case "compare":
             return _compare(chosen)
         case "agree":
@@ -86,7 +90,16 @@ def main() -> int:
         case "reduce":
             from bench.adversary.reduce import reduce
 
-            reduce(chosen.folder, results_of([chosen.results]), chosen.seed, chosen.build, chosen.number, chosen.place, chosen.telling, chosen.plan)
+            reduce(
+                chosen.folder,
+                results_of([chosen.results]),
+                chosen.seed,
+                chosen.build,
+                chosen.number,
+                chosen.place,
+                chosen.telling,
+                chosen.plan,
+            )
     return 0
 
 
@@ -110,7 +123,17 @@ def _compare(chosen: argparse.Namespace) -> int:
     from bench.adversary.check import check
     from bench.adversary.claims import Verdict
 
-    found = list(check(chosen.folder, results_of(chosen.results), tuple(chosen.telling or telling.TELLINGS), chosen.jobs, chosen.seeds, chosen.build, chosen.isa))
+    found = list(
+        check(
+            chosen.folder,
+            results_of(chosen.results),
+            tuple(chosen.telling or telling.TELLINGS),
+            chosen.jobs,
+            chosen.seeds,
+            chosen.build,
+            chosen.isa,
+        )
+    )
     print(report.text(found, not chosen.quiet))
     return int(any(one.error or any(f.verdict is Verdict.WRONG for f in one.findings) for one in found))
 

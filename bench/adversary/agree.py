@@ -1,11 +1,11 @@
-"""Claims against each other, with no GPU: what is said of a site must not depend on how much is told, or on the instruction set.
+"""Claims against each other, with no GPU: what is said of a site must not depend on how much is told, nor on the ISA.
 
     python -m bench.adversary agree 0:500
 
 Of two claims that exclude each other one is wrong, whatever the hardware does:
 
     tellings   an exact figure lies in every range that less told gives, and equals every other exact figure
-    lanes      a PTX site and the instruction that it became have the same number of active lanes in all, wherever lanes meet
+    lanes      a PTX site and the instruction that it became have as many active lanes in all, wherever lanes meet
     addresses  … and with as many requests, the same distances between the addresses of each
 """
 
@@ -37,7 +37,7 @@ from ptxaudit.sass.lift import lift_module
 from ptxaudit.status import Status
 
 BUDGET = 20.0
-FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16      # where buffers are taken to be: as the harness places them
+FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are taken to be: as the harness places them
 TELLINGS = ("told", "placed", "bytes", "shape", "block")
 
 
@@ -77,15 +77,24 @@ def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[li
     out: list[Clash] = []
     count = 0
     for number, launch in enumerate(plan.entries(made, build, len(made.shapes))):
-        launch["addresses"] = {p["name"]: FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(p["value"]) for p in launch["parameters"] if p["kind"] == "buffer"}
+        launch["addresses"] = {
+            p["name"]: FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(p["value"])
+            for p in launch["parameters"]
+            if p["kind"] == "buffer"
+        }
         launch["param_bytes"] = _bytes(launch)
-        where = f"seed {seed} {build} launch {number} {' '.join(made.features)}, grid {launch['grid']} block {launch['block']}"
+        where = (
+            f"seed {seed} {build} launch {number} {' '.join(made.features)}, grid {launch['grid']} block "
+            f"{launch['block']}"
+        )
         try:
             under = {how: audited(module, made.name, launch, how) for how in tellings}
             out += among_tellings(where, under)
             count += len(under[tellings[0]].sites)
             if ptx is not None:
-                out += between_sets(where, audited(ptx, made.name, launch, tellings[0]), under[tellings[0]], ptx_map(cubin))
+                out += between_sets(
+                    where, audited(ptx, made.name, launch, tellings[0]), under[tellings[0]], ptx_map(cubin)
+                )
         except Exception:
             out.append(Clash(where, "the engine failed", traceback.format_exc(limit=-3), ""))
     return out, count
@@ -97,7 +106,11 @@ def _bytes(launch: Mapping[str, Any]) -> str:
     for p in launch["parameters"]:
         size, value = p["size"], p["value"]
         data += bytes(-len(data) % min(size, 8 if p["kind"] != "bytes" else 4))
-        base = FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(value) if p["kind"] in ("buffer", "low", "high") else 0
+        base = (
+            FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(value)
+            if p["kind"] in ("buffer", "low", "high")
+            else 0
+        )
         number = {"buffer": base, "low": base & 0xFFFFFFFF, "high": base >> 32}.get(p["kind"], value)
         data += bytes.fromhex(number) if p["kind"] == "bytes" else (number % (1 << 8 * size)).to_bytes(size, "little")
     return bytes(data).hex()
@@ -116,16 +129,22 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
 
 # --- the same code, more and less told ----------------------------------------------------------
 
+
 def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
     names = list(under)
     for at, first in enumerate(names):
-        for second in names[at + 1:]:
+        for second in names[at + 1 :]:
             for place, one in under[first].sites.items():
                 other = under[second].sites.get(place)
                 text = next(i.text for i in under[first].function.instructions if i.place == place)
                 why = excluded(one, other) or excluded(other, one) if other is not None else "it is not listed"
                 if why:
-                    yield Clash(where, f"+{place:#x} {text}: {why}", f"{first}: {words(one)}", f"{second}: {words(other) if other else 'no site'}")
+                    yield Clash(
+                        where,
+                        f"+{place:#x} {text}: {why}",
+                        f"{first}: {words(one)}",
+                        f"{second}: {words(other) if other else 'no site'}",
+                    )
 
 
 def excluded(exact: SiteResult, other: SiteResult) -> str:
@@ -138,12 +157,23 @@ def excluded(exact: SiteResult, other: SiteResult) -> str:
         return "reached or not"
     for name in ("requests", "active_requests", "wavefronts", "ideal", "ways"):
         mine, theirs = getattr(exact, name), getattr(other, name)
-        if theirs is not None and mine is not None and (other.status is Status.EXACT or name == "requests") and mine != theirs:
+        if (
+            theirs is not None
+            and mine is not None
+            and (other.status is Status.EXACT or name == "requests")
+            and mine != theirs
+        ):
             return name
-    if other.bounds is not None and exact.wavefronts is not None and not other.bounds[0] <= exact.wavefronts <= other.bounds[1]:
+    if (
+        other.bounds is not None
+        and exact.wavefronts is not None
+        and not other.bounds[0] <= exact.wavefronts <= other.bounds[1]
+    ):
         return "bounds"
     costs = [p.low for p in exact.patterns if p.low == p.high]
-    spans = [(c.low, c.high) for c in other.conditions] or ([other.per_request] if other.per_request is not None else [])
+    spans = [(c.low, c.high) for c in other.conditions] or (
+        [other.per_request] if other.per_request is not None else []
+    )
     if costs and spans and exact.wavefronts is not None:
         low, high = min(s[0] for s in spans), max(s[1] for s in spans)
         if min(costs) < low or max(costs) > high:
@@ -152,15 +182,29 @@ def excluded(exact: SiteResult, other: SiteResult) -> str:
 
 
 def words(site: SiteResult) -> str:
-    parts = [str(site.status), f"requests {site.requests}", f"active {site.active_requests}", f"wavefronts {site.wavefronts}", f"bounds {site.bounds}",
-             f"a request {site.per_request}", *(f"[{c.when}: {c.low}..{c.high}]" for c in site.conditions[:4]), site.formula[:100], site.reason[:160]]
+    parts = [
+        str(site.status),
+        f"requests {site.requests}",
+        f"active {site.active_requests}",
+        f"wavefronts {site.wavefronts}",
+        f"bounds {site.bounds}",
+        f"a request {site.per_request}",
+        *(f"[{c.when}: {c.low}..{c.high}]" for c in site.conditions[:4]),
+        site.formula[:100],
+        site.reason[:160],
+    ]
     return ", ".join(part for part in parts if part)
 
 
 # --- PTX and machine code -----------------------------------------------------------------------
 
+
 def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterator[Clash]:
-    pairs = pair(ptx.function.name, side(ptx.function, ptx.flow, ptx.entry, None), side(sass.function, sass.flow, sass.entry, known))
+    pairs = pair(
+        ptx.function.name,
+        side(ptx.function, ptx.flow, ptx.entry, None),
+        side(sass.function, sass.flow, sass.entry, known),
+    )
     ours, theirs = {s.id: s for s in ptx.entry.sites}, {s.id: s for s in sass.entry.sites}
     for one in pairs:
         if one.what != "kept" or one.by != BY_MAP or one.hoisted or len(one.ptx) != 1 or len(one.sass) != 1:
@@ -173,16 +217,25 @@ def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterato
         if a is None or b is None or a == b:
             continue
         here_lanes, there_lanes = (sum(len(shape) * times for shape, times in x.items()) for x in (a, b))
-        if here_lanes != there_lanes or a.total() == b.total():            # with as many requests, lanes met alike
-            yield Clash(where, f"{'lanes' if here_lanes != there_lanes else 'addresses'}: line {here.ptx_line} {here.text} -> +{there.offset:#x} {there.text}",
-                        f"PTX: {here_lanes} lanes, {words(first)}", f"machine code: {there_lanes} lanes, {words(second)}")
+        if here_lanes != there_lanes or a.total() == b.total():  # with as many requests, lanes met alike
+            yield Clash(
+                where,
+                f"{'lanes' if here_lanes != there_lanes else 'addresses'}: line {here.ptx_line} {here.text} -> "
+                f"+{there.offset:#x} {there.text}",
+                f"PTX: {here_lanes} lanes, {words(first)}",
+                f"machine code: {there_lanes} lanes, {words(second)}",
+            )
 
 
 def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
     """How often which addresses are accessed together, each from the lowest on; None where not all of it is known."""
     if site.status is Status.UNREACHED:
         return Counter()
-    if site.status is not Status.EXACT or not site.active_requests or sum(p.count for p in site.patterns) != site.active_requests:
+    if (
+        site.status is not Status.EXACT
+        or not site.active_requests
+        or sum(p.count for p in site.patterns) != site.active_requests
+    ):
         return None
     out: Counter[tuple[int, ...]] = Counter()
     for p in site.patterns:
@@ -192,6 +245,7 @@ def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
 
 
 # --- many ---------------------------------------------------------------------------------------
+
 
 def run(seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = ()) -> Iterator[tuple[list[Clash], int]]:
     """`count` builds of every seed, by turns."""

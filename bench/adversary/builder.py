@@ -6,8 +6,8 @@ from bench.adversary.dice import Dice
 from bench.adversary.program import Fill, Group, Line, Nest, Parameter, Routine, Statement
 from bench.adversary.writer import PLAIN, Array, Writer
 
-WORDS = 4096                 # of a buffer; no launch has more threads
-SLOTS = 1024                 # of the shared array that hands values from thread to thread: one a thread of a block
+WORDS = 4096  # of a buffer; no launch has more threads
+SLOTS = 1024  # of the shared array that hands values from thread to thread: one a thread of a block
 LEAVE = "out[g & 2047u] = acc; return;"
 BARRIER = Line("__syncthreads();", True)
 
@@ -25,19 +25,21 @@ class Builder:
         self.preamble: list[str] = []
         self.routines: list[Routine] = []
         self.parameters: list[Parameter] = [
-            Parameter("out", "unsigned*", "buffer", 8, "out"), Parameter("n", "unsigned", "number", 4), Parameter("m", "int", "number", 4),
+            Parameter("out", "unsigned*", "buffer", 8, "out"),
+            Parameter("n", "unsigned", "number", 4),
+            Parameter("m", "int", "number", 4),
         ]
         self.buffers: dict[str, Fill] = {"out": Fill()}
         self.symbols: dict[str, Fill] = {}
-        self.preamble_after_arrays: list[str] = []      # variables of file scope, beside the shared arrays
-        self.after_routines = ""              # tables of the routines, types that call them
-        self.declared: list[Statement] = []   # first statements of the kernel
-        self.items: list[Statement] = []      # statements that every thread of the block reaches together
+        self.preamble_after_arrays: list[str] = []  # variables of file scope, beside the shared arrays
+        self.after_routines = ""  # tables of the routines, types that call them
+        self.declared: list[Statement] = []  # first statements of the kernel
+        self.items: list[Statement] = []  # statements that every thread of the block reaches together
         self.file_scope = self.dice.chance(40)
         self.may_leave = True
         self.full_warps = False
         self.clusters = False
-        self.dynamic = 0                      # bytes of dynamic shared memory
+        self.dynamic = 0  # bytes of dynamic shared memory
         self.qualifier = ""
         self.renamed: dict[str, str] = {}
         self.slots = False
@@ -75,7 +77,11 @@ class Builder:
     def source(self) -> None:
         """`src`: a table in global memory that is only read, as a leaf."""
         d = self.dice
-        fill = Fill(step=d.choice((1, 3, 7, 2654435761, 40503)), shift=d.choice((31, 3, 5)), modulo=d.choice((16, 100, 1024, 1 << 20, 1 << 31)))
+        fill = Fill(
+            step=d.choice((1, 3, 7, 2654435761, 40503)),
+            shift=d.choice((31, 3, 5)),
+            modulo=d.choice((16, 100, 1024, 1 << 20, 1 << 31)),
+        )
         self.buffer("src", fill, "const unsigned*")
         self.writer.leaves += [f"src[({self.writer.u(1)}) & {WORDS - 1}u]" for _ in range(2)]
 
@@ -91,7 +97,10 @@ class Builder:
         if not self.slots:
             self.slots = True
             self.sync()
-            fill = Nest(((f"for (unsigned i = t; i < {SLOTS}u; i += nt) {{", (Line("sx[i] = i * 40503u >> 3;", True),)),), fixed=True)
+            fill = Nest(
+                ((f"for (unsigned i = t; i < {SLOTS}u; i += nt) {{", (Line("sx[i] = i * 40503u >> 3;", True),)),),
+                fixed=True,
+            )
             self.items.append(Group((fill, BARRIER), True))
 
     def phase(self, *statements: Statement) -> None:
@@ -99,14 +108,31 @@ class Builder:
         self.sync()
         self.items.append(Group((*statements, BARRIER)))
 
-    def routine(self, name: str, returns: str = "acc", budget: int = 5, arguments: str = "", qualifier: str = "__noinline__",
-                extra: list | None = None, leaves: list[str] | None = None) -> Routine:
+    def routine(
+        self,
+        name: str,
+        returns: str = "acc",
+        budget: int = 5,
+        arguments: str = "",
+        qualifier: str = "__noinline__",
+        extra: list | None = None,
+        leaves: list[str] | None = None,
+    ) -> Routine:
         """unsigned name(a, b, n, acc): control flow and accesses of its own, which it may leave anywhere."""
         self.file_scope = True
-        inner = Writer(self.dice, self.writer.arrays, ["a", "b", "n", "a", "lane", *(leaves or ())], ["a", "b"], self.writer.families,
-                       leave=f"return {returns};", extra=list(extra or ()))
+        inner = Writer(
+            self.dice,
+            self.writer.arrays,
+            ["a", "b", "n", "a", "lane", *(leaves or ())],
+            ["a", "b"],
+            self.writer.families,
+            leave=f"return {returns};",
+            extra=list(extra or ()),
+        )
         body = (Line(PLACES, True), Line(VARIABLES, True), *inner.body(budget), Line(f"return {returns};", True))
-        made = Routine(f"__device__ {qualifier} unsigned {name}(unsigned a, unsigned b, unsigned n, unsigned acc{arguments})", body)
+        made = Routine(
+            f"__device__ {qualifier} unsigned {name}(unsigned a, unsigned b, unsigned n, unsigned acc{arguments})", body
+        )
         self.routines.append(made)
         return made
 
@@ -115,5 +141,11 @@ class Builder:
         return Line(f"acc = {name}({writer.u(1)}, {writer.u(1)}, n, acc{more});")
 
 
-PLACES = "const unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), lane = t & 31u; (void)lane;"
-VARIABLES = "float f0 = (float)(t & 63u), f1 = 2.5f; unsigned long long w0 = t * 3ull, w1 = 77ull; (void)f0; (void)f1; (void)w0; (void)w1;"
+PLACES = (
+    "const unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), lane = t & 31u; "
+    "(void)lane;"
+)
+VARIABLES = (
+    "float f0 = (float)(t & 63u), f1 = 2.5f; unsigned long long w0 = t * 3ull, w1 = 77ull; (void)f0; (void)f1; "
+    "(void)w0; (void)w1;"
+)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench.adversary.program import Program
 
-SECONDS = 300                # a compile may take
+SECONDS = 300  # a compile may take
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Build:
     """options: of the compiler; linked: compiled as relocatable code, then linked."""
 
     name: str
-    compiler: str                # "nvcc" or "nvrtc"
+    compiler: str  # "nvcc" or "nvrtc"
     options: tuple[str, ...] = ()
     linked: bool = False
 
@@ -42,22 +42,25 @@ class Built:
     compiler: str
 
 
-BUILDS = {build.name: build for build in (
-    Build("nvrtc-O3", "nvrtc"),
-    Build("nvcc-O3", "nvcc"),
-    Build("nvcc-O0", "nvcc", ("-Xcicc", "-O0", "-Xptxas", "-O0")),
-    Build("nvcc-O1", "nvcc", ("-Xptxas", "-O1")),
-    Build("nvcc-ptxas-O0", "nvcc", ("-Xptxas", "-O0")),
-    Build("nvcc-G", "nvcc", ("-G",)),
-    Build("nvcc-r24", "nvcc", ("-maxrregcount=24",)),
-    Build("nvcc-fast", "nvcc", ("-use_fast_math",)),
-    Build("nvcc-rdc", "nvcc", ("-rdc=true",), linked=True),
-    Build("nvrtc-G", "nvrtc", ("--device-debug",)),
-    Build("nvrtc-r24", "nvrtc", ("--maxrregcount=24",)),
-    Build("nvrtc-fast", "nvrtc", ("--use_fast_math",)),
-    Build("nvrtc-O1", "nvrtc", ("--ptxas-options=-O1",)),
-    Build("nvrtc-O0", "nvrtc", ("--ptxas-options=-O0",)),
-)}
+BUILDS = {
+    build.name: build
+    for build in (
+        Build("nvrtc-O3", "nvrtc"),
+        Build("nvcc-O3", "nvcc"),
+        Build("nvcc-O0", "nvcc", ("-Xcicc", "-O0", "-Xptxas", "-O0")),
+        Build("nvcc-O1", "nvcc", ("-Xptxas", "-O1")),
+        Build("nvcc-ptxas-O0", "nvcc", ("-Xptxas", "-O0")),
+        Build("nvcc-G", "nvcc", ("-G",)),
+        Build("nvcc-r24", "nvcc", ("-maxrregcount=24",)),
+        Build("nvcc-fast", "nvcc", ("-use_fast_math",)),
+        Build("nvcc-rdc", "nvcc", ("-rdc=true",), linked=True),
+        Build("nvrtc-G", "nvrtc", ("--device-debug",)),
+        Build("nvrtc-r24", "nvrtc", ("--maxrregcount=24",)),
+        Build("nvrtc-fast", "nvrtc", ("--use_fast_math",)),
+        Build("nvrtc-O1", "nvrtc", ("--ptxas-options=-O1",)),
+        Build("nvrtc-O0", "nvrtc", ("--ptxas-options=-O0",)),
+    )
+}
 NAMES = tuple(BUILDS)
 
 
@@ -91,8 +94,24 @@ def _by_nvcc(program: Program, build: Build, arch: str) -> Built:
         source, cubin = Path(folder, f"{program.name}.cu"), Path(folder, "out.cubin")
         source.write_text(program.source())
         line_table = () if "-G" in build.options else ("-lineinfo",)
-        _run(["nvcc", f"-arch={arch}", "-std=c++17", "-w", *line_table, *build.options, "--frandom-seed=1", "--keep", f"--keep-dir={folder}",
-              "-cubin", str(source), "-o", str(cubin)], folder)
+        _run(
+            [
+                "nvcc",
+                f"-arch={arch}",
+                "-std=c++17",
+                "-w",
+                *line_table,
+                *build.options,
+                "--frandom-seed=1",
+                "--keep",
+                f"--keep-dir={folder}",
+                "-cubin",
+                str(source),
+                "-o",
+                str(cubin),
+            ],
+            folder,
+        )
         ptx = next(Path(folder).glob("*.ptx"), None)
         if build.linked:
             linked = Path(folder, "linked.cubin")

@@ -7,8 +7,9 @@
     least      what requests cost at least, times the least number of requests with an active lane
     inside     ideal <= wavefronts <= ways x ideal
     generic    a claim about a generic access that was one of shared memory in no lane
-    totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, but for what other
-               warps add (twice the ARBITRATION of `ptxaudit.compare`, and a few; to stores anything: loads and copies that fill L1 do)
+    totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, but for what
+               other warps add (twice the ARBITRATION of `ptxaudit.compare`, and a few; to stores anything: loads and
+               copies that fill L1 do)
 """
 
 from __future__ import annotations
@@ -27,22 +28,29 @@ from ptxaudit.status import Status
 
 _GENERIC = re.compile(r"(LD|ST|ATOM|RED)\b")
 LANES = 32
-FEW = 8                      # wavefronts that a counter of a small launch may have beside its accesses
+FEW = 8  # wavefronts that a counter of a small launch may have beside its accesses
 
 
 class Verdict(StrEnum):
     """What became of a claim, as a table has it."""
 
-    EQUAL = "equal"              # requests and wavefronts are the counted ones
+    EQUAL = "equal"  # requests and wavefronts are the counted ones
     WITHIN = "range holds"
-    REQUESTS = "by requests"     # requests are equal, wavefronts are not claimed or not counted
-    OPEN = "open"                # no figure
-    DISPUTED = "disputed"        # the profiler's two sources differ, and one is the report's
+    REQUESTS = "by requests"  # requests are equal, wavefronts are not claimed or not counted
+    OPEN = "open"  # no figure
+    DISPUTED = "disputed"  # the profiler's two sources differ, and one is the report's
     WRONG = "WRONG"
 
 
-_OF = {Judged.EQUAL: Verdict.EQUAL, Judged.WITHIN: Verdict.WITHIN, Judged.REQUESTS: Verdict.REQUESTS, Judged.OPEN: Verdict.OPEN,
-       Judged.DISPUTED: Verdict.DISPUTED, Judged.DIFFERS: Verdict.WRONG, Judged.UNLISTED: Verdict.WRONG}
+_OF = {
+    Judged.EQUAL: Verdict.EQUAL,
+    Judged.WITHIN: Verdict.WITHIN,
+    Judged.REQUESTS: Verdict.REQUESTS,
+    Judged.OPEN: Verdict.OPEN,
+    Judged.DISPUTED: Verdict.DISPUTED,
+    Judged.DIFFERS: Verdict.WRONG,
+    Judged.UNLISTED: Verdict.WRONG,
+}
 
 
 @dataclass(frozen=True)
@@ -55,19 +63,32 @@ class Finding:
     kind: str = ""
     claim: str = ""
     truth: str = ""
-    line: int | None = None      # of the source
+    line: int | None = None  # of the source
 
 
-def findings(comparison: Comparison, results: Mapping[int, SiteResult], ran: Mapping[int, Counts], elsewhere: Sequence[Counts], small: bool) -> Iterator[Finding]:
-    """Every site of the report. results: the engine's, by place; ran: what ran, by place; elsewhere: accesses that ran in
-    functions that the report does not list; small: the launch does not fill the chip."""
+def findings(
+    comparison: Comparison,
+    results: Mapping[int, SiteResult],
+    ran: Mapping[int, Counts],
+    elsewhere: Sequence[Counts],
+    small: bool,
+) -> Iterator[Finding]:
+    """Every site of the report. results: the engine's, by place; ran: what ran, by place; elsewhere: accesses that
+    ran in functions that the report does not list; small: the launch does not fill the chip."""
     wrong = False
     for row in comparison.rows:
         found = _finding(row, results.get(row.offset), ran.get(row.offset))
         wrong = wrong or found.verdict is Verdict.WRONG
         yield found
     for one in elsewhere:
-        yield Finding(Verdict.WRONG, one.offset, one.text, "unlisted", f"no site in {one.section}", f"{one.warps} requests, {one.wavefronts} wavefronts")
+        yield Finding(
+            Verdict.WRONG,
+            one.offset,
+            one.text,
+            "unlisted",
+            f"no site in {one.section}",
+            f"{one.warps} requests, {one.wavefronts} wavefronts",
+        )
     if not wrong and small:
         yield from (_of_total(total) for total in comparison.totals if _exact(comparison, total) and not _near(total))
 
@@ -82,7 +103,10 @@ def _finding(row: Row, result: SiteResult | None, counted: Counts | None) -> Fin
     verdict = _OF[row.verdict]
     kind, why = ("compare", row.why) if verdict is Verdict.WRONG else ("", "")
     if not kind:
-        kind, why = next(_broken(site, result, warps, threads, counted.wavefronts if counted else 0, row.verdict is Judged.DISPUTED), ("", ""))
+        kind, why = next(
+            _broken(site, result, warps, threads, counted.wavefronts if counted else 0, row.verdict is Judged.DISPUTED),
+            ("", ""),
+        )
         verdict = Verdict.WRONG if kind else verdict
     if kind and counted and threads and not counted.wavefronts and _GENERIC.match(site.opcode):
         kind = "generic"
@@ -92,20 +116,36 @@ def _finding(row: Row, result: SiteResult | None, counted: Counts | None) -> Fin
 def claim_of(site: Site) -> str:
     """The figures of a site in a line."""
     parts = [str(site.status)]
-    parts += [f"{name} {value}" for name, value in (
-        ("requests", site.requests), ("active", site.active_requests), ("wavefronts", site.wavefronts), ("ideal", site.ideal), ("ways", site.ways),
-        ("bounds", list(site.bounds) if site.bounds else None), ("per request", f"{site.per_request.low}..{site.per_request.high}" if site.per_request else None),
-    ) if value is not None]
+    parts += [
+        f"{name} {value}"
+        for name, value in (
+            ("requests", site.requests),
+            ("active", site.active_requests),
+            ("wavefronts", site.wavefronts),
+            ("ideal", site.ideal),
+            ("ways", site.ways),
+            ("bounds", list(site.bounds) if site.bounds else None),
+            ("per request", f"{site.per_request.low}..{site.per_request.high}" if site.per_request else None),
+        )
+        if value is not None
+    ]
     return ", ".join(parts)
 
 
-def _broken(site: Site, result: SiteResult | None, warps: int, threads: int, wavefronts: int, disputed: bool) -> Iterator[tuple[str, str]]:
+def _broken(
+    site: Site, result: SiteResult | None, warps: int, threads: int, wavefronts: int, disputed: bool
+) -> Iterator[tuple[str, str]]:
     """(kind, words) of each claim that cannot hold."""
     least, most = -(-threads // LANES), min(warps, threads)
     active = site.active_requests
     if active is not None and not least <= active <= most:
         yield "active", f"{active} requests with an active lane, and it is {least} to {most}"
-    if site.status is Status.EXACT and result is not None and active and sum(p.count for p in result.patterns) == active:
+    if (
+        site.status is Status.EXACT
+        and result is not None
+        and active
+        and sum(p.count for p in result.patterns) == active
+    ):
         lanes = sum(p.count * int(p.active.sum()) for p in result.patterns)
         if lanes != threads:
             yield "lanes", f"{lanes} lanes in its requests"
@@ -119,10 +159,14 @@ def _broken(site: Site, result: SiteResult | None, warps: int, threads: int, wav
 def each(site: Site, warps: int, threads: int, wavefronts: int) -> Iterator[tuple[str, str]]:
     """(kind, words) where what a single request costs cannot be what it is said to."""
     if any(pattern.match(site.opcode) for pattern in DISPUTED) or ".BYPASS" in site.opcode or site.access == "cp.async":
-        return               # the profiler's figure of one instruction is not to be had
+        return  # the profiler's figure of one instruction is not to be had
     least, most = -(-threads // LANES), min(warps, threads)
     span = site.per_request
-    if span is not None and not site.conditions and site.status in (Status.INVARIANT, Status.BOUNDED, Status.DATA_DEPENDENT):
+    if (
+        span is not None
+        and not site.conditions
+        and site.status in (Status.INVARIANT, Status.BOUNDED, Status.DATA_DEPENDENT)
+    ):
         if wavefronts < span.low * least or wavefronts > span.high * most:
             yield "each", f"{least} to {most} requests of {span.low} to {span.high} wavefronts"
     if site.conditions and site.status is not Status.EXACT:
@@ -137,8 +181,19 @@ def _exact(comparison: Comparison, total: Total) -> bool:
 
 
 def _near(total: Total) -> bool:
-    return total.low <= total.counted <= total.low * (1 + 2 * ARBITRATION) + FEW or total.name == "op_st" and total.counted >= total.low
+    return (
+        total.low <= total.counted <= total.low * (1 + 2 * ARBITRATION) + FEW
+        or total.name == "op_st"
+        and total.counted >= total.low
+    )
 
 
 def _of_total(total: Total) -> Finding:
-    return Finding(Verdict.WRONG, 0, total.name, "totals", f"{total.low} wavefronts of all its sites", f"{total.counted} by the hardware, {total.profiler} by instruction")
+    return Finding(
+        Verdict.WRONG,
+        0,
+        total.name,
+        "totals",
+        f"{total.low} wavefronts of all its sites",
+        f"{total.counted} by the hardware, {total.profiler} by instruction",
+    )

@@ -1,4 +1,7 @@
-"""Random choices that are the same on every Python: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014)."""
+"""Random choices that are the same on every Python: splitmix64.
+
+Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+"""
 
 from __future__ import annotations
 

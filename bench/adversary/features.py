@@ -1,7 +1,8 @@
 """The constructs that kernels are made of, one function each; `FEATURES` lists them by name.
 
 A feature adds variables, routines, parameters and statements to a `Builder`. Here: control flow, calls and arithmetic;
-memory is in `features_memory`, what looks across lanes in `features_warp`.
+memory is in `features_memory` and `features_layout`, what looks across lanes in `features_warp`, what blocks do
+together in `features_block`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Callable
 
 from bench.adversary.builder import LEAVE, Builder
 from bench.adversary.program import Fill, Line, Nest, Parameter, Statement
-from bench.adversary.writer import Writer
 
 Feature = Callable[[Builder], None]
 FEATURES: dict[str, Feature] = {}
@@ -23,6 +23,7 @@ def feature(made: Feature) -> Feature:
 
 
 # --- control flow -------------------------------------------------------------------------------
+
 
 @feature
 def structured(b: Builder) -> None:
@@ -38,7 +39,9 @@ def early_return(b: Builder) -> None:
     b.items.append(Nest(((f"if ({b.writer.condition()}) {{", (Line(LEAVE),)),)))
     b.items.append(b.writer.loop(6, 0))
     b.items.append(Nest(((f"if ({b.writer.condition()}) {{", (*b.writer.body(4, 1), Line(LEAVE))),)))
-    b.items.append(Line(f'asm volatile("{{ .reg .pred p; setp.eq.u32 p, %0, 3; @p exit; }}" :: "r"({b.writer.u(1)} & 7u));'))
+    b.items.append(
+        Line(f'asm volatile("{{ .reg .pred p; setp.eq.u32 p, %0, 3; @p exit; }}" :: "r"({b.writer.u(1)} & 7u));')
+    )
 
 
 @feature
@@ -75,6 +78,7 @@ def switches(b: Builder) -> None:
 
 
 # --- calls --------------------------------------------------------------------------------------
+
 
 @feature
 def calls(b: Builder) -> None:
@@ -117,30 +121,57 @@ def virtual_calls(b: Builder) -> None:
     w = b.writer
     for at in range(2):
         b.routine(f"method{at}", budget=3)
-    b.after_routines += "\n".join((
-        "",
-        "struct Base { __device__ virtual unsigned go(unsigned a, unsigned b, unsigned n, unsigned acc) = 0; };",
-        *(f"struct Kind{at} : Base {{ unsigned k; __device__ Kind{at}(unsigned k) : k(k) {{}} __device__ unsigned go(unsigned a, unsigned b, unsigned n, unsigned acc) override {{ return method{at}(a + k, b, n, acc); }} }};" for at in range(2)),
-    ))
-    b.items.append(Nest((("{", (
-        Line("Kind0 first(u0); Kind1 second(u1);", True),
-        Line(f"Base* object = ({w.condition()}) ? (Base*)&first : (Base*)&second;", True),
-        Line(f"acc = object->go({w.u(1)}, {w.u(1)}, n, acc);"), w.access(),
-    )),), plain=False))
+    b.after_routines += "\n".join(
+        (
+            "",
+            "struct Base { __device__ virtual unsigned go(unsigned a, unsigned b, unsigned n, unsigned acc) = 0; };",
+            *(
+                f"struct Kind{at} : Base {{ unsigned k; __device__ Kind{at}(unsigned k) : k(k) {{}} __device__ "
+                f"unsigned go(unsigned a, unsigned b, unsigned n, unsigned acc) override {{ return method{at}(a + k, "
+                f"b, n, acc); }} }};"
+                for at in range(2)
+            ),
+        )
+    )
+    b.items.append(
+        Nest(
+            (
+                (
+                    "{",
+                    (
+                        Line("Kind0 first(u0); Kind1 second(u1);", True),
+                        Line(f"Base* object = ({w.condition()}) ? (Base*)&first : (Base*)&second;", True),
+                        Line(f"acc = object->go({w.u(1)}, {w.u(1)}, n, acc);"),
+                        w.access(),
+                    ),
+                ),
+            ),
+            plain=False,
+        )
+    )
 
 
 @feature
 def recursion(b: Builder) -> None:
     """A function that calls itself, on some lanes, and two that call each other."""
-    b.preamble.append("__device__ unsigned descend(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);\n"
-                      "__device__ unsigned turn(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);")
+    b.preamble.append(
+        "__device__ unsigned descend(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);\n"
+        "__device__ unsigned turn(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);"
+    )
     other = b.dice.choice(("descend", "turn"))
-    again = lambda name: lambda w: Line(f"if ({w.condition()} && level) acc = {name}({w.u(1)}, {w.u(1)}, n, acc, level - 1u);")
+    again = lambda name: (
+        lambda w: Line(f"if ({w.condition()} && level) acc = {name}({w.u(1)}, {w.u(1)}, n, acc, level - 1u);")
+    )
     b.routine("descend", budget=3, arguments=", unsigned level", extra=[again(other)], leaves=["level"])
     b.routine("turn", budget=3, arguments=", unsigned level", extra=[again("descend")], leaves=["level"])
     w = b.writer
     for _ in range(2):
-        b.items.append(Line(f"acc = {b.dice.choice(('descend', 'turn'))}({w.u(1)}, {w.u(1)}, n, acc, {b.dice.choice(('2u', '3u', 'n & 3u', 'lane & 3u'))});"))
+        b.items.append(
+            Line(
+                f"acc = {b.dice.choice(('descend', 'turn'))}({w.u(1)}, {w.u(1)}, n, acc, "
+                f"{b.dice.choice(('2u', '3u', 'n & 3u', 'lane & 3u'))});"
+            )
+        )
     b.items.append(w.access())
 
 
@@ -149,11 +180,20 @@ def inlined_templates(b: Builder) -> None:
     """Templates over a pitch and a type, launch bounds, a structure and an array as parameters."""
     d, w = b.dice, b.writer
     b.file_scope = True
-    b.preamble.append("template <int Pitch, typename T> __device__ __forceinline__ unsigned at(unsigned row, unsigned column, unsigned mask) "
-                      "{ return (row * Pitch + column * (unsigned)sizeof(T) / 4u) & mask; }")
+    b.preamble.append(
+        "template <int Pitch, typename T> __device__ __forceinline__ unsigned at(unsigned row, unsigned column, "
+        "unsigned mask) "
+        "{ return (row * Pitch + column * (unsigned)sizeof(T) / 4u) & mask; }"
+    )
     b.preamble.append("struct Shape { unsigned a; unsigned short h[6]; unsigned char c[4]; int z; };")
     b.parameters.insert(d.below(3), Parameter("shape", "Shape", "bytes", 24))
-    w.leaves += ["shape.a", "(unsigned)shape.h[2]", "(unsigned)shape.c[1]", "(unsigned)shape.h[(u0) % 6u]", "(unsigned)shape.z"]
+    w.leaves += [
+        "shape.a",
+        "(unsigned)shape.h[2]",
+        "(unsigned)shape.c[1]",
+        "(unsigned)shape.h[(u0) % 6u]",
+        "(unsigned)shape.z",
+    ]
     array = w.arrays[0]
     for _ in range(3):
         pitch, kind = d.choice((17, 32, 33, 36, 65)), d.choice(("float", "double", "short", "uint4"))
@@ -163,26 +203,53 @@ def inlined_templates(b: Builder) -> None:
 
 # --- arithmetic ---------------------------------------------------------------------------------
 
+
 def _arithmetic(*families: str) -> Feature:
     def add(b: Builder) -> None:
         b.families(*families)
         for _ in range(3):
             b.items.append(b.writer.assign())
             b.items.append(b.writer.access())
+
     return add
 
 
 for _name, _families in {
-    "packed": ("packed",), "division": ("division",), "fast_float": ("fast_float",), "floats": ("float", "fast_float"), "bits": ("bits",),
-    "funnel": ("funnel", "wide"), "wide": ("wide", "division"), "doubles": ("double_half", "float"),
+    "packed": ("packed",),
+    "division": ("division",),
+    "fast_float": ("fast_float",),
+    "floats": ("float", "fast_float"),
+    "bits": ("bits",),
+    "funnel": ("funnel", "wide"),
+    "wide": ("wide", "division"),
+    "doubles": ("double_half", "float"),
 }.items():
     FEATURES[_name] = _arithmetic(*_families)
 
 
 # --- what a reader might take for something else ------------------------------------------------
 
-NAMES = ("my_shared_window", "budget", "SR_CgaCtaId", "is_not_known", "local_window", "__internal_rcp", "GetParameterBuffer", "vprintf_", "param_0",
-         "ctaid", "shared_base", "a_1", "R2", "UR4", "tid", "LDS", "EXIT_", "_Z3foo", "no_meaning")
+NAMES = (
+    "my_shared_window",
+    "budget",
+    "SR_CgaCtaId",
+    "is_not_known",
+    "local_window",
+    "__internal_rcp",
+    "GetParameterBuffer",
+    "vprintf_",
+    "param_0",
+    "ctaid",
+    "shared_base",
+    "a_1",
+    "R2",
+    "UR4",
+    "tid",
+    "LDS",
+    "EXIT_",
+    "_Z3foo",
+    "no_meaning",
+)
 
 
 @feature
@@ -195,7 +262,10 @@ def names(b: Builder) -> None:
     chosen = d.sample(NAMES, 5)
     b.renamed = dict(zip(("src", "n", "s0", "named", "out"), chosen))
     if d.chance(40):
-        low, high = Parameter("window_low", "unsigned", "low", 4, "src"), Parameter("window_high", "unsigned", "high", 4, "src")
+        low, high = (
+            Parameter("window_low", "unsigned", "low", 4, "src"),
+            Parameter("window_high", "unsigned", "high", 4, "src"),
+        )
         b.parameters += [low, high]
         b.writer.leaves.append("((const unsigned*)((unsigned long long)window_high << 32 | window_low))[t & 255u]")
 
@@ -204,14 +274,36 @@ def names(b: Builder) -> None:
 def specials(b: Builder) -> None:
     """Special registers, the address of shared memory and of buffers as numbers, clocks beside."""
     b.buffer("src", Fill(step=7, modulo=100), "const unsigned*")
-    b.preamble.append("\n".join(
-        f'__device__ __forceinline__ unsigned read_{name}() {{ unsigned r; asm volatile("mov.u32 %0, %%{register};" : "=r"(r)); return r; }}'
-        for name, register in (("lt", "lanemask_lt"), ("ge", "lanemask_ge"), ("eq", "lanemask_eq"), ("dynamic", "dynamic_smem_size"), ("total", "total_smem_size"),
-                               ("laneid", "laneid"))))
+    b.preamble.append(
+        "\n".join(
+            f'__device__ __forceinline__ unsigned read_{name}() {{ unsigned r; asm volatile("mov.u32 %0, '
+            f'%%{register};" : "=r"(r)); return r; }}'
+            for name, register in (
+                ("lt", "lanemask_lt"),
+                ("ge", "lanemask_ge"),
+                ("eq", "lanemask_eq"),
+                ("dynamic", "dynamic_smem_size"),
+                ("total", "total_smem_size"),
+                ("laneid", "laneid"),
+            )
+        )
+    )
     w = b.writer
     array = w.arrays[0]
-    w.leaves += ["read_lt()", "(read_ge() >> 3)", "read_eq()", "read_dynamic()", "read_total()", "read_laneid()", "blockDim.y", "gridDim.x", "threadIdx.y",
-                 f"(unsigned)__cvta_generic_to_shared(&{array.name}[u0 & 31u])", "(unsigned)((unsigned long long)src >> 6)", "(unsigned)(unsigned long long)src"]
+    w.leaves += [
+        "read_lt()",
+        "(read_ge() >> 3)",
+        "read_eq()",
+        "read_dynamic()",
+        "read_total()",
+        "read_laneid()",
+        "blockDim.y",
+        "gridDim.x",
+        "threadIdx.y",
+        f"(unsigned)__cvta_generic_to_shared(&{array.name}[u0 & 31u])",
+        "(unsigned)((unsigned long long)src >> 6)",
+        "(unsigned)(unsigned long long)src",
+    ]
     b.items += [Line("acc += (unsigned)clock();"), w.assign(), w.access(), w.assign(), w.access()]
 
 
@@ -225,5 +317,6 @@ def never(b: Builder) -> None:
         w.access(),
         Line("if ((acc | 1u) == 0u) __trap();"),
         Nest(((f"if ({w.condition()} && n == 999u) {{", (Line('printf("none");'),)),)),
-        w.access(), w.loop(5, 0),
+        w.access(),
+        w.loop(5, 0),
     ]

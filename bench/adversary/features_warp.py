@@ -1,12 +1,10 @@
-"""Features that look across lanes, warps and blocks: shuffles, votes, atomics, barriers, groups, matrices, clusters."""
+"""Features that look across the lanes of a warp: atomics, shuffles, votes, loops of whole warps, cooperative groups."""
 
 from __future__ import annotations
 
-from bench.adversary.builder import BARRIER, SLOTS, Builder
+from bench.adversary.builder import Builder
 from bench.adversary.features import feature
-from bench.adversary.features_memory import SHARED_ASM
 from bench.adversary.program import Group, Line, Nest
-from bench.adversary.writer import Writer
 
 ALL = "0xffffffffu"
 
@@ -34,7 +32,9 @@ def atomic_loops(b: Builder) -> None:
     d, w = b.dice, b.writer
     floats, doubles = b.array("float", 128), b.array("double", 64)
     forms = [
-        f"atomicAdd(&{floats.name}[{w.index(128)}], 1.5f);", f"atomicAdd(&{doubles.name}[{w.index(64)}], 2.0);", f"acc += (unsigned)atomicAdd(&{floats.name}[t & 127u], 1.0f);",
+        f"atomicAdd(&{floats.name}[{w.index(128)}], 1.5f);",
+        f"atomicAdd(&{doubles.name}[{w.index(64)}], 2.0);",
+        f"acc += (unsigned)atomicAdd(&{floats.name}[t & 127u], 1.0f);",
         f"atomicAdd(&{floats.name}[0], 1.0f);",
     ]
     for form in d.sample(forms, 3):
@@ -42,8 +42,24 @@ def atomic_loops(b: Builder) -> None:
     word = b.array("unsigned", 64)
     place = f"&{word.name}[{w.index(64)}]"
     b.items.append(Line(f"for (unsigned k = 0; k < 3u; k++) acc += atomicCAS({place}, k, k + 1u);"))
-    b.items.append(Nest((("{", (Line(f"unsigned* at = {place}; unsigned old = *at, seen; unsigned fuel = 40;", True),
-                                 Line("do { seen = old; old = atomicCAS(at, seen, seen * 3u + 1u); } while (old != seen && --fuel);", True), Line("acc += old;"))),)))
+    b.items.append(
+        Nest(
+            (
+                (
+                    "{",
+                    (
+                        Line(f"unsigned* at = {place}; unsigned old = *at, seen; unsigned fuel = 40;", True),
+                        Line(
+                            "do { seen = old; old = atomicCAS(at, seen, seen * 3u + 1u); } while (old != seen && "
+                            "--fuel);",
+                            True,
+                        ),
+                        Line("acc += old;"),
+                    ),
+                ),
+            )
+        )
+    )
 
 
 @feature
@@ -52,19 +68,47 @@ def shuffles(b: Builder) -> None:
     d, w = b.dice, b.writer
     b.sync()
     forms = (
-        "u1 = __shfl_sync({all}, {u}, (int)({l}), {width});", "u1 = __shfl_xor_sync({all}, {u}, {x}, {width});", "u2 = __shfl_up_sync({all}, {u}, {x}, {width});",
-        "u0 = __shfl_down_sync({all}, {u}, {x}, {width});", "u2 ^= __shfl_sync({all}, u1, 0);", "f0 = __shfl_xor_sync({all}, f0 + 1.0f, 4); u1 = (unsigned)(int)f0;",
+        "u1 = __shfl_sync({all}, {u}, (int)({l}), {width});",
+        "u1 = __shfl_xor_sync({all}, {u}, {x}, {width});",
+        "u2 = __shfl_up_sync({all}, {u}, {x}, {width});",
+        "u0 = __shfl_down_sync({all}, {u}, {x}, {width});",
+        "u2 ^= __shfl_sync({all}, u1, 0);",
+        "f0 = __shfl_xor_sync({all}, f0 + 1.0f, 4); u1 = (unsigned)(int)f0;",
         "w0 = __shfl_sync({all}, w0 + u1, (int)({l})); u2 = (unsigned)w0;",
     )
+
     def form() -> Line:
-        text = d.choice(forms).replace("{all}", ALL).replace("{width}", str(d.choice((32, 32, 16, 8, 4)))).replace("{x}", str(d.choice((1, 2, 3, 8, 16))))
+        text = (
+            d.choice(forms)
+            .replace("{all}", ALL)
+            .replace("{width}", str(d.choice((32, 32, 16, 8, 4))))
+            .replace("{x}", str(d.choice((1, 2, 3, 8, 16))))
+        )
         return Line(w.fill(text, 1))
+
     for _ in range(3):
         b.items += [form(), w.access()]
-    b.items.append(Group((Line(f"const unsigned some = __ballot_sync({ALL}, {w.condition()});", True), Nest((
-        ("if (some >> lane & 1u) {", (Line(f"u1 = __shfl_sync(some, {w.u(1)}, __ffs(some) - 1);"), w.access(), Line("__syncwarp(some);"), w.access())),
-        ("} else {", (Line(f"u2 = __shfl_xor_sync(~some, {w.u(1)}, 0);"), w.access())),
-    )))))
+    b.items.append(
+        Group(
+            (
+                Line(f"const unsigned some = __ballot_sync({ALL}, {w.condition()});", True),
+                Nest(
+                    (
+                        (
+                            "if (some >> lane & 1u) {",
+                            (
+                                Line(f"u1 = __shfl_sync(some, {w.u(1)}, __ffs(some) - 1);"),
+                                w.access(),
+                                Line("__syncwarp(some);"),
+                                w.access(),
+                            ),
+                        ),
+                        ("} else {", (Line(f"u2 = __shfl_xor_sync(~some, {w.u(1)}, 0);"), w.access())),
+                    )
+                ),
+            )
+        )
+    )
 
 
 @feature
@@ -73,9 +117,17 @@ def votes(b: Builder) -> None:
     d, w = b.dice, b.writer
     b.sync()
     forms = (
-        "u1 = __ballot_sync({all}, {c});", "u1 = __popc(__ballot_sync({all}, {c}) & ((1u << lane) - 1u));", "u2 = __any_sync({all}, {c}) ? {u} : {u};", "u2 = __all_sync({all}, {c}) ? {u} : {u};",
-        "u0 = __match_any_sync({all}, {u} & 7u);", "{ int same; u1 = __match_all_sync({all}, {u} & 1u, &same); u1 += same; }", "u1 = __reduce_add_sync({all}, {u} & 255u);",
-        "u2 = __reduce_min_sync({all}, {u});", "u0 ^= __reduce_or_sync({all}, {u} & 31u);", "u1 = (unsigned)__reduce_max_sync({all}, (int)({u}));", "u2 = __popc(__match_any_sync({all}, {u} & 3u));",
+        "u1 = __ballot_sync({all}, {c});",
+        "u1 = __popc(__ballot_sync({all}, {c}) & ((1u << lane) - 1u));",
+        "u2 = __any_sync({all}, {c}) ? {u} : {u};",
+        "u2 = __all_sync({all}, {c}) ? {u} : {u};",
+        "u0 = __match_any_sync({all}, {u} & 7u);",
+        "{ int same; u1 = __match_all_sync({all}, {u} & 1u, &same); u1 += same; }",
+        "u1 = __reduce_add_sync({all}, {u} & 255u);",
+        "u2 = __reduce_min_sync({all}, {u});",
+        "u0 ^= __reduce_or_sync({all}, {u} & 31u);",
+        "u1 = (unsigned)__reduce_max_sync({all}, (int)({u}));",
+        "u2 = __popc(__match_any_sync({all}, {u} & 3u));",
     )
     for _ in range(4):
         text = d.choice(forms).replace("{all}", ALL).replace("{c}", w.condition())
@@ -85,31 +137,90 @@ def votes(b: Builder) -> None:
 @feature
 def active_lanes(b: Builder) -> None:
     """Addresses that depend on which lanes are together: __activemask, coalesced groups, elect."""
-    d, w = b.dice, b.writer
+    w = b.writer
     array = w.arrays[0]
     b.may_leave = True
     place = lambda value: f"acc += fold({array.name}[({value}) & {array.count - 1}u]);"
-    body = (Line(f"const unsigned here = __activemask();", True), Line(place("__popc(here) * lane")), Line(place("__popc(here & ((1u << lane) - 1u)) * 2u")))
-    b.items.append(Nest(((f"if ({w.condition()}) {{", body), ("} else {", (Line(f"const unsigned there = __activemask();", True), Line(place("__ffs(there) * lane + 3u")))))))
+    body = (
+        Line("const unsigned here = __activemask();", True),
+        Line(place("__popc(here) * lane")),
+        Line(place("__popc(here & ((1u << lane) - 1u)) * 2u")),
+    )
+    b.items.append(
+        Nest(
+            (
+                (f"if ({w.condition()}) {{", body),
+                (
+                    "} else {",
+                    (Line("const unsigned there = __activemask();", True), Line(place("__ffs(there) * lane + 3u"))),
+                ),
+            )
+        )
+    )
     b.items.append(Line(place("__popc(__activemask()) * lane")))
-    b.items.append(Nest(((f"if ({w.condition()}) {{", (Line("unsigned chosen; asm volatile(\"{ .reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, p; }\" : \"=r\"(chosen) : \"r\"(__activemask()));", True),
-                                                        Line(f"if (chosen) {place('lane * 5u')}"))),)))
+    b.items.append(
+        Nest(
+            (
+                (
+                    f"if ({w.condition()}) {{",
+                    (
+                        Line(
+                            'unsigned chosen; asm volatile("{ .reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, '
+                            'p; }" : "=r"(chosen) : "r"(__activemask()));',
+                            True,
+                        ),
+                        Line(f"if (chosen) {place('lane * 5u')}"),
+                    ),
+                ),
+            )
+        )
+    )
 
 
 @feature
 def warp_loops(b: Builder) -> None:
     """Loops that a whole warp leaves together: while any lane wants, and one key at a time."""
-    d, w = b.dice, b.writer
+    w = b.writer
     b.sync()
-    b.items.append(Nest(((f"for (unsigned r = 0; __any_sync({ALL}, r < ({w.u(1)} & 3u)) && r < 5u; r++) {{", (w.access(), Nest(((f"if ({w.condition()}) {{", (w.access(),)),)))),), plain=False))
-    b.items.append(Nest((("{", (
-        Line(f"const unsigned key = {w.u(1)} & 3u; unsigned left = __ballot_sync({ALL}, true);", True),
-        Nest((("while (left) {", (
-            Line(f"const unsigned chosen = __shfl_sync({ALL}, key, __ffs(left) - 1);", True),
-            Nest((("if (key == chosen) {", (w.access(), w.access())),)),
-            Line(f"left &= ~__ballot_sync({ALL}, key == chosen);", True),
-        )),), plain=False, fixed=True),
-    )),)))
+    b.items.append(
+        Nest(
+            (
+                (
+                    f"for (unsigned r = 0; __any_sync({ALL}, r < ({w.u(1)} & 3u)) && r < 5u; r++) {{",
+                    (w.access(), Nest(((f"if ({w.condition()}) {{", (w.access(),)),))),
+                ),
+            ),
+            plain=False,
+        )
+    )
+    b.items.append(
+        Nest(
+            (
+                (
+                    "{",
+                    (
+                        Line(f"const unsigned key = {w.u(1)} & 3u; unsigned left = __ballot_sync({ALL}, true);", True),
+                        Nest(
+                            (
+                                (
+                                    "while (left) {",
+                                    (
+                                        Line(
+                                            f"const unsigned chosen = __shfl_sync({ALL}, key, __ffs(left) - 1);", True
+                                        ),
+                                        Nest((("if (key == chosen) {", (w.access(), w.access())),)),
+                                        Line(f"left &= ~__ballot_sync({ALL}, key == chosen);", True),
+                                    ),
+                                ),
+                            ),
+                            plain=False,
+                            fixed=True,
+                        ),
+                    ),
+                ),
+            )
+        )
+    )
 
 
 @feature
@@ -122,8 +233,15 @@ def tiles(b: Builder) -> None:
     b.declared.append(Line(f"auto tile = cg::tiled_partition<{size}>(cg::this_thread_block());", True))
     w.leaves += ["tile.thread_rank()", "tile.meta_group_rank()"]
     b.items += [
-        Line(f"u1 = tile.shfl({w.u(1)}, {d.below(size)});"), w.access(), Line(f"u2 = tile.shfl_down({w.u(1)}, 1);"), w.access(), Line(f"u0 = tile.ballot({w.condition()});"), w.access(),
-        Line("tile.sync();"), Line(f"u1 = tile.any({w.condition()}) ? {w.u(1)} : {w.u(1)};"), w.access(),
+        Line(f"u1 = tile.shfl({w.u(1)}, {d.below(size)});"),
+        w.access(),
+        Line(f"u2 = tile.shfl_down({w.u(1)}, 1);"),
+        w.access(),
+        Line(f"u0 = tile.ballot({w.condition()});"),
+        w.access(),
+        Line("tile.sync();"),
+        Line(f"u1 = tile.any({w.condition()}) ? {w.u(1)} : {w.u(1)};"),
+        w.access(),
     ]
 
 
@@ -134,91 +252,24 @@ def coalesced(b: Builder) -> None:
     b.preamble.insert(0, "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;")
     array = w.arrays[0]
     last = array.count - 1
-    b.items.append(Nest(((f"if ({w.condition()}) {{", (
-        Line("auto together = cg::coalesced_threads();", True), Line(f"acc += fold({array.name}[(together.thread_rank() * {d.choice((1, 2, 33))}u) & {last}u]);"),
-        Line(f"if (together.thread_rank() == 0) {array.name}[(t * 2u) & {last}u] = 4;"), Line(f"u1 = together.shfl({w.u(1)}, 0);"), w.access(), Line("together.sync();"),
-        Line(f"acc += fold({array.name}[(together.size() * lane) & {last}u]);"),
-    )),)))
+    b.items.append(
+        Nest(
+            (
+                (
+                    f"if ({w.condition()}) {{",
+                    (
+                        Line("auto together = cg::coalesced_threads();", True),
+                        Line(
+                            f"acc += fold({array.name}[(together.thread_rank() * {d.choice((1, 2, 33))}u) & {last}u]);"
+                        ),
+                        Line(f"if (together.thread_rank() == 0) {array.name}[(t * 2u) & {last}u] = 4;"),
+                        Line(f"u1 = together.shfl({w.u(1)}, 0);"),
+                        w.access(),
+                        Line("together.sync();"),
+                        Line(f"acc += fold({array.name}[(together.size() * lane) & {last}u]);"),
+                    ),
+                ),
+            )
+        )
+    )
     b.items.append(w.access())
-
-
-@feature
-def barriers(b: Builder) -> None:
-    """Barriers that count and vote, named ones, warps that do different things."""
-    d, w = b.dice, b.writer
-    b.sync()
-    b.items += [
-        Line(f"u1 = __syncthreads_count({w.condition()});"), w.access(), Line(f"u2 = __syncthreads_or({w.condition()}) ? {w.u(1)} : {w.u(1)};"), w.access(),
-        Line('asm volatile("bar.sync %0, %1;" :: "r"(1), "r"((nt + 31u) & ~31u) : "memory");'), w.access(),
-        Nest((("if (warp & 1u) {", (*w.body(3, 2), Line('asm volatile("bar.arrive 2, %0;" :: "r"((nt + 31u) & ~31u) : "memory");', True))),
-              ("} else {", (Line('asm volatile("bar.sync 2, %0;" :: "r"((nt + 31u) & ~31u) : "memory");', True), *w.body(3, 2)))), plain=False),
-        Line(f"u0 = __syncthreads_and({w.condition()}) ? {w.u(1)} : {w.u(1)};"), w.access(),
-    ]
-
-
-MBARRIER = '''__device__ __forceinline__ void arrive(unsigned long long* b, unsigned long long& state) {
-    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"((unsigned)__cvta_generic_to_shared(b)) : "memory"); }
-__device__ __forceinline__ bool arrived(unsigned long long* b, unsigned long long state) { unsigned done;
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"((unsigned)__cvta_generic_to_shared(b)), "l"(state) : "memory");
-    return done; }'''
-
-
-@feature
-def mbarriers(b: Builder) -> None:
-    """Barriers in shared memory, whose loops end when others have come; accesses before, in and behind them."""
-    w = b.writer
-    b.sync()
-    b.file_scope = True
-    b.preamble.append(MBARRIER)
-    b.preamble_after_arrays.append("__shared__ unsigned long long phase;")
-    b.phase(Line('if (t == 0u) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"((unsigned)__cvta_generic_to_shared(&phase)), "r"(nt) : "memory");', True))
-    for _ in range(2):
-        b.items.append(Group((Nest((("{", (
-            Line("unsigned long long state; arrive(&phase, state);", True), w.access(), Line("while (!arrived(&phase, state)) { }", True), w.access(),
-        )),)),)))
-    b.items.append(Nest(((f"if ({w.condition()}) {{", (w.access(),)),)))
-
-
-@feature
-def matrices(b: Builder) -> None:
-    """ldmatrix and stmatrix, of one, two and four matrices, plain and transposed."""
-    d, w = b.dice, b.writer
-    b.sync()
-    b.full_warps = True
-    b.preamble.append(SHARED_ASM)
-    b.preamble_after_arrays.append("__shared__ uint4 matrix[256];")
-    b.file_scope = True
-    for _ in range(4):
-        address = f"shared_address(matrix) + (({w.u(2)}) & 255u) * 16u"
-        trans = d.choice(("", ".trans"))
-        count = d.choice((1, 2, 4))
-        names = [f"r{at}" for at in range(count)]
-        if d.chance(70):
-            outputs = ", ".join(f'"=r"({name})' for name in names)
-            inner = ", ".join(f"%{at}" for at in range(count))
-            b.items.append(Line(f'{{ unsigned {", ".join(names)}; asm volatile("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{inner}}}, [%{count}];" : {outputs} : "r"({address}) : "memory"); acc += r0; }}'))
-        else:
-            values = ", ".join('"r"(acc)' for _ in names)
-            inner = ", ".join(f"%{at + 1}" for at in range(count))
-            b.items.append(Line(f'asm volatile("stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [%0], {{{inner}}};" :: "r"({address}), {values} : "memory");'))
-
-
-@feature
-def clusters(b: Builder) -> None:
-    """Blocks that read, write and count in each other's shared memory."""
-    d, w = b.dice, b.writer
-    b.sync()
-    b.clusters = True
-    b.file_scope = True
-    b.preamble.insert(0, "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;")
-    array = w.arrays[0]
-    b.declared.append(Line("auto cluster = cg::this_cluster(); const unsigned rank = cluster.block_rank(), ranks = cluster.num_blocks(); cluster.sync();", True))
-    w.leaves += ["rank", "ranks"]
-    far = lambda: f"cluster.map_shared_rank({array.name}, {d.choice(('(rank + 1u) % ranks', '0', 'rank', f'({w.u(1)}) % ranks'))})"
-    for _ in range(3):
-        place = f"{far()}[{w.index(array.count)}]"
-        b.items.append(Line(f"acc += fold({place});") if d.chance(60) else Line(f"{place} = ({array.type})3;"))
-        b.items.append(w.access())
-    if array.type == "unsigned":
-        b.items.append(Line(f"atomicAdd(&{far()}[{w.index(array.count)}], 1u);"))
-    b.items.append(Line("cluster.sync();", True))

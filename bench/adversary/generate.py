@@ -1,14 +1,19 @@
 """A kernel from a seed: one feature by turns, some others beside it, and random statements between.
 
-    program(17).source()      CUDA C++; the same text on every machine
-    program(17).shapes        its launches
+program(17).source()      CUDA C++; the same text on every machine
+program(17).shapes        its launches
 """
 
 from __future__ import annotations
 
 from math import prod
 
-from bench.adversary import features_memory, features_warp  # noqa: F401: they register their features
+from bench.adversary import (  # noqa: F401 (they register their features)
+    features_block,
+    features_layout,
+    features_memory,
+    features_warp,
+)
 from bench.adversary.builder import BARRIER, PLACES, SLOTS, VARIABLES, WORDS, Builder
 from bench.adversary.dice import Dice
 from bench.adversary.features import FEATURES
@@ -16,15 +21,54 @@ from bench.adversary.program import Line, Program, Routine, Shape, Statement
 from bench.adversary.writer import FOLD
 
 NAMES = tuple(sorted(FEATURES))
-LAUNCHES = 3                 # of a kernel
-OTHERS = 2                   # at most so many features beside the first
+LAUNCHES = 3  # of a kernel
+OTHERS = 2  # at most so many features beside the first
 
 # In these every thread of a block has to come to every barrier and every shuffle, so that none leaves early.
-TOGETHER = frozenset(("through_shared", "kept_pointers", "copies", "shuffles", "votes", "warp_loops", "tiles", "barriers", "mbarriers", "matrices", "clusters", "rewritten"))
+TOGETHER = frozenset(
+    (
+        "through_shared",
+        "kept_pointers",
+        "copies",
+        "shuffles",
+        "votes",
+        "warp_loops",
+        "tiles",
+        "barriers",
+        "mbarriers",
+        "matrices",
+        "clusters",
+        "rewritten",
+    )
+)
 LEAVING = frozenset(("early_return",))
 
-BLOCKS = ((1, 1, 1), (7, 1, 1), (16, 1, 1), (31, 1, 1), (32, 1, 1), (33, 1, 1), (48, 1, 1), (64, 1, 1), (97, 1, 1), (128, 1, 1), (160, 1, 1), (256, 1, 1),
-          (8, 8, 1), (16, 5, 1), (5, 7, 1), (3, 5, 7), (10, 3, 2), (1, 33, 1), (2, 2, 17), (20, 4, 1), (33, 3, 1), (24, 1, 4), (16, 16, 1), (8, 4, 1))
+BLOCKS = (
+    (1, 1, 1),
+    (7, 1, 1),
+    (16, 1, 1),
+    (31, 1, 1),
+    (32, 1, 1),
+    (33, 1, 1),
+    (48, 1, 1),
+    (64, 1, 1),
+    (97, 1, 1),
+    (128, 1, 1),
+    (160, 1, 1),
+    (256, 1, 1),
+    (8, 8, 1),
+    (16, 5, 1),
+    (5, 7, 1),
+    (3, 5, 7),
+    (10, 3, 2),
+    (1, 33, 1),
+    (2, 2, 17),
+    (20, 4, 1),
+    (33, 3, 1),
+    (24, 1, 4),
+    (16, 16, 1),
+    (8, 4, 1),
+)
 WHOLE = ((32, 1, 1), (64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 4, 2), (32, 3, 1), (4, 8, 3), (8, 8, 1))
 GRIDS = ((1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (1, 3, 2), (5, 1, 1), (1, 2, 1))
 CLUSTERS = ((2, 1, 1), (1, 2, 1), (4, 1, 1), (3, 1, 1), (2, 2, 1), (1, 1, 2), None)
@@ -61,8 +105,18 @@ def program(seed: int, only: tuple[str, ...] | None = None) -> Program:
         body.append(item)
     body += b.writer.body(5, 0)
     return Program(
-        seed, f"k{seed}", tuple(names), tuple(_preamble(b)), tuple(b.routines), Routine(_head(b), (*_prologue(b), *body, *_epilogue(b))),
-        tuple(b.parameters), b.buffers, b.symbols, tuple(_shapes(b)), b.after_routines, b.renamed,
+        seed,
+        f"k{seed}",
+        tuple(names),
+        tuple(_preamble(b)),
+        tuple(b.routines),
+        Routine(_head(b), (*_prologue(b), *body, *_epilogue(b))),
+        tuple(b.parameters),
+        b.buffers,
+        b.symbols,
+        tuple(_shapes(b)),
+        b.after_routines,
+        b.renamed,
     )
 
 
@@ -82,10 +136,16 @@ def _prologue(b: Builder) -> list[Statement]:
     if b.slots and not b.file_scope:
         local.append(Line(f"__shared__ unsigned sx[{SLOTS}];", True))
     return [
-        *local, Line(PLACES, True),
+        *local,
+        Line(PLACES, True),
         Line("const unsigned nt = blockDim.x * blockDim.y * blockDim.z, warp = t >> 5; (void)warp;", True),
-        Line("const unsigned g0 = nt * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)), g = g0 + t;", True),
-        Line("unsigned acc = t * 17u, u0 = t * 3u, u1 = n + t, u2 = g;", True), Line(VARIABLES, True), *b.declared,
+        Line(
+            "const unsigned g0 = nt * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)), g = g0 + t;",
+            True,
+        ),
+        Line("unsigned acc = t * 17u, u0 = t * 3u, u1 = n + t, u2 = g;", True),
+        Line(VARIABLES, True),
+        *b.declared,
     ]
 
 
@@ -95,6 +155,7 @@ def _epilogue(b: Builder) -> list[Statement]:
 
 
 # --- launches -----------------------------------------------------------------------------------
+
 
 def _shapes(b: Builder) -> list[Shape]:
     out: list[Shape] = []
@@ -106,7 +167,15 @@ def _shapes(b: Builder) -> list[Shape]:
             grid = tuple(blocks * b.dice.choice((1, 1, 2)) for blocks in cluster)
         if prod(grid) * prod(block) > WORDS:
             grid = cluster or (1, 1, 1)
-        out.append(Shape(grid, block, cluster, b.dynamic, {p.name: _value(b, p.type, p.size) for p in b.parameters if p.kind in ("number", "bytes")}))
+        out.append(
+            Shape(
+                grid,
+                block,
+                cluster,
+                b.dynamic,
+                {p.name: _value(b, p.type, p.size) for p in b.parameters if p.kind in ("number", "bytes")},
+            )
+        )
     return out
 
 

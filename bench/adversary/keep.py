@@ -1,6 +1,6 @@
 """Takes some measured cubins out of a plan and its results: a set that stands by itself and is small enough to be kept.
 
-    keep(folder, results, out, ["k17.nvcc-O0.cubin", …])   ->   OUT/cubins.tar.xz, OUT/launches.json.gz
+keep(folder, results, out, ["k17.nvcc-O0.cubin", …])   ->   OUT/cubins.tar.xz, OUT/launches.json.gz
 """
 
 from __future__ import annotations

@@ -38,10 +38,18 @@ def entries(made: Program, build: str, most: int) -> Iterator[dict[str, Any]]:
     """The launches of one build of a program."""
     for shape in made.shapes[:most]:
         yield {
-            "seed": made.seed, "build": build, "features": list(made.features), "cubin": f"{made.name}.{build}.cubin", "kernel": made.name,
-            "grid": list(shape.grid), "block": list(shape.block), "cluster": list(shape.cluster or (0, 0, 0)), "dynamic_shared": shape.dynamic_shared,
+            "seed": made.seed,
+            "build": build,
+            "features": list(made.features),
+            "cubin": f"{made.name}.{build}.cubin",
+            "kernel": made.name,
+            "grid": list(shape.grid),
+            "block": list(shape.block),
+            "cluster": list(shape.cluster or (0, 0, 0)),
+            "dynamic_shared": shape.dynamic_shared,
             "parameters": [_parameter(p, shape) for p in made.parameters],
-            "buffers": {name: asdict(fill) for name, fill in made.buffers.items()}, "symbols": {name: asdict(fill) for name, fill in made.symbols.items()},
+            "buffers": {name: asdict(fill) for name, fill in made.buffers.items()},
+            "symbols": {name: asdict(fill) for name, fill in made.symbols.items()},
         }
 
 
@@ -50,7 +58,9 @@ def _parameter(p: Any, shape: Shape) -> dict[str, Any]:
     return {"name": p.name, "kind": p.kind, "size": p.size, "value": value}
 
 
-def make(folder: Path, seeds: Iterable[int], count: int, most: int, jobs: int = 2, only_builds: tuple[str, ...] = ()) -> None:
+def make(
+    folder: Path, seeds: Iterable[int], count: int, most: int, jobs: int = 2, only_builds: tuple[str, ...] = ()
+) -> None:
     """Compiles `count` builds of every seed and writes the plan, `most` launches a build."""
     work = [(seed, build) for seed in seeds for build in (only_builds or builds_of(seed, count))]
     write(folder, _compiled(work, jobs), most)

@@ -84,11 +84,12 @@ class Routine:
 
 # --- launches -----------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Fill:
     """Contents by a formula that needs no library: element i is low + ((i * step) ^ (i >> shift)) % modulo."""
 
-    type: str = "uint32"         # NumPy's name
+    type: str = "uint32"  # NumPy's name
     count: int = 4096
     step: int = 1
     shift: int = 31
@@ -100,7 +101,9 @@ class Fill:
         import numpy as np
 
         i = np.arange(self.count, dtype=np.uint64)
-        return ((i * np.uint64(self.step) ^ i >> np.uint64(self.shift)) % np.uint64(self.modulo) + np.uint64(self.low)).astype(self.type)
+        return (
+            (i * np.uint64(self.step) ^ i >> np.uint64(self.shift)) % np.uint64(self.modulo) + np.uint64(self.low)
+        ).astype(self.type)
 
 
 @dataclass(frozen=True)
@@ -133,14 +136,14 @@ class Program:
     seed: int
     name: str
     features: tuple[str, ...]
-    preamble: tuple[str, ...]    # includes, helpers, variables
+    preamble: tuple[str, ...]  # includes, helpers, variables
     routines: tuple[Routine, ...]
     kernel: Routine
     parameters: tuple[Parameter, ...]
     buffers: dict[str, Fill] = field(hash=False)
     symbols: dict[str, Fill] = field(hash=False)
     shapes: tuple[Shape, ...] = ()
-    tables: str = ""             # between the routines and the kernel
+    tables: str = ""  # between the routines and the kernel
     renamed: dict[str, str] = field(default_factory=dict, hash=False)
 
     def source(self) -> str:
@@ -155,6 +158,7 @@ class Program:
 
 # --- leaving statements out ---------------------------------------------------------------------
 
+
 def variants(program: Program) -> Iterator[Program]:
     """The program with one statement less, or one nest taken off what it encloses; large parts first."""
     found: list[tuple[int, Program]] = []
@@ -167,12 +171,12 @@ def variants(program: Program) -> Iterator[Program]:
 def _with_routine(program: Program, at: int, routine: Routine) -> Program:
     if at == len(program.routines):
         return replace(program, kernel=routine)
-    return replace(program, routines=(*program.routines[:at], routine, *program.routines[at + 1:]))
+    return replace(program, routines=(*program.routines[:at], routine, *program.routines[at + 1 :]))
 
 
 def _smaller(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
     for at, one in enumerate(body):
-        before, after = body[:at], body[at + 1:]
+        before, after = body[:at], body[at + 1 :]
         if not one.fixed:
             yield before + after
         if isinstance(one, Nest):
@@ -181,7 +185,11 @@ def _smaller(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
                     yield before + inner + after
             for place, (head, inner) in enumerate(one.parts):
                 for less in _smaller(inner):
-                    yield (*before, replace(one, parts=(*one.parts[:place], (head, less), *one.parts[place + 1:])), *after)
+                    yield (
+                        *before,
+                        replace(one, parts=(*one.parts[:place], (head, less), *one.parts[place + 1 :])),
+                        *after,
+                    )
         elif isinstance(one, Group) and one.fixed:
             for less in _smaller(one.body):
                 yield (*before, replace(one, body=less), *after)

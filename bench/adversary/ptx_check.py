@@ -1,7 +1,7 @@
 """Claims about PTX against the counts of the machine code that ptxas made of it.
 
-Comparable is a site that ptxas's own map pairs with one instruction, of the same width, not moved out of a loop. How often
-warps issue it may differ (a branch becomes a predicate), its active lanes and its wavefronts may not.
+Comparable is a site that ptxas's own map pairs with one instruction, of the same width, not moved out of a loop. How
+often warps issue it may differ (a branch becomes a predicate), its active lanes and its wavefronts may not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,12 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
     ran = dict(one.placed())
     for pairing in pairs:
-        if pairing.what == "kept" and pairing.by == BY_MAP and not pairing.hoisted and len(pairing.ptx) == len(pairing.sass) == 1:
+        if (
+            pairing.what == "kept"
+            and pairing.by == BY_MAP
+            and not pairing.hoisted
+            and len(pairing.ptx) == len(pairing.sass) == 1
+        ):
             site, made = ours[pairing.ptx[0]], theirs[pairing.sass[0]]
             if site.width == made.width and site.access == made.access:
                 yield _finding(site, made, ran.get(made.offset or 0))
@@ -59,7 +64,9 @@ def _finding(site: Site, made: Site, counted: truth.Counts | None) -> Finding:
     warps, threads, wavefronts = (counted.warps, counted.threads, counted.wavefronts) if counted else (0, 0, 0)
     said = f"{threads} lanes, {wavefronts} wavefronts in {made.text}"
     line = site.source.line if site.source else None
-    make = lambda verdict, kind="", why="": Finding(verdict, site.ptx_line or 0, site.text, kind, claim_of(site) + (f": {why}" if why else ""), said, line)
+    make = lambda verdict, kind="", why="": Finding(
+        verdict, site.ptx_line or 0, site.text, kind, claim_of(site) + (f": {why}" if why else ""), said, line
+    )
     if any(pattern.match(made.opcode) for pattern in DISPUTED) or ".BYPASS" in made.opcode:
         return make(Verdict.EQUAL if wavefronts == site.wavefronts else Verdict.REQUESTS)
     if site.status is Status.UNREACHED:

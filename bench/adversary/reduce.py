@@ -1,8 +1,8 @@
 """Leaves statements out of a kernel while what is claimed about one of its sites stays the same.
 
-No GPU says whether the claim is still wrong: what was counted is of the whole kernel. So the smallest kernel that makes the
-engine say the same is printed, and with `--plan` all those on the way become a plan: measured, `compare` tells which of
-them are wrong too.
+No GPU says whether the claim is still wrong: what was counted is of the whole kernel. So the smallest kernel that makes
+the engine say the same is printed, and with `--plan` all those on the way become a plan: measured, `compare` tells
+which of them are wrong too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,21 @@ from ptxaudit.sass.disassemble import disassemble
 from ptxaudit.sass.lift import lift_module
 
 BUDGET = 20.0
-MOST = 400                   # kernels that are tried
+MOST = 400  # kernels that are tried
 
 
-def reduce(folder: Path, results: Sequence[Path], seed: int, build: str, number: int, place: int, how: str, chain: Path | None) -> None:
-    """Prints the smallest kernel found, the claim and what was counted of the whole one. Raises SystemExit where there is none."""
-    whole = next((one for one in truth.load(folder, results, frozenset((f"k{seed}.{build}.cubin",))) if one.entry["number"] == number), None)
+def reduce(
+    folder: Path, results: Sequence[Path], seed: int, build: str, number: int, place: int, how: str, chain: Path | None
+) -> None:
+    """Prints the smallest kernel found, the claim, and what was counted of the whole one. Raises SystemExit."""
+    whole = next(
+        (
+            one
+            for one in truth.load(folder, results, frozenset((f"k{seed}.{build}.cubin",)))
+            if one.entry["number"] == number
+        ),
+        None,
+    )
     if whole is None:
         raise SystemExit(f"no launch {number} of seed {seed}, {build}, in these results")
     now = program(seed)
@@ -50,14 +59,21 @@ def reduce(folder: Path, results: Sequence[Path], seed: int, build: str, number:
             if tried >= MOST:
                 break
     print(now.source())
-    ran = next((f"{one.warps} requests, {one.wavefronts} wavefronts, {one.threads} lanes" for at, one in whole.placed() if at == place), "it did not run")
+    ran = next(
+        (
+            f"{one.warps} requests, {one.wavefronts} wavefronts, {one.threads} lanes"
+            for at, one in whole.placed()
+            if at == place
+        ),
+        "it did not run",
+    )
     print(f"// {site[0]}\n// claimed: {site[1]}\n// counted in the whole kernel: {ran}")
     if chain:
         _write(chain, steps, build)
 
 
 def _claims(made: Program, build: str, entry: Any, how: str) -> list[tuple[int, tuple[str, str]]]:
-    """(place, (text of the source line, claim)) of every site; nothing where the kernel does not compile or the engine fails."""
+    """(place, (text of the source line, claim)) of every site; nothing where the kernel does not compile."""
     try:
         built = builds.compile_build(made, build)
     except builds.NotBuilt:
@@ -81,6 +97,12 @@ def _audited(data: bytes, made: Program, entry: Any, how: str) -> Kernel:
 
 def _write(folder: Path, steps: Sequence[Program], build: str) -> None:
     """A plan of all steps, each a kernel with the number of the step in its name."""
-    named = [replace(step, name=f"{step.name}s{at}", kernel=replace(step.kernel, head=step.kernel.head.replace(step.name, f"{step.name}s{at}")))
-             for at, step in enumerate(steps)]
+    named = [
+        replace(
+            step,
+            name=f"{step.name}s{at}",
+            kernel=replace(step.kernel, head=step.kernel.head.replace(step.name, f"{step.name}s{at}")),
+        )
+        for at, step in enumerate(steps)
+    ]
     plan.write(folder, ((step, builds.compile_build(step, build)) for step in named), len(steps[0].shapes))

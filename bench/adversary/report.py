@@ -34,8 +34,11 @@ def wrong(checked: Sequence[Checked]) -> Iterator[str]:
                 names[key] = one
     for key, found in places.items():
         one, (_, first) = names[key], found[0]
-        yield (f"{one.launch} {' '.join(one.features)}: +{first.place:#x} line {first.line} {first.text}\n"
-               f"    {first.kind} under {', '.join(telling for telling, _ in found)}: {first.claim}\n    counted: {first.truth}")
+        yield (
+            f"{one.launch} {' '.join(one.features)}: +{first.place:#x} line {first.line} {first.text}\n"
+            f"    {first.kind} under {', '.join(telling for telling, _ in found)}: {first.claim}\n    counted: "
+            f"{first.truth}"
+        )
 
 
 def failures(checked: Iterable[Checked]) -> Iterator[str]:
@@ -46,8 +49,17 @@ def failures(checked: Iterable[Checked]) -> Iterator[str]:
 
 def text(checked: Sequence[Checked], listing: bool = True) -> str:
     """The whole."""
-    lines = ["By telling", *table(checked, lambda one: [one.telling], "telling"), "", "By build", *table(checked, lambda one: [one.build], "build"),
-             "", "By feature", *table(checked, lambda one: one.features, "feature"), ""]
+    lines = [
+        "By telling",
+        *table(checked, lambda one: [one.telling], "telling"),
+        "",
+        "By build",
+        *table(checked, lambda one: [one.build], "build"),
+        "",
+        "By feature",
+        *table(checked, lambda one: one.features, "feature"),
+        "",
+    ]
     if listing:
         lines += [*wrong(checked), *failures(checked)]
     return "\n".join(lines)

@@ -1,11 +1,11 @@
 """How much of a measured launch is told to the engine: from everything to nothing.
 
-    told      grid, block, what every parameter is, what pointers point to and where, what the host wrote into variables
-    placed    the same without the addresses of buffers, which the engine makes up
-    bytes     grid, block and the parameter buffer as a capture tool records it
-    shape     grid and block
-    block     the block alone
-    nothing   no launch
+told      grid, block, what every parameter is, what pointers point to and where, what the host wrote into variables
+placed    the same without the addresses of buffers, which the engine makes up
+bytes     grid, block and the parameter buffer as a capture tool records it
+shape     grid and block
+block     the block alone
+nothing   no launch
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Entry = Mapping[str, Any]
 
 def told(entry: Entry, function: ir.Function) -> Launch:
     buffers = {name: _buffer(entry, name) for name in entry["buffers"]}
-    return _with_shape(entry, params=[_value(p, buffers) for p in entry["parameters"]], symbols=_symbols(entry, function))
+    return _with_shape(
+        entry, params=[_value(p, buffers) for p in entry["parameters"]], symbols=_symbols(entry, function)
+    )
 
 
 def placed(entry: Entry, function: ir.Function) -> Launch:
@@ -49,17 +51,30 @@ def nothing(entry: Entry, function: ir.Function) -> None:
 
 
 TELLINGS: dict[str, Callable[[Entry, ir.Function], Launch | None]] = {
-    "told": told, "placed": placed, "bytes": parameter_bytes, "shape": shape, "block": block, "nothing": nothing}
+    "told": told,
+    "placed": placed,
+    "bytes": parameter_bytes,
+    "shape": shape,
+    "block": block,
+    "nothing": nothing,
+}
 
 
 def applies(name: str, entry: Entry, function: ir.Function) -> bool:
-    """Whether the launch can be told so: what the host writes into variables has to be said, and nothing can be said without a launch."""
+    """Whether it can be told so: what the host wrote into variables has to be said, and only a launch says it."""
     return name != "nothing" or not _symbols(entry, function)
 
 
 def _with_shape(entry: Entry, **more: Any) -> Launch:
     cluster = [blocks or 1 for blocks in entry["cluster"]]
-    return Launch(entry["kernel"], grid=entry["grid"], block=entry["block"], cluster=cluster, dynamic_shared=entry["dynamic_shared"], **more)
+    return Launch(
+        entry["kernel"],
+        grid=entry["grid"],
+        block=entry["block"],
+        cluster=cluster,
+        dynamic_shared=entry["dynamic_shared"],
+        **more,
+    )
 
 
 def _value(parameter: Mapping[str, Any], buffers: Mapping[str, Any]) -> Any:
@@ -80,7 +95,9 @@ def _buffer(entry: Entry, name: str) -> Buffer:
     import numpy as np
 
     data = Fill(**entry["buffers"][name]).data()
-    address = next((entry["addresses"][p["name"]] for p in entry["parameters"] if p["kind"] == "buffer" and p["value"] == name), 0)
+    address = next(
+        (entry["addresses"][p["name"]] for p in entry["parameters"] if p["kind"] == "buffer" and p["value"] == name), 0
+    )
     raw = data.view(np.uint8)
     raw.flags.writeable = False
     return Buffer(raw, "u32", data.shape, None, address)

@@ -28,8 +28,8 @@ from ptxaudit.errors import InputError
 from ptxaudit.sass.disassemble import Line, disassemble
 from ptxaudit.sass.lift import lift_module
 
-ALIGNED = 128                # bytes: sections of code begin at multiples
-TOGETHER = 40                # cubins of one process of the disassembler
+ALIGNED = 128  # bytes: sections of code begin at multiples
+TOGETHER = 40  # cubins of one process of the disassembler
 
 
 class NotLocated(Exception):
@@ -38,7 +38,7 @@ class NotLocated(Exception):
 
 @dataclass(frozen=True)
 class Counts:
-    """One machine instruction that ran. threads: lanes whose predicate held, summed; wavefronts: by the per-instruction metric."""
+    """One machine instruction that ran. threads: lanes whose predicate held, summed; wavefronts: of it alone."""
 
     section: str
     offset: int
@@ -89,7 +89,7 @@ class Truth:
 
 
 def starts_of(function: ir.Function) -> dict[str, int]:
-    """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; the kernel's own is at 0."""
+    """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; its own is at 0."""
     starts = {function.name: 0}
     for note in function.notes:
         name, called, rest = note.partition(" is called; its code follows from offset ")
@@ -100,11 +100,14 @@ def starts_of(function: ir.Function) -> dict[str, int]:
 
 # --- sections -----------------------------------------------------------------------------------
 
-def locate(places: Sequence[int], opcodes: Mapping[int, str], sections: Mapping[str, Sequence[str]], kernel: str) -> dict[str, int]:
+
+def locate(
+    places: Sequence[int], opcodes: Mapping[int, str], sections: Mapping[str, Sequence[str]], kernel: str
+) -> dict[str, int]:
     """{section: where it begins} for every section in which something ran. Raises NotLocated.
 
-    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them. What runs in a section
-    runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
+    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them. What runs in a
+    section runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
     """
     found: dict[str, int] = {}
     if not _arrange(places, 0, opcodes, sections, found, [MOST_TRIES]) or kernel not in found:
@@ -115,7 +118,14 @@ def locate(places: Sequence[int], opcodes: Mapping[int, str], sections: Mapping[
 MOST_TRIES = 20_000
 
 
-def _arrange(places: Sequence[int], at: int, opcodes: Mapping[int, str], sections: Mapping[str, Sequence[str]], found: dict[str, int], tries: list[int]) -> bool:
+def _arrange(
+    places: Sequence[int],
+    at: int,
+    opcodes: Mapping[int, str],
+    sections: Mapping[str, Sequence[str]],
+    found: dict[str, int],
+    tries: list[int],
+) -> bool:
     """Finds sections for places[at:], the one that covers most first; what was found is in `found`."""
     if at == len(places):
         return True
@@ -134,8 +144,8 @@ def _arrange(places: Sequence[int], at: int, opcodes: Mapping[int, str], section
 def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequence[str]) -> int:
     """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
 
-    The profiler has no text of functions that are only reached through tables. There control flow decides: what does not
-    branch is followed by what stands behind it.
+    The profiler has no text of functions that are only reached through tables. There control flow decides: what does
+    not branch is followed by what stands behind it.
     """
     base = places[at]
     end = bisect_left(places, base + len(code) * INSTRUCTION_BYTES)
@@ -143,7 +153,9 @@ def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequ
     if any(opcodes[place] not in ("", code[number]) for place, number in zip(islice(places, at, end), ran)):
         return 0
     blind = not any(opcodes[place] for place in islice(places, at, end))
-    if blind and not all(after == number + 1 or _BRANCHES.match(code[number]) for number, after in zip(ran, [*ran[1:], None])):
+    if blind and not all(
+        after == number + 1 or _BRANCHES.match(code[number]) for number, after in zip(ran, [*ran[1:], None])
+    ):
         return 0
     return len(ran)
 
@@ -151,7 +163,9 @@ def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequ
 _BRANCHES = re.compile(r"BRA|BRX|JMP|JMX|RET|EXIT|CALL|BREAK|BSYNC|WARPSYNC|YIELD|BPT|KILL|NANOSLEEP")
 
 
-def ran_of(entry: Mapping[str, Any], opcodes: Mapping[str, str], sections: Mapping[str, Sequence[Line]]) -> Iterator[Counts]:
+def ran_of(
+    entry: Mapping[str, Any], opcodes: Mapping[str, str], sections: Mapping[str, Sequence[Line]]
+) -> Iterator[Counts]:
     """What ran, by section and offset."""
     rows = [row for row in zip(*entry["executed"]) if row[1]]
     places = [place for place, _, _ in rows]
@@ -167,9 +181,10 @@ def ran_of(entry: Mapping[str, Any], opcodes: Mapping[str, str], sections: Mappi
 
 # --- files --------------------------------------------------------------------------------------
 
+
 def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset()) -> Iterator[Truth]:
-    """The measured launches of a plan's folder, by files of results, of the cubins in `only` or all; those that cannot be
-    read are named and left out."""
+    """The measured launches of a plan's folder, by files of results, of the cubins in `only` or all; those that cannot
+    be read are named and left out."""
     documents = [json.loads(gzip.decompress(Path(path).read_bytes())) for path in results]
     code = {cubin: opcodes for document in documents for cubin, opcodes in document["code"].items()}
     by_cubin: dict[str, list[dict[str, Any]]] = {}
@@ -179,9 +194,11 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
                 continue
             by_cubin.setdefault(entry["cubin"], []).append(entry)
     files = members(folder / CUBINS, set(by_cubin))
-    texts = members(folder / PTX, {name.replace(".cubin", ".ptx") for name in by_cubin}) if (folder / PTX).is_file() else {}
+    texts = (
+        members(folder / PTX, {name.replace(".cubin", ".ptx") for name in by_cubin}) if (folder / PTX).is_file() else {}
+    )
     order = list(by_cubin)
-    for names in (order[at:at + TOGETHER] for at in range(0, len(order), TOGETHER)):
+    for names in (order[at : at + TOGETHER] for at in range(0, len(order), TOGETHER)):
         cubins = [read_cubin(files[name], name) for name in names]
         for cubin, lines in zip(cubins, disassemble(cubins), strict=True):
             module = lift_module(cubin, lines)

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{(u|f|pf|sf|w|d|p|l|kk|k|m|s)\}")
 
 @dataclass(frozen=True)
 class Array:
-    """A shared array: elements of `type`, a power of two of them. dynamic: carved out of the launch's dynamic shared memory."""
+    """A shared array: elements of `type`, a power of two of them."""
 
     name: str
     type: str
@@ -34,8 +34,23 @@ class Array:
         return f"__shared__ {self.type} {self.name}[{self.count}];"
 
 
-WIDTHS = {"unsigned": 4, "int": 4, "float": 4, "uint2": 8, "uint4": 16, "float4": 16, "double": 8, "unsigned long long": 8,
-          "unsigned char": 1, "short": 2, "unsigned short": 2, "uchar4": 4, "float2": 8, "ushort4": 8, "uchar2": 2}
+WIDTHS = {
+    "unsigned": 4,
+    "int": 4,
+    "float": 4,
+    "uint2": 8,
+    "uint4": 16,
+    "float4": 16,
+    "double": 8,
+    "unsigned long long": 8,
+    "unsigned char": 1,
+    "short": 2,
+    "unsigned short": 2,
+    "uchar4": 4,
+    "float2": 8,
+    "ushort4": 8,
+    "uchar2": 2,
+}
 PLAIN = ("unsigned", "int", "float", "unsigned char", "short", "unsigned short", "double", "unsigned long long")
 
 FOLD = """__device__ __forceinline__ unsigned fold(unsigned x) { return x; }
@@ -54,11 +69,17 @@ __device__ __forceinline__ unsigned fold(uchar4 x) { return x.x ^ x.y ^ x.z ^ x.
 __device__ __forceinline__ unsigned fold(uchar2 x) { return x.x ^ x.y; }
 __device__ __forceinline__ unsigned fold(ushort4 x) { return x.x ^ x.y ^ x.z ^ x.w; }"""
 
-MADE = {"uint2": "make_uint2(acc, {u})", "uint4": "make_uint4(acc, {u}, acc, 1u)", "float4": "make_float4(1.0f, 2.0f, (float)acc, 0.0f)",
-        "float2": "make_float2((float)acc, 1.0f)", "uchar4": "make_uchar4(acc, 1, 2, acc)", "uchar2": "make_uchar2(acc, 1)",
-        "ushort4": "make_ushort4(acc, 1, 2, acc)"}
+MADE = {
+    "uint2": "make_uint2(acc, {u})",
+    "uint4": "make_uint4(acc, {u}, acc, 1u)",
+    "float4": "make_float4(1.0f, 2.0f, (float)acc, 0.0f)",
+    "float2": "make_float2((float)acc, 1.0f)",
+    "uchar4": "make_uchar4(acc, 1, 2, acc)",
+    "uchar2": "make_uchar2(acc, 1)",
+    "ushort4": "make_ushort4(acc, 1, 2, acc)",
+}
 
-MOST_LOOPS = 2               # nested
+MOST_LOOPS = 2  # nested
 MOST_TRIPS = 6
 
 
@@ -80,8 +101,8 @@ class Writer:
     wides: tuple[str, ...] = ()
     leave: str | None = None
     jumps: tuple[str, ...] = ()  # of `break` and `continue` what may stand here
-    inside: int = 0              # loops around
-    loops: int = 0               # loops written so far, for names
+    inside: int = 0  # loops around
+    loops: int = 0  # loops written so far, for names
     extra: list[Callable[[Writer], Statement]] = field(default_factory=list)
 
     # --- expressions ----------------------------------------------------------------------------
@@ -89,7 +110,9 @@ class Writer:
     def u(self, depth: int = 2) -> str:
         """An unsigned 32-bit expression."""
         if depth <= 0 or self.dice.chance(12):
-            return self.dice.choice(self.leaves) if self.dice.chance(85) else f"{self.dice.choice(arithmetic.CONSTANTS)}u"
+            return (
+                self.dice.choice(self.leaves) if self.dice.chance(85) else f"{self.dice.choice(arithmetic.CONSTANTS)}u"
+            )
         return self.fill(self._template("u"), depth - 1)
 
     def _template(self, kind: str) -> str:
@@ -137,7 +160,10 @@ class Writer:
     def index(self, count: int) -> str:
         """An index below `count`, a power of two."""
         if self.dice.chance(35):
-            e = f"({self.dice.choice(self.leaves)} * {self.dice.choice(arithmetic.CONSTANTS[:24])}u + {self.dice.choice(self.leaves)})"
+            e = (
+                f"({self.dice.choice(self.leaves)} * {self.dice.choice(arithmetic.CONSTANTS[:24])}u + "
+                f"{self.dice.choice(self.leaves)})"
+            )
         else:
             e = self.u(self.dice.between(1, 3))
         bits = count.bit_length() - 1
@@ -215,7 +241,12 @@ class Writer:
         if what < 62:
             return Nest(((f"if ({self.condition()}) {{", self.body(budget, depth + 1)),))
         if what < 72:
-            return Nest(((f"if ({self.condition()}) {{", self.body(budget, depth + 1)), ("} else {", self.body(budget, depth + 1))))
+            return Nest(
+                (
+                    (f"if ({self.condition()}) {{", self.body(budget, depth + 1)),
+                    ("} else {", self.body(budget, depth + 1)),
+                )
+            )
         if what < 86 and self.inside < MOST_LOOPS:
             return self.loop(budget, depth)
         if what < 93:
@@ -230,7 +261,15 @@ class Writer:
         """A loop of few trips; how many depends on anything."""
         self.loops += 1
         i = f"i{self.loops}"
-        trips = self.dice.choice((f"{self.dice.between(1, MOST_TRIPS)}u", f"({self.u(1)} & 3u)", f"({self.u(1)} % 5u + 1u)", "(n & 3u)", "((lane >> 3) + 1u)"))
+        trips = self.dice.choice(
+            (
+                f"{self.dice.between(1, MOST_TRIPS)}u",
+                f"({self.u(1)} & 3u)",
+                f"({self.u(1)} % 5u + 1u)",
+                "(n & 3u)",
+                "((lane >> 3) + 1u)",
+            )
+        )
         self.leaves.append(i)
         around, self.jumps, self.inside = self.jumps, ("break", "continue"), self.inside + 1
         inner = self.body(budget, depth + 1)
@@ -238,15 +277,27 @@ class Writer:
         self.leaves.remove(i)
         match self.dice.below(7):
             case 0:
-                return Group((Line(f"unsigned {i} = 0;", True), Nest(((f"while ({i} < {trips}) {{ {i}++;", inner),), plain=False)))
+                return Group(
+                    (
+                        Line(f"unsigned {i} = 0;", True),
+                        Nest(((f"while ({i} < {trips}) {{ {i}++;", inner),), plain=False),
+                    )
+                )
             case 1:
-                return Group((Line(f"unsigned {i} = {trips};", True), Nest((("do {", inner),), f"}} while ({i}-- > 1u && {i} < 8u);", plain=False)))
+                return Group(
+                    (
+                        Line(f"unsigned {i} = {trips};", True),
+                        Nest((("do {", inner),), f"}} while ({i}-- > 1u && {i} < 8u);", plain=False),
+                    )
+                )
             case 2:
                 return Nest(((f"for (unsigned {i} = {trips} << 2; {i}; {i} >>= 1) {{", inner),), plain=False)
             case 3:
                 return Nest(((f"for (unsigned {i} = t; {i} < (n & 127u); {i} += blockDim.x) {{", inner),), plain=False)
             case 4:
-                return Nest((("#pragma unroll 1", ()), (f"for (unsigned {i} = 0; {i} < {trips}; {i}++) {{", inner)), plain=False)
+                return Nest(
+                    (("#pragma unroll 1", ()), (f"for (unsigned {i} = 0; {i} < {trips}; {i}++) {{", inner)), plain=False
+                )
         return Nest(((f"for (unsigned {i} = 0; {i} < {trips}; {i}++) {{", inner),), plain=False)
 
     def switch(self, budget: int, depth: int) -> Statement:

@@ -327,7 +327,7 @@ def test_results_are_joined_with_what_was_launched(planned: Path, monkeypatch, t
                 (
                     {"device": "GPU"},
                     {"begin": 2},
-                    {"done": 2, "at": 1.0, "param_bytes": "00", "addresses": {"out": 256}},
+                    {"done": 2, "at": 1.0, "moved": False, "param_bytes": "00", "addresses": {"out": 256}},
                 ),
             )
         )

@@ -160,7 +160,7 @@ def recursion(b: Builder) -> None:
     )
     other = b.dice.choice(("descend", "turn"))
     again = lambda name: (
-        lambda w: Line(f"if ({w.condition()} && level) acc = {name}({w.u(1)}, {w.u(1)}, n, acc, level - 1u);")
+        lambda w: Line(f"if (({w.condition()}) && level) acc = {name}({w.u(1)}, {w.u(1)}, n, acc, level - 1u);")
     )
     b.routine("descend", budget=3, arguments=", unsigned level", extra=[again(other)], leaves=["level"])
     b.routine("turn", budget=3, arguments=", unsigned level", extra=[again("descend")], leaves=["level"])
@@ -316,7 +316,7 @@ def never(b: Builder) -> None:
         Nest((("if (t == 5000u + n) {", (Line('printf("%u", acc);'), w.access())),)),
         w.access(),
         Line("if ((acc | 1u) == 0u) __trap();"),
-        Nest(((f"if ({w.condition()} && n == 999u) {{", (Line('printf("none");'),)),)),
+        Nest(((f"if (({w.condition()}) && n == 999u) {{", (Line('printf("none");'),)),)),
         w.access(),
         w.loop(5, 0),
     ]

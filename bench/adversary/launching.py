@@ -93,8 +93,12 @@ class Launcher:
 
 
 def launch(folder: Path, numbers: list[int], notes: Path) -> int:
-    """Launches some of the plan, in order; a line to `notes` before and after each. 3 when the context is lost."""
+    """Launches some of the plan, in order; a line to `notes` before and after each. 3 when the context is lost.
+
+    A profiler may run the process once a pass: a launch whose buffers were elsewhere in the pass before is noted as moved.
+    """
     plan = read(folder)
+    before = {note["done"]: note["addresses"] for note in notes_in(notes) if "done" in note}
     launcher = Launcher(folder)
     with notes.open("w") as out:
 
@@ -106,13 +110,24 @@ def launch(folder: Path, numbers: list[int], notes: Path) -> int:
         for number in numbers:
             note(begin=number)
             try:
-                note(done=number, at=time.time(), **launcher.launch(plan[number]))
+                done = launcher.launch(plan[number])
+                note(
+                    done=number,
+                    at=time.time(),
+                    moved=before.get(number, done["addresses"]) != done["addresses"],
+                    **done,
+                )
             except Exception as error:
                 lost = int(launcher.gpu.driver.cuCtxSynchronize()[0]) != 0
                 note(failed=number, why=str(error), lost=lost)
                 if lost:
                     return 3
     return 0
+
+
+def notes_in(path: Path) -> list[dict[str, Any]]:
+    """What a process noted, in order; nothing where there is no such file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 # --- processes ----------------------------------------------------------------------------------
@@ -159,8 +174,7 @@ def supervised(
                 break
     ran = Ran([], {}, "", time.monotonic() - started)
     begun: int | None = None
-    for line in notes.read_text().splitlines() if notes.exists() else ():
-        note = json.loads(line)
+    for note in notes_in(notes):
         if "device" in note:
             ran.device = note["device"]
         elif "begin" in note:

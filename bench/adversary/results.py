@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bench.adversary.launching import notes_in
 from bench.adversary.plan import read
 from bench.profiled import WAVEFRONTS, device_line, executed_of, import_ncu_report, sites_of, totals_of
 
@@ -19,9 +20,9 @@ PART = 450  # launches a file of results
 
 
 def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
-    """Joins a report with what the process noted, in order, into one document."""
+    """Joins a report with what the process noted, in order, into one document; launches that moved are left out."""
     plan = read(folder)
-    lines = [json.loads(line) for line in notes.read_text().splitlines()]
+    lines = notes_in(notes)
     done = [note for note in lines if "done" in note]
     context = import_ncu_report().load_report(str(report))
     actions = [
@@ -34,6 +35,8 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
         entry = plan[note["done"]]
         if action.name() != entry["kernel"]:
             raise SystemExit(f"{action.name()} in the report, {entry['kernel']} in the notes")
+        if note["moved"]:
+            continue
         rows, opcodes = executed_of(action)
         launches.append(
             entry
@@ -66,7 +69,7 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
         "param_bytes": "the parameter buffer of this launch",
     }
     write(output, document)
-    print(f"{len(actions)} launches in the report, {len(done)} noted")
+    print(f"{len(actions)} launches in the report, {len(done)} noted, {sum(note['moved'] for note in done)} moved")
 
 
 def write(path: Path, document: dict[str, Any]) -> None:

@@ -194,8 +194,9 @@ class Simulation:
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
-        full = whole and not (self.alive & ~cohort.mask).any()
-        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, full)
+        alive = self.alive if whole else self.alive[cohort.rows]
+        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, whole and not (alive & ~cohort.mask).any(),
+                    alive=alive)
 
     # --- running ---
 
@@ -654,7 +655,8 @@ class Simulation:
         if len(different) == 1 or c.kind != "part":
             named = np.bitwise_or.reduce(np.where(cohort.mask, words, 0).astype(np.uint32), axis=1)[:, None]
             expected = unpack(named) & alive | cohort.mask
-            if not (alive & ~expected).any():
+            of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)[:, None]
+            if not (alive & ~unpack(of_all)).any():
                 self._tighten(cohort)
             return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
         for word in different:

@@ -308,6 +308,7 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
                      for k, d in enumerate(op.dst))
     if name == "call":
         forget_local(view.registers)
+        return tuple(opaque(d.bits if d else 32, Lost(Kind.CALL_NOT_FOLLOWED, index)) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
     whys = Lost(Kind.NO_MEANING, index, (name,))

@@ -109,17 +109,18 @@ def call(b: Builder) -> None:
     """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
     known = b.context.calls.get(b.place)
     if known is None:
-        forget_everything(b, b.context.missing.get(b.place))
-        b.control = ir.Control("call", (), b.guard)
+        callee = b.context.missing.get(b.place)
+        b.emit("call", _ALL_REGISTERS, (), attrs=(callee or "a function",))         # it may write all of them
+        b.control = ir.Control("call", (), b.guard, callee=callee)
         return
     kind, index = known
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
 
-def forget_everything(b: Builder, callee: str | None = None) -> None:
-    """What an unknown function may have written: every register. callee: its name, where the file lacks its code."""
+def forget_everything(b: Builder) -> None:
+    """What an instruction that cannot be read may have written: every register."""
     b.ops.clear()
-    b.emit(f"{b.opcode} of {callee}, which is not in this file" if callee else b.opcode, _ALL_REGISTERS, ())
+    b.emit(b.opcode, _ALL_REGISTERS, ())
 
 
 def give_back(b: Builder) -> None:

@@ -64,7 +64,7 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
         found += with_copies(with_formulas(examined, named))
     problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, [part])])
     if not found and not problems:
-        raise _no_site(wanted, everything, part)
+        raise no_site(wanted, everything, part)
     return found, problems
 
 
@@ -124,7 +124,8 @@ def _ends_with(file: str, wanted: str) -> bool:
     return parts[-len(end) :] == end or file == wanted
 
 
-def _no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+    """The error for a SITE that names none, with those there are."""
     file = part.inputs[0].path if part.inputs else None
     if not sites:
         return InputError(f"there is no shared-memory site at {wanted}: no kernel here has one", "see `ptxaudit audit --list`", file)

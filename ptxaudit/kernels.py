@@ -9,7 +9,7 @@ tool is raised instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
@@ -27,6 +27,7 @@ from ptxaudit.ptx.spread import spread
 from ptxaudit.questions import with_questions
 from ptxaudit.records import record
 from ptxaudit.report import Kernel
+from ptxaudit.source_text import SourceLines
 
 
 @record
@@ -40,6 +41,7 @@ class Examined:
     result: KernelResult
     entry: Kernel
     known: PtxMap | None = None
+    lines: SourceLines = field(default_factory=SourceLines)
 
     @property
     def side(self) -> Side:
@@ -72,7 +74,8 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                             lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
                             registers=loaded.registers.get(kernel.name), local=local,
                         )
-                        yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
+                        known = loaded.known if function.isa == "sass" else None
+                        yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
 
 
 def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
@@ -80,7 +83,7 @@ def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machin
     """The lane engine's answer, and what to tell where it has none."""
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned, keep=options.keep), budget=options.budget)
     return with_questions(result, function, flow, machine, launch)
 
 

@@ -83,6 +83,9 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = simulated[i]
         elif i in simulated:
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
+            if facts.keep:
+                counted = simulated[i].kept
+                results[i] = replace(results[i], kept=inferred.sites[i].kept if counted is None or counted.missing else counted)
         else:
             results[i] = inferred.sites[i]
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences())

@@ -27,6 +27,7 @@ from ..reducible import reducible
 from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
+from .kept import Keeper, Kept
 from .loops import Loop, Paths
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status
@@ -101,6 +102,8 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     shaped = frozenset() if batches[0].shape_known else _shaped(question)
     conclusions = Conclusions(machine)
     results = [conclusions.conclude(question.named[index], question.accesses[index], seen.get(index, []), index in shaped) for index in answering]
+    if facts.keep:
+        results = [replace(result, kept=_kept(question.accesses[index], seen.get(index, []))) for result, index in zip(results, answering)]
     return Inference({result.index: result for result in results}, batches[0].assumed)
 
 
@@ -143,6 +146,18 @@ def _observed(question: Question, batches: list[Rows], deadline: float | None) -
             if observations:
                 seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
     return seen, failure
+
+
+def _kept(access, seen: list[Seen]) -> Kept:
+    """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
+    keeper = Keeper(access)
+    for o in (s.observation for s in seen if s.group == seen[0].group):
+        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
+        if isinstance(address, Lost):
+            return Kept(access, missing=address.reason)
+        if address is not None:
+            keeper.add(address, o.mask, None, certain=o.exact)
+    return keeper.kept()
 
 
 def _shaped(question: Question) -> frozenset[int]:

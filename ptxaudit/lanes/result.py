@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..status import Status
+from .kept import Kept
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class SiteResult:
     formula: str = ""                        # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()       # most frequent first
     trips: tuple[tuple[int, int, int], ...] = ()
+    kept: Kept | None = None                 # all its requests with their places, where these were asked for
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ..graph import OutOfTime
 from . import tables
 from .cells import GRAIN
 from .env import LANES
+from .kept import Kept, Keeper
 from .record import SiteRecord
 from .repeat import Unsafe
 from .result import SiteResult, Status
@@ -90,7 +91,7 @@ def _run(function, graph, part, launch, machine, facts, accesses, twins, deadlin
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {i: SiteRecord(machine, a) for i, a in accesses.items() if twins[i] == i}
+        records = {i: SiteRecord(machine, a, kept=Keeper(a) if facts.keep else None) for i, a in accesses.items() if twins[i] == i}
         records = {i: records[twins[i]] for i in accesses}
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
@@ -110,7 +111,15 @@ def _run(function, graph, part, launch, machine, facts, accesses, twins, deadlin
         if out_of_budget:
             record.doubt = record.doubt or "budget: the run was not finished in the time given"
         results[i] = site_result(i, record)
+        if record.kept is not None:
+            results[i] = replace(results[i], kept=_kept(record))
     return results
+
+
+def _kept(record: SiteRecord) -> Kept:
+    """The requests with their places, where the run has met all of them."""
+    open_ones = record.doubt or record.lost or (record.maybe and "whether lanes take part is not known")
+    return Kept(record.access, missing=open_ones) if open_ones else record.kept.kept()
 
 
 def _batches(function, launch, facts, block, grid, dims, at_once):

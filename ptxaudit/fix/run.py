@@ -1,0 +1,56 @@
+"""The whole of `ptxaudit fix`: inputs → kernels with their requests → arrays → proved repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ptxaudit.collect import Part, Progress, silent, unmatched
+from ptxaudit.explain import Explained, names, no_site
+from ptxaudit.fix.repairs import ArrayRepairs, repairs_of
+from ptxaudit.fix.report import FixReport, array_entry
+from ptxaudit.kernels import Examined
+from ptxaudit.options import Options
+from ptxaudit.pipeline import examine
+from ptxaudit.report import Problem, Tool
+from ptxaudit.version import __version__
+
+
+def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None,
+                 progress: Progress = silent) -> tuple[list[ArrayRepairs], Part]:
+    """The arrays with excess of the inputs, with their repairs, and what could not be read (in the part).
+
+    site: as of `ptxaudit explain`: only the arrays that this one touches. limit: bytes of shared memory of a block after a repair.
+    Raises InputError where no site is named so.
+    """
+    part = Part()
+    kernels = list(examine(inputs, replace(options, keep=True), part, progress))
+    if not part.failed:
+        part.problems += [Problem.of(error) for error in unmatched(options, [part])]
+    wanted = _sites(site, kernels, part) if site is not None else None
+    progress("looking for layouts")
+    found = repairs_of(kernels, limit)
+    if wanted is not None:
+        found = [one for one in found if any((id(one.examined), use.index) in wanted for use in one.array.uses)]
+    return found, part
+
+
+def fix(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None, progress: Progress = silent) -> FixReport:
+    """`find_repairs` as a report."""
+    return report_of(*find_repairs(inputs, options, site, limit, progress))
+
+
+def report_of(found: Sequence[ArrayRepairs], part: Part) -> FixReport:
+    """The records of what was found."""
+    return FixReport(Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems))
+
+
+def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:
+    """(id of what was examined, instruction) of the sites that `wanted` names."""
+    every = [Explained(examined, site, result) for examined in kernels
+             for site, result in zip(examined.entry.sites, examined.result.sites, strict=True)]
+    chosen = {(id(one.examined), one.result.index) for one in every if names(wanted, one)}
+    if not chosen and not part.problems:
+        raise no_site(wanted, every, part)
+    return chosen

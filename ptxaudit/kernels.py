@@ -83,7 +83,7 @@ def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machin
     """The lane engine's answer, and what to tell where it has none."""
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned, keep=options.keep), budget=options.budget)
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned, keep=options.keep or options.fixes), budget=options.budget)
     return with_questions(result, function, flow, machine, launch)
 
 

@@ -2,9 +2,9 @@
 
     blocks_per_sm("sm_90", shared=33_792, threads=1024)  ->  Blocks(2, "threads")
 
-Registers are left out. Source of the limits: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", and
-the CUDA occupancy calculator's allocation rules: shared memory is handed out in units of 128 bytes (256 before sm_80), and since sm_80
-the system keeps 1 KB of each block.
+Registers and barriers are left out. Source of the limits: CUDA 13's `cuda/__device/arch_traits.h` (CUDA C++ Programming Guide, "Technical
+Specifications per Compute Capability"); of the allocation, its `cuda_occupancy.h`: shared memory is handed out in units of 128 bytes (256
+before sm_80), and since sm_80 the system keeps 1 KB of each block. tests/test_occupancy.py reads both.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ LIMITS = {
     80: Limits(164 * KB, 163 * KB, 128, KB, 2048, 32),
     86: Limits(100 * KB, 99 * KB, 128, KB, 1536, 16),
     87: Limits(164 * KB, 163 * KB, 128, KB, 1536, 16),
+    88: Limits(100 * KB, 99 * KB, 128, KB, 1536, 16),
     89: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
     90: Limits(228 * KB, 227 * KB, 128, KB, 2048, 32),
     100: Limits(228 * KB, 227 * KB, 128, KB, 2048, 32),
     103: Limits(228 * KB, 227 * KB, 128, KB, 2048, 32),
+    107: Limits(228 * KB, 227 * KB, 128, KB, 1024, 16),
     110: Limits(228 * KB, 227 * KB, 128, KB, 1536, 24),
     120: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
     121: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),

@@ -30,7 +30,8 @@ class Options:
     of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
     part of it: what is of none of these inputs is then no error.
     cache: take what is kept of files that have not changed, and keep what is found.
-    keep: the requests of every site with their places are asked for, too (`lanes.kept`). jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
+    keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
+    repairs of conflicts are (`fix.lines`). jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
     """
 
     arch: str | None = None
@@ -51,6 +52,7 @@ class Options:
     cache: bool = False
     jobs: int = 1
     keep: bool = False
+    fixes: bool = False
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:

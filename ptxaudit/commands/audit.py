@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.option("--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]")
 @click.option("--cache/--no-cache", "cache", default=True, envvar="PTXAUDIT_CACHE",
               help="Take what was found in PTX and compiled files that have not changed since. [cache]")
 @click.pass_context

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxaudit.commands._config import configurable
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.collect import Progress
+    from ptxaudit.fix.repairs import ArrayRepairs
+    from ptxaudit.fix.report import PatchEntry
+    from ptxaudit.kernels import Examined
+    from ptxaudit.options import Options
 
 
 @click.command("fix")
@@ -40,8 +47,9 @@ def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | 
 
     options = options_of(given)
     with progress() as step:
-        found, part = find_repairs([input], options, site, smem_limit, step)
-        report = report_of(found, part)
+        found, kernels, part = find_repairs([input], options, site, smem_limit, step)
+        patched = _patched(found, kernels, input, patch, options, step) if patch else None
+        report = report_of(found, part, patched)
     if form == "json":
         import json
 
@@ -53,3 +61,18 @@ def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | 
     for problem in report.problems:
         click.echo(problem_text(problem), err=True)
     ctx.exit(2 if report.problems else 0)
+
+
+def _patched(found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress) -> PatchEntry:
+    """Writes the unified diff."""
+    from ptxaudit.commands._write import emit
+    from ptxaudit.errors import InputError
+    from ptxaudit.fix.patch import patch
+    from ptxaudit.fix.report import patch_entry
+
+    if input == "-":
+        raise InputError("--patch changes files, and the input is standard input", "name the source file")
+    made = patch(found, kernels, [input], options, step)
+    if made.diff:
+        emit(made.diff, None if file == "-" else file)
+    return patch_entry(made, file)

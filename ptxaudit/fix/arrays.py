@@ -68,6 +68,12 @@ class Array:
     assumed: str = ""
 
     @property
+    def used(self) -> int | None:
+        """Bytes up to the last one that is accessed; None where that is not known."""
+        last = max((span_of(r, use.access.width or 1)[1] for use in self.uses for r in use.requests), default=0)
+        return last if last < BOUNDLESS and not self.assumed else None
+
+    @property
     def sizes(self) -> tuple[int | None, ...]:
         """Of the array, and of those that are laid out with it."""
         return self.size, *(other.size for other in self.others)
@@ -128,7 +134,7 @@ def _inside(array: Array) -> Array:
                 kept.append(replace(r, **columns))
         if kept:
             uses.append(replace(use, requests=tuple(kept)))
-    return replace(array, uses=tuple(uses), assumed=INSIDE)
+    return replace(array, uses=tuple(uses))
 
 
 def _least(moves: tuple[Move, ...]) -> int:
@@ -257,7 +263,14 @@ def _moved(r: Requests, by: int) -> Requests:
 
 def _checked(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function) -> Array:
     """The array, refused where not all that touches it is known."""
-    return replace(array, refused=_unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array))
+    refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
+    return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
+
+
+def _surely_inside(array: Array) -> bool:
+    """Whatever unknown parts its addresses have, they lie in the array."""
+    spans = (span_of(r, use.access.width or 1) for use in array.uses for r in use.requests)
+    return all(low >= 0 and array.size is not None and high <= array.size for low, high in spans)
 
 
 def _unplaced(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function) -> str:

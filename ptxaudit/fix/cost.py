@@ -225,7 +225,7 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
     columns: list[list[np.ndarray]] = [[], [], [], []]
     firsts, use, weight, times, at = [], [], [], [], 0
     for number, r, offset in members:
-        places, often = _residues(r.moves, period)
+        places, often = residues(r.moves, period)
         n, m = len(r.offsets), len(places)
         if at + n * m > MOST_ROWS:
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
@@ -263,7 +263,7 @@ def _canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> n
 
 
 @lru_cache(maxsize=4096)
-def _residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
     """(what the moves add, modulo the period where there is one; how often each comes, None where that is not known)."""
     places, often = np.zeros(1, np.int64), np.ones(1, np.int64)
     for move in moves:

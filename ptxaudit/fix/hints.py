@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -14,23 +15,26 @@ import numpy as np
 from ptxaudit import banks
 from ptxaudit.errors import InputError
 from ptxaudit.fix.arrays import Array, Use, place_of
+from ptxaudit.fix.cpp import value_of
+from ptxaudit.fix.cost import Costs, NotProvable
 from ptxaudit.fix.declared import Declared
+from ptxaudit.fix.layouts import Pad
 from ptxaudit.fix.pitches import lane_steps
 from ptxaudit.machine_model import Machine
 
 
-def hints_of(array: Array, declared: Declared | None, machine: Machine) -> tuple[str, ...]:
+def hints_of(array: Array, declared: Declared | None, costs: Costs) -> tuple[str, ...]:
     """Sentences for a reader."""
-    found = [_pitch(array, declared)] if declared is not None and not array.part else []
-    found += [_sources(use, machine) for use in array.uses if use.access.operation == "cp.async"]
+    found = [_pitch(array, declared, costs)] if declared is not None and not array.part else []
+    found += [_sources(use, costs.machine) for use in array.uses if use.access.operation == "cp.async"]
     return tuple(dict.fromkeys(hint for hint in found if hint))
 
 
-def _pitch(array: Array, declared: Declared) -> str:
+def _pitch(array: Array, declared: Declared, costs: Costs) -> str:
     """The declaration has one length of rows, the addresses another, shorter one."""
-    if not declared.rows:
+    row, element = _declared_row(declared), declared.element
+    if row is None:
         return ""
-    row, element = declared.rows[0], declared.element
     steps: Counter[int] = Counter()
     for use in array.uses:
         for r in use.requests:
@@ -39,7 +43,21 @@ def _pitch(array: Array, declared: Declared) -> str:
     if any(step % row == 0 for step in steps) or not unlike:
         return ""
     step = max(unlike, key=steps.__getitem__)
-    return f"declared with rows of {row // element} elements, indexed with rows of {step // element}: {declared.declaration.name} has {row - step} bytes a row that nothing uses"
+    said = f"declared with rows of {row // element} elements, indexed with rows of {step // element}: the padding of {declared.declaration.name} is not used"
+    try:
+        return f"{said}; with {row // element} {costs.total(Pad(((step, row - step),))).excess:,} excess would be left"
+    except NotProvable:
+        return said
+
+
+def _declared_row(declared: Declared) -> int | None:
+    """Bytes of a row, of float[16 * (16 + 1)] too: a factor that is a sum is a row with its padding."""
+    if declared.rows:
+        return declared.rows[0]
+    text = declared.declaration.dims[0].text if declared.dims else ""
+    factors = [value_of(factor, {**declared.text.constants, **declared.names}) for factor in re.findall(r"\(([^()]*\+[^()]*)\)", text)]
+    found = [factor for factor in factors if factor and declared.dims[0] % factor == 0]
+    return found[0] * declared.element if len(found) == 1 else None
 
 
 def _sources(use: Use, machine: Machine) -> str:

@@ -24,18 +24,19 @@ from ptxaudit import banks
 from ptxaudit.fix.bounds import least
 from ptxaudit.fix.cost import Costs, Figure, Group, NotProvable
 from ptxaudit.fix.layouts import SAME, Xor
-from ptxaudit.fix.pitches import LINE
 from ptxaudit.lanes.kept import distinct
 from ptxaudit.work import Account, Exhausted
 
 
-def best_map(costs: Costs, rows: Xor, unit: int, bits: int, floor: Figure, best: tuple[int, int], account: Account) -> tuple[Xor | None, bool]:
+def best_map(costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int],
+             account: Account) -> tuple[Xor | None, bool]:
     """(the best linear swizzle whose figure is below `best`, None where there is none; whether all were tried).
 
-    rows: says how long rows are; unit: bytes of vectors that stay whole; bits: of a row's number; floor: what no layout goes below.
+    rows: says how long rows are; unit: bytes of vectors that stay whole; line: of all banks; bits: of a row's number; floor: what no layout
+    goes below.
     """
     try:
-        return _Branches(costs, rows, unit, bits, floor, best, account).run()
+        return _Branches(costs, rows, unit, line, bits, floor, best, account).run()
     except (NotProvable, Exhausted):
         return None, False
 
@@ -60,10 +61,10 @@ class _Requests:
 class _Branches:
     """The search tree: a node has the images of some bits."""
 
-    def __init__(self, costs: Costs, rows: Xor, unit: int, bits: int, floor: Figure, best: tuple[int, int], account: Account):
+    def __init__(self, costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int], account: Account):
         self.costs, self.layout, self.account, self.floor, self.best = costs, rows, account, floor, best
         self.requests = [self._without_translates(group, unit) for group in costs.requests(replace(rows, images=(0,) * bits))]
-        self.choices = list(range(0, min(rows.row & -rows.row, LINE), unit))
+        self.choices = list(range(0, min(rows.row & -rows.row, line), unit))
         varying = 0
         for r in self.requests:
             varying |= int(np.bitwise_or.reduce(r.varying, initial=0))

@@ -17,13 +17,13 @@ import numpy as np
 from ptxaudit.fix.arrays import Array
 from ptxaudit.lanes.kept import Requests
 
-LINE = 128                   # bytes of all banks together, on every machine of 32 banks
 MOST_PITCHES = 10
 _FIRST = 64                  # requests of a site that are looked at
 
 
-def pitches(array: Array, declared: Iterable[int] = ()) -> list[int]:
-    """Bytes that rows may have, the likeliest first: declared ones, then distances between lanes, then those between requests."""
+def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
+    """Bytes that rows may have, the likeliest first: declared ones, then distances between lanes, a line of all banks (`line` bytes), then
+    distances between requests."""
     between_lanes: Counter[int] = Counter()
     between_requests: Counter[int] = Counter()
     for use in array.uses:
@@ -37,7 +37,7 @@ def pitches(array: Array, declared: Iterable[int] = ()) -> list[int]:
     most = max(sizes) if sizes else 1 << 30
     unit = array.width
     fragments = [use.fragment for use in array.uses if use.fragment]
-    found = [*declared, *fragments, *(step for step, _ in between_lanes.most_common()), LINE, *(step for step, _ in between_requests.most_common())]
+    found = [*declared, *fragments, *(step for step, _ in between_lanes.most_common()), line, *(step for step, _ in between_requests.most_common())]
     return list(dict.fromkeys(step for step in found if unit < step < most and step % unit == 0))[:MOST_PITCHES]
 
 

@@ -15,21 +15,23 @@ from math import prod
 
 import numpy as np
 
-from ptxaudit.fix.arrays import INSIDE, Array, arrays_of, place_of
+from ptxaudit.fix.accesses import changes
+from ptxaudit.fix.arrays import Array, arrays_of, place_of
 from ptxaudit.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.fix.declared import Declared, declared, plain_variables, rows_of
 from ptxaudit.fix.hints import hints_of
 from ptxaudit.fix.layouts import SAME, Chain, Layout, Pad, one_to_one
 from ptxaudit.fix.pitches import pitches
-from ptxaudit.fix.rewrite import Rewrite, rewrite
-from ptxaudit.fix.search import Found, Search
+from ptxaudit.fix.rewrite import Rewrite, accessed, rewrite
+from ptxaudit.fix.search import STEPS, Found, Search
 from ptxaudit.kernels import Examined
 from ptxaudit.render.words import bare_name, listing
 from ptxaudit.occupancy import STATIC_LIMIT, Blocks, blocks_per_sm, limits_of
 from ptxaudit.status import Status
-from ptxaudit.work import Exhausted
+from ptxaudit.work import Account, Exhausted
 
 MOST_REPAIRS = 5             # of an array
+_BEHIND = 16                 # bytes: the widest vector
 _FOOTPRINT = 1 << 16         # bytes that are tried where an array's size is not known: more than any layout's period
 
 
@@ -76,13 +78,13 @@ class ArrayRepairs:
     repairs: tuple[Repair, ...] = ()
 
 
-def repairs_of(kernels: Iterable[Examined], limit: int | None = None) -> list[ArrayRepairs]:
+def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: int = STEPS) -> list[ArrayRepairs]:
     """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best first.
 
-    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows.
+    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of work for each array.
     """
-    every = [candidate for examined in kernels for candidate in _candidates(examined)]
-    siblings: dict[tuple, list[_Candidate]] = defaultdict(list)
+    every = [candidate for examined in kernels for candidate in candidates_of(examined)]
+    siblings: dict[tuple, list[Candidate]] = defaultdict(list)
     for candidate in every:
         if candidate.declared is not None:
             siblings[candidate.declared.place, candidate.array.name].append(candidate)
@@ -90,12 +92,12 @@ def repairs_of(kernels: Iterable[Examined], limit: int | None = None) -> list[Ar
     for one in every:
         if one.has_excess:
             same = siblings[one.declared.place, one.array.name] if one.declared is not None else [one]
-            out.append(_repaired(one, [other for other in same if other is not one], limit))
+            out.append(_repaired(one, [other for other in same if other is not one], limit, steps))
     return out
 
 
 @dataclass(eq=False)
-class _Candidate:
+class Candidate:
     """An array of a kernel, with or without excess."""
 
     examined: Examined
@@ -119,31 +121,34 @@ def _site_excess(site) -> bool:
     return site.excess_per_request is not None and site.excess_per_request.high > 0
 
 
-def _candidates(examined: Examined) -> list[_Candidate]:
+def candidates_of(examined: Examined) -> list[Candidate]:
+    """The shared arrays of a kernel, with their declarations."""
     function = examined.function
     sizes = {v.name: v.size for v in function.variables if v.space.startswith("shared") and v.size}
     if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
         return []
     found = {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
-    return [_Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))]
+    return [Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))]
 
 
-def _repaired(one: _Candidate, others: Sequence[_Candidate], limit: int | None) -> ArrayRepairs:
+def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: int) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
     nothing = ArrayRepairs(examined, array, one.declared, one.costs.counted, _reported(array), None)
     if array.refused:
         return replace(nothing, refused=array.refused)
     rows = rows_of(array, one.declared)
+    element = one.declared.element if one.declared and not array.part else 1
     try:
-        search = Search(examined.machine, array, pitches(array, rows), one.declared.element if one.declared and not array.part else 1, rows)
+        search = Search(examined.machine, array, pitches(array, examined.machine.banks * examined.machine.word, rows), element, rows, account=Account(steps))
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
     now = replace(nothing, counted=search.costs.counted, now=search.now, floor=search.floor, per_use=search.costs.under(SAME),
-                  hints=hints_of(array, one.declared, examined.machine))
-    if wrong := _disagrees(array, now):
+                  hints=hints_of(array, one.declared, search.costs))
+    if wrong := _disagrees(array, now) or ("" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"):
         return replace(nothing, refused=wrong)
     made = [_made(found, one, search, limit) for found in search.found()]
+    made += _accessed_otherwise(one, search)
     ranked = _ranked([repair for repair in made if repair is not None])
     return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in ranked))
 
@@ -178,22 +183,63 @@ def _elsewhere(use, array: Array) -> bool:
 
 # --- one repair ---------------------------------------------------------------------------------
 
-def _made(found: Found, one: _Candidate, search: Search, limit: int | None) -> Repair | None:
+def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Repair | None:
     """The repair, None where it cannot be proved or has too many bytes."""
     array = one.array
-    more = sum(found.layout.size(size) - size for size in array.sizes if size)
+    more = _more(found.layout, one)
+    if array.part or array.dynamic:              # what lies behind it stays aligned
+        more = -(-more // _BEHIND) * _BEHIND
     if found.layout.kind == "same" and not any(found.parts):
         return None
     if not _proved(found.layout, array, search.widths) or not _fits(one, more, limit):
         return None
     costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
+    costs.account = None                         # what is proved is not given up half-way
     uses = costs.under(found.layout)
-    block = one.examined.launch.block if one.examined.launch is not None and one.examined.launch.block else one.examined.function.block
-    threads = prod(block) if block else None
     shared = _shared(one)
-    before, after = (blocks_per_sm(one.examined.entry.arch, size, threads) for size in (shared, shared + more))
+    before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
     return Repair(found, rewrite(found, array, one.declared), sum(uses, Figure()), uses, more, _proved_for(one, search.costs.counted, found.layout),
                   found.whole or found.floor, before, after)
+
+
+def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
+    """Repairs that change accesses and not the array: of each kind the one that costs least, where that is less than now."""
+    found: dict[str, Repair] = {}
+    block = _threads(one)
+    blocks = blocks_per_sm(one.examined.entry.arch, _shared(one), block)
+    for changed in changes(one.array, one.examined.function, one.examined.flow):
+        try:
+            figures = Costs(one.examined.machine, changed.uses, max(one.array.align, changed.align)).under(SAME)
+        except NotProvable:
+            continue
+        total = sum(figures, Figure())
+        if total.low + total.high >= search.now.low + search.now.high or total.lines > search.now.lines:
+            continue
+        uses = [Figure()] * len(one.array.uses)
+        for figure, origin in zip(figures, changed.origin):
+            uses[origin[0]] = figure
+        repair = Repair(Found(SAME, total, whole=False), accessed(changed, one.array, one.declared), total, tuple(uses), 0,
+                        _proved_for(one, search.costs.counted, SAME), False, blocks, blocks)
+        best = found.get(changed.kind)
+        if best is None or total.weight < best.figure.weight:
+            found[changed.kind] = repair
+    return list(found.values())
+
+
+def _threads(one: Candidate) -> int | None:
+    """Of a block, where that is told."""
+    block = one.examined.launch.block if one.examined.launch is not None and one.examined.launch.block else one.examined.function.block
+    return prod(block) if block else None
+
+
+def _more(layout: Layout, one: Candidate) -> int:
+    """Bytes that are added. What is declared and not used counts, where the code names elements of one dimension only."""
+    array = one.array
+    more = sum(layout.size(size) - size for size in array.sizes if size)
+    flat = one.declared is not None and len(one.declared.dims) == 1 and not array.part and not array.others
+    if flat and more > 0 and isinstance(layout, Pad) and array.used is not None and layout.size(array.used) <= (array.size or 0):
+        return 0
+    return more
 
 
 def _proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
@@ -224,13 +270,13 @@ def _of_fragments(layout: Layout, use) -> bool:
     return True
 
 
-def _shared(one: _Candidate) -> int:
+def _shared(one: Candidate) -> int:
     """Bytes of shared memory of a block now."""
     launch = one.examined.launch
     return one.examined.function.shared_static + ((launch.dynamic_shared or 0) if launch is not None else 0)
 
 
-def _fits(one: _Candidate, more: int, limit: int | None) -> bool:
+def _fits(one: Candidate, more: int, limit: int | None) -> bool:
     """The bytes of a block are within the limit."""
     if more <= 0:
         return True
@@ -241,7 +287,7 @@ def _fits(one: _Candidate, more: int, limit: int | None) -> bool:
     return _shared(one) + more <= (of_kind if limit is None else limit)
 
 
-def _proved_for(one: _Candidate, counted: bool, layout: Layout) -> str:
+def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
     """What the proof holds for, in words."""
     return _launches(one, counted) + _columns(layout, one.declared)
 
@@ -256,19 +302,19 @@ def _columns(layout: Layout, declared: Declared | None) -> str:
     return f", as long as no access goes beyond the first {(row + more) // declared.element} elements of a row"
 
 
-def _launches(one: _Candidate, counted: bool) -> str:
+def _launches(one: Candidate, counted: bool) -> str:
     launch, function = one.examined.launch, one.examined.function
     certain = all(r.certain for use in one.array.uses for r in use.requests)
-    lanes = "" if certain else ", whichever lanes take part"
+    lanes = "" if certain else ", with all lanes that may take part: no request costs more with fewer"
     if counted:
         return "this launch"
+    stays = f", as long as {one.array.assumed}" if one.array.assumed else ""
     if launch is not None and launch.block is not None and launch.grid is not None:
-        return f"every request of this launch, however often it comes{lanes}"
+        return f"every request of this launch, however often it comes{lanes}{stays}"
     block = launch.block if launch is not None and launch.block else function.block
     if block is not None:
         shape = "×".join(map(str, block[:max((k for k, n in enumerate(block, 1) if n != 1), default=1)]))
-        return f"every launch with blocks of {shape} threads{lanes}"
-    stays = f", as long as {INSIDE}" if one.array.assumed else ""
+        return f"every launch with blocks of {shape} threads{lanes}{stays}"
     return f"every launch whose warps are 32 threads along x{lanes}{stays}"
 
 
@@ -287,6 +333,7 @@ def _ranked(repairs: list[Repair]) -> list[Repair]:
 
 
 _RARELY_WANTED = frozenset(("order", "skew"))
+_OF_ACCESSES = frozenset(("widen", "align"))
 
 
 def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
@@ -294,12 +341,14 @@ def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
     alike = [one for one in better if one.figure.weight <= repair.figure.weight]
     if repair.code.kind in _RARELY_WANTED:
         return bool(alike)
+    if repair.code.kind in _OF_ACCESSES:
+        return False
     return not repair.code.complete and any(one.code.complete for one in alike)
 
 
 # --- the same declaration in other kernels ------------------------------------------------------
 
-def _also(repair: Repair, one: _Candidate, others: Sequence[_Candidate]) -> tuple[str, ...]:
+def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[str, ...]:
     """What the repair does where the same line of source declares the array of another kernel, or of another instance of a template."""
     said: dict[str, list[str]] = defaultdict(list)
     for other in others:
@@ -307,12 +356,14 @@ def _also(repair: Repair, one: _Candidate, others: Sequence[_Candidate]) -> tupl
         if other.array.refused:
             said[f"nothing is proved of {{}}, with the same declaration: {other.array.refused}"].append(name)
             continue
-        layout = _for_other(repair.found.layout, one, other)
+        layout = for_other(repair.found.layout, one, other)
         try:
             now = other.costs.total(SAME)
             then = None if layout is None or not _proved(layout, other.array, [other.array.width]) else other.costs.total(layout)
         except (NotProvable, Exhausted) as why:
             said[f"nothing is proved of {{}}, with the same declaration: {why}"].append(name)
+            continue
+        if repair.code.kind in _OF_ACCESSES:
             continue
         if then is None:
             said["not for {}: the same declaration with other numbers"].append(name)
@@ -323,7 +374,7 @@ def _also(repair: Repair, one: _Candidate, others: Sequence[_Candidate]) -> tupl
     return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
 
 
-def _for_other(layout: Layout, one: _Candidate, other: _Candidate) -> Layout | None:
+def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None:
     """What the same change of the source is where the declaration has other numbers: None where that is not plain."""
     mine, theirs = one.declared, other.declared
     if mine is None or theirs is None or mine.dims == theirs.dims and mine.element == theirs.element:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptxaudit.fix.cost import Figure
+from ptxaudit.fix.patch import Patch
 from ptxaudit.fix.repairs import ArrayRepairs, Repair
 from ptxaudit.occupancy import Blocks
 from ptxaudit.records import record
@@ -24,6 +25,11 @@ class SiteFigure:
     excess: int | None
     bounds: tuple[int, int] | None = None
     lines: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Wavefronts at most."""
+        return self.bounds[1] if self.bounds else self.wavefronts or 0
 
 
 @record
@@ -95,13 +101,46 @@ class ArrayEntry:
 
 
 @record
+class Change:
+    """One repair in the patch. wavefronts, excess: of the array's sites, as the audit of the changed source has them; instructions: of the kernel,
+    before and after."""
+
+    kernel: str
+    array: str
+    summary: str
+    wavefronts: int | None
+    excess: int | None
+    bounds: tuple[int, int] | None
+    instructions: tuple[int | None, int | None]
+
+
+@record
+class Left:
+    """An array whose source is not changed, and why."""
+
+    kernel: str
+    array: str
+    reason: str
+
+
+@record
+class PatchEntry:
+    """file: where the unified diff is, null where nothing is changed."""
+
+    file: str | None
+    changes: tuple[Change, ...]
+    left: tuple[Left, ...]
+
+
+@record
 class FixReport:
-    """Everything one run found."""
+    """Everything one run found; patch: null where none was asked for."""
 
     tool: Tool
     inputs: tuple[Input, ...]
     arrays: tuple[ArrayEntry, ...]
     problems: tuple[Problem, ...]
+    patch: PatchEntry | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {"schema": SCHEMA, **plain(self)}
@@ -118,9 +157,17 @@ def array_entry(found: ArrayRepairs) -> ArrayEntry:
         sites=tuple(dict.fromkeys(use.site.id for use in array.uses)),
         counted="launch" if found.counted else "request",
         **_cost(found.now), floor=found.floor.low if found.floor else None,
-        refused=found.refused or None, hints=found.hints, figures=_figures(found, found.per_use),
+        refused=found.refused or None, hints=found.hints, figures=site_figures(found, found.per_use),
         repairs=tuple(_repair(found, repair) for repair in found.repairs),
     )
+
+
+def patch_entry(patched: Patch, file: str) -> PatchEntry:
+    """The record of a patch that is written to a file."""
+    changes = tuple(Change(one.found.examined.entry.name, one.found.array.name, one.repair.code.summary, **_cost(one.figure), instructions=one.instructions)
+                    for one in patched.applied)
+    left = tuple(Left(one.examined.entry.name, one.array.name, why) for one, why in patched.refused)
+    return PatchEntry(file if patched.diff else None, changes, left)
 
 
 def _cost(figure: Figure) -> dict[str, Any]:
@@ -136,7 +183,8 @@ def _place(found: ArrayRepairs) -> Place | None:
     return Place(declaration.file, declaration.line, " ".join(declaration.statement.text.split()))
 
 
-def _figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFigure, ...]:
+def site_figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFigure, ...]:
+    """What each site of the array costs, by the figures of its uses."""
     sums: dict[str, Figure] = defaultdict(Figure)
     for use, figure in zip(found.array.uses, figures):
         sums[use.site.id] += figure
@@ -148,7 +196,7 @@ def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
     return RepairEntry(
         kind=code.kind, summary=code.summary, code="\n".join(code_lines(found, repair)), bytes=repair.bytes, **_cost(repair.figure), proved=True,
         proved_for=repair.proved_for, optimum=repair.optimum, best_of_all=repair.floor, occupancy=Occupancy(repair.before, repair.after),
-        instructions=code.instructions, sites=_figures(found, repair.uses), formula=code.formula, cute=code.cute, triton=code.triton, notes=repair.also,
+        instructions=code.instructions, sites=site_figures(found, repair.uses), formula=code.formula, cute=code.cute, triton=code.triton, notes=repair.also,
     )
 
 
@@ -157,8 +205,12 @@ def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
     code = repair.code
     lines = [code.declaration] if code.declaration else [f"// byte x of {found.array.name} moves to byte {code.formula}"]
     lines += code.extra
-    if found.declared is None or code.element is None or code.in_place:
+    if found.declared is None or code.element is None:
         return lines
+    if code.in_place:
+        accesses = found.declared.text.accesses(found.declared.declaration) if code.edits else []
+        partly = dict.fromkeys(access.line for access in accesses if len(access.indices) < len(found.declared.dims))
+        return [*lines, *(f"// line {line} uses {found.array.name} without all its indices: rows are longer there, too" for line in partly)]
     seen = {}
     for access in found.declared.text.accesses(found.declared.declaration):
         old = found.declared.text.text[access.start:access.end]

@@ -14,6 +14,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from ptxaudit.fix.accesses import Changed
 from ptxaudit.fix.arrays import Array
 from ptxaudit.fix.cpp import Access, Declaration
 from ptxaudit.fix.declared import Declared
@@ -109,11 +112,17 @@ def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewri
 
 # --- what all have in common --------------------------------------------------------------------
 
-def _declared(declared: Declared, dims: Sequence[str] | None, name: str = "") -> str:
+def _declared(declared: Declared, dims: Sequence[str] | None) -> str:
     """The declaration with other dimensions."""
     d = declared.declaration
     dims = [dim.text for dim in d.dims] if dims is None else dims
-    return f"__shared__ {d.type.text} {name or d.name}{''.join(f'[{dim}]' for dim in dims)};"
+    if not d.alone or len(dims) != len(d.dims):
+        return f"__shared__ {d.type.text} {d.name}{''.join(f'[{dim}]' for dim in dims)};"
+    text, at = "", d.statement.start
+    for span, dim in zip(d.dims, dims):
+        text += declared.text.text[at:span.start] + dim
+        at = span.end
+    return " ".join((text + declared.text.text[at:d.statement.end]).split())
 
 
 def plus(text: str, more: int) -> str:
@@ -237,7 +246,7 @@ def _triton(layout: Layout, element: int) -> str:
     if isinstance(layout, Pad) and len(layout.rows) == 1 and element:
         row, more = layout.rows[0]
         if more > 0 and row % element == 0 and more % element == 0 and row & row - 1 == 0:
-            return f"PaddedSharedLayout with an interval of {row // element} and a padding of {more // element} elements"
+            return f"PaddedSharedLayout with interval_padding_pairs [[{row // element}, {more // element}]]"
     if isinstance(layout, Xor) and layout.cute and element and layout.row % element == 0:
         bits, base, _ = layout.cute
         first = next(k for k, image in enumerate(layout.images) if image)
@@ -255,6 +264,7 @@ def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     for row, more in layout.rows:
         at = len(dims) - 1 - declared.rows.index(row) if row in declared.rows else None
         below = declared.element if at == len(dims) - 1 else declared.rows[declared.rows.index(row) - 1] if at is not None else 0
+        below = int(layout.place(np.int64(below)))               # as long as it is then
         if at is None or more % below:
             return _padded_index(layout, array, declared)
         dims[at] = plus(dims[at], more // below)
@@ -267,16 +277,10 @@ def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     strides = [1]
     for at in range(len(dims) - 1, 0, -1):
         row = declared.rows[len(dims) - 1 - at]
-        strides.append(int(layout.place(_number(row))) // declared.element)
+        strides.append(int(layout.place(np.int64(row))) // declared.element)
     cute = f"Layout<Shape<{shape}>, Stride<{', '.join(f'_{n}' for n in reversed(strides))}>>"
     return Rewrite("pad", " and ".join(words), _declared(declared, dims), formula(layout), lambda indices: _plain(declared.declaration, indices),
                    tuple(edits), in_place=True, cute=cute, triton=_triton(layout, declared.element))
-
-
-def _number(n: int):
-    import numpy as np
-
-    return np.int64(n)
 
 
 def _plain(declaration: Declaration, indices: Sequence[str]) -> str:
@@ -290,8 +294,13 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
         return _bytes(layout, array, declared)
     steps = [(row // e, more // e) for row, more in layout.rows]
     text = declared.declaration.dims[0].text
-    size = declared.dims[0] + sum(-(-declared.dims[0] // every) * more for every, more in steps)
-    new = str(size) if text.isdecimal() else " + ".join([_term(text) if not re.fullmatch(r"[\w *]+", text) else text, *(
+    used = array.used if array.used is not None else array.size or 0
+    size = -(-layout.size(used) // e)
+    if size <= declared.dims[0]:
+        new = text                               # it is declared long enough already
+    else:
+        size = declared.dims[0] + sum(-(-declared.dims[0] // every) * more for every, more in steps)
+        new = str(size) if text.isdecimal() else " + ".join([_term(text) if not re.fullmatch(r"[\w *]+", text) else text, *(
         _times(f"({_term(text)} + {every - 1}) / {every}", more) for every, more in steps)])
 
     def element(indices: Sequence[str]) -> str | None:
@@ -299,10 +308,10 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
             return None
         return f"{declared.declaration.name}[{' + '.join([_term(indices[0]), *(_times_first(_over(indices[0], every), more) for every, more in steps)])}]"
 
-    summary = " and ".join(f"leave out {_elements(declared, more)} after every {every}" for every, more in steps)
+    summary = " and ".join(f"rows of {_elements(declared, every + more)} in the place of {every}" for every, more in steps)
     extra = _by_name(steps, text, declared) if len(steps) == 1 else ()
     span = declared.declaration.dims[0]
-    return Rewrite("pad", summary, _declared(declared, [new]), formula(layout), element, (Edit(span.start, span.end, new),),
+    return Rewrite("pad", summary, _declared(declared, [new]), formula(layout), element, (Edit(span.start, span.end, new),) if new != text else (),
                    instructions=_cost(layout), extra=extra, triton=_triton(layout, e))
 
 
@@ -492,6 +501,16 @@ def structure_members(declared: Declared) -> list[tuple[str, str, int]]:
                     return []
             return out
     return []
+
+
+# --- other accesses -----------------------------------------------------------------------------
+
+def accessed(changed: Changed, array: Array, declared: Declared | None) -> Rewrite:
+    """Accesses that become others, of an array that stays."""
+    text = _declared(declared, None) if declared is not None and declared.dims else ""
+    if changed.align > array.align and text:
+        text = f"__align__({changed.align}) {text}"
+    return Rewrite(changed.kind, changed.summary, text, "", extra=changed.lines, in_place=True, why_not="which expressions these are is for the author to say")
 
 
 # --- narrower accesses --------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.explain import Explained, names, no_site
 from ptxaudit.fix.repairs import ArrayRepairs, repairs_of
-from ptxaudit.fix.report import FixReport, array_entry
+from ptxaudit.fix.report import FixReport, PatchEntry, array_entry
 from ptxaudit.kernels import Examined
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
@@ -18,8 +18,8 @@ from ptxaudit.version import __version__
 
 
 def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None,
-                 progress: Progress = silent) -> tuple[list[ArrayRepairs], Part]:
-    """The arrays with excess of the inputs, with their repairs, and what could not be read (in the part).
+                 progress: Progress = silent) -> tuple[list[ArrayRepairs], list[Examined], Part]:
+    """The arrays with excess of the inputs, with their repairs; all kernels; and what could not be read (in the part).
 
     site: as of `ptxaudit explain`: only the arrays that this one touches. limit: bytes of shared memory of a block after a repair.
     Raises InputError where no site is named so.
@@ -33,17 +33,18 @@ def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = Non
     found = repairs_of(kernels, limit)
     if wanted is not None:
         found = [one for one in found if any((id(one.examined), use.index) in wanted for use in one.array.uses)]
-    return found, part
+    return found, kernels, part
 
 
 def fix(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None, progress: Progress = silent) -> FixReport:
     """`find_repairs` as a report."""
-    return report_of(*find_repairs(inputs, options, site, limit, progress))
+    found, _, part = find_repairs(inputs, options, site, limit, progress)
+    return report_of(found, part)
 
 
-def report_of(found: Sequence[ArrayRepairs], part: Part) -> FixReport:
+def report_of(found: Sequence[ArrayRepairs], part: Part, patched: PatchEntry | None = None) -> FixReport:
     """The records of what was found."""
-    return FixReport(Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems))
+    return FixReport(Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems), patched)
 
 
 def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Finds the best layouts of an array, family by family, and says of which families it tried all.
 
-Paddings, skews and orders of rows of one length are finitely many, because banks repeat after a line of 128 bytes: all are tried. So
+Paddings, skews and orders of rows of one length are finitely many, because counts repeat after a line (128 bytes where banks are all): all are tried. So
 are CuTe's swizzles; `linear` has all linear ones. A layout that reaches what *no* layout goes below (`bounds`) ends the search of its family
 at once: it is an optimum of all layouts. What the search costs is counted, not timed; a family that was left for that is not called whole.
 """
@@ -15,7 +15,7 @@ from ptxaudit.fix.arrays import Array
 from ptxaudit.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.fix.layouts import SAME, Chain, Layout, Order, Pad, Skew, Xor
 from ptxaudit.fix.linear import best_map
-from ptxaudit.fix.pitches import LINE
+from ptxaudit.lanes.tabulate import line_of
 from ptxaudit.machine_model import Machine
 from ptxaudit.work import Account, Exhausted
 
@@ -50,6 +50,8 @@ class Search:
         self.costs = Costs(machine, array.uses, array.align, parts, self.account)
         self.widths = sorted({part or use.access.width or 1 for use, part in zip(array.uses, parts or [0] * len(array.uses))})
         self.unit = self.widths[-1] if self.widths else 1
+        self.banks = machine.banks * machine.word              # bytes: banks repeat after them
+        self.line = max([self.banks, *(line_of(machine, use.access) for use in array.uses)])      # bytes after which every count repeats
         self.now = self.costs.total(SAME)
         self.floor = self.costs.least(self.unit)
         # a wmma access has one distance between all its rows: no other layout can be given to it
@@ -72,7 +74,7 @@ class Search:
             if self.fragments <= {row} and not (self.fragments and row % _FRAGMENT_STEP):
                 step = max(self._step(row), _FRAGMENT_STEP if self.fragments else 1)
                 fewer = range(-((row - self._used(row)) // step * step), 0, step)
-                found += self._best([Pad(((row, more),)) for more in (*fewer, *range(step, LINE, step)) if more > -LINE], True)
+                found += self._best([Pad(((row, more),)) for more in (*fewer, *range(step, self.line, step)) if more > -self.line], True)
                 if self._done(found):
                     return found
         return found if self.fragments else [*found, *self._nested_pads(found)]
@@ -91,12 +93,12 @@ class Search:
             return row
 
     def _nested_pads(self, found: list[Found]) -> list[Found]:
-        """Two distances padded: only what is better than one alone."""
+        """Two dimensions padded, of arrays of three and more: only what is better than one alone."""
         step, best = max(self.unit, self.element), min((f.figure.weight for f in found), default=self.now.weight)
         out: list[Found] = []
-        rows = sorted(self.pitches)
+        rows = sorted(row for row in self.declared if row != self.element)
         for inner, outer in ((a, b) for a in rows for b in rows if a < b and b % a == 0):
-            layouts = [Pad(((inner, a), (outer, b))) for a, b in product(range(0, LINE, step), range(step, LINE, step)) if a]
+            layouts = [Pad(((inner, a), (outer, b))) for a, b in product(range(0, self.line, step), range(step, self.line, step)) if a]
             out += [f for f in self._best(layouts, True) if f.figure.weight < best]
             if self._done(out):
                 break
@@ -105,7 +107,7 @@ class Search:
     def _skews(self) -> list[Found]:
         found: list[Found] = []
         for row in self.pitches:
-            found += self._best([Skew(row, step) for step in range(self._step(row), min(row, LINE), self._step(row))], row <= LINE)
+            found += self._best([Skew(row, step) for step in range(self._step(row), min(row, self.line), self._step(row))], row <= self.line)
             if self._done(found):
                 break
         return found
@@ -118,12 +120,12 @@ class Search:
         for row in self.pitches:
             units = dict.fromkeys((max(self.unit, self.element), self.unit))
             for unit in (unit for unit in units if size % row == 0 and row % unit == 0 and unit < row < size):
-                found += self._best([Order(row, size // row, unit, more) for more in range(0, LINE, unit)], True)
+                found += self._best([Order(row, size // row, unit, more) for more in range(0, self.line, unit)], True)
         return found
 
     def _swizzles(self) -> list[Found]:
         found: list[Found] = []
-        rows = [row for row in dict.fromkeys((*self.pitches, LINE)) if _low_bit(row) > self.unit]
+        rows = [row for row in dict.fromkeys((*self.pitches, self.banks)) if _low_bit(row) > self.unit]
         for row in rows:
             found += self._best(list(self._shifted(row)), False)
             if self._done(found):
@@ -133,9 +135,9 @@ class Search:
             if short < row and short % self.unit == 0:
                 first = Pad(((row, short - row),))
                 found += self._best([Chain(first, swizzle) for swizzle in self._shifted(short)], False)
-        for row in dict.fromkeys((LINE, *(row for row in rows if row & row - 1))):
+        for row in dict.fromkeys((self.banks, *(row for row in rows if row & row - 1))):
             best = min((f.figure.weight for f in found), default=self.now.weight)
-            layout, whole = best_map(self.costs, Xor(row, ()), self.unit, self._bits(row), self.floor, best, self.account)
+            layout, whole = best_map(self.costs, Xor(row, ()), self.unit, self.banks, self._bits(row), self.floor, best, self.account)
             if layout is not None:
                 found = [*self._best([layout], whole), *found]
             elif whole and not row & row - 1:              # CuTe's own is as good as any linear one
@@ -146,7 +148,7 @@ class Search:
 
     def _shifted(self, row: int) -> Iterator[Xor]:
         """CuTe's swizzles, on rows of any length: a run of bits of the row's number onto bits of the column."""
-        low, top, bits = (max(self.unit, _low_bit(self.element)) - 1).bit_length(), min(_low_bit(row), LINE).bit_length() - 1, self._bits(row)
+        low, top, bits = (max(self.unit, _low_bit(self.element)) - 1).bit_length(), min(_low_bit(row), self.banks).bit_length() - 1, self._bits(row)
         for target in range(low, top):
             for count in range(1, top - target + 1):
                 for source in range(bits - count + 1):

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from ptxaudit.fix.report import ArrayEntry, FixReport, RepairEntry, SiteFigure
-from ptxaudit.render.words import interval, listing, number, plural
+from ptxaudit.demangle import demangle
+from ptxaudit.fix.report import ArrayEntry, FixReport, PatchEntry, RepairEntry
+from ptxaudit.render.words import bare_name, interval, listing, number, plural
 
 MOST_WORSE = 4               # sites named that a repair costs
 
@@ -32,7 +33,22 @@ def fix_text(report: FixReport) -> str:
             lines += [*_heading(array), ""]
             above = head
         lines += [*_array(array), ""]
-    return "\n".join([*lines, closing(report)]) + "\n"
+    return "\n".join([*lines, *_patch(report.patch), closing(report)]) + "\n"
+
+
+def _patch(patch: PatchEntry | None) -> Iterator[str]:
+    """What the diff has, and what not."""
+    if patch is None:
+        return
+    where = "on standard output" if patch.file == "-" else f"in {patch.file}"
+    yield f"patch {where}; these figures are those of the changed source, compiled and audited again:" if patch.file else "no patch:"
+    for change in patch.changes:
+        cost = f"{interval(*change.bounds)} wavefronts" if change.bounds else f"{plural(change.wavefronts or 0, 'wavefront')}, {number(change.excess)} excess"
+        before, after = change.instructions
+        yield f"  {bare_name(demangle(change.kernel))}, {change.array}: {change.summary}: {cost}; {number(before)} instructions before, {number(after)} after"
+    for one in patch.left:
+        yield f"  {bare_name(demangle(one.kernel))}, {one.array}: not changed: {one.reason}"
+    yield ""
 
 
 def _folded(arrays: Iterable[ArrayEntry]) -> Iterator[ArrayEntry]:
@@ -143,11 +159,7 @@ def _worse(repair: RepairEntry, array: ArrayEntry) -> Iterator[str]:
     now = {figure.id: figure for figure in array.figures}
     for after in repair.sites:
         before = now[after.id]
-        if _most(after) > _most(before):
-            yield f"{after.id.partition('@')[2]} {number(_most(before))} → {number(_most(after))}"
+        if after.most > before.most:
+            yield f"{after.id.partition('@')[2]} {number(before.most)} → {number(after.most)}"
         elif (after.lines or 0) > (before.lines or 0):
             yield f"{after.id.partition('@')[2]} touches {number(after.lines)} lines in the place of {number(before.lines)}"
-
-
-def _most(figure: SiteFigure) -> int:
-    return figure.bounds[1] if figure.bounds else figure.wavefronts or 0

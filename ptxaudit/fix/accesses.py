@@ -1,16 +1,19 @@
 """Repairs that leave the array as it is and change how it is accessed: wider vectors, and what copies read.
 
-    ld.shared.f32 [s + 8 l];  ld.shared.f32 [s + 8 l + 4]     two wavefronts each      ->  ld.shared.v2.f32 [s + 8 l]: two for both
-    cp.async.ca [s + 16 l], [g + 16 l + 4·16]                 a group reads two lines  ->  sources from a multiple of 128 bytes: one
+    LDS [s + 8 l];  LDS [s + 8 l + 4]             two wavefronts each      ->  LDS.64 [s + 8 l]: two for both
+    cp.async.ca [s + 16 l], [g + 16 l + 4·16]     a group reads two lines  ->  sources from a multiple of 128 bytes: one
 
 Accesses that become one stand in one basic block with no other access to the array and no barrier between them, take part with the same
 lanes, as often, and always lie next to each other, the first at a multiple of their bytes together: all that is looked up, request by
-request. (ptxas does the same where it can prove it; what is left in machine code it could not.) What a copy reads decides a part of its
+request. ptxas does the same where it can prove it, so
+that this is looked for in machine code only: what is left there it could not. What a copy reads decides a part of its
 cost (`banks.copies`): its sources are tried at every place in a line.
 """
 
 from __future__ import annotations
 
+from bisect import bisect, bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -52,31 +55,53 @@ def changes(array: Array, function: Function, flow: Graph) -> Iterator[Changed]:
 # --- wider vectors ------------------------------------------------------------------------------
 
 def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
-    """Neighbouring scalars as vectors, wherever there are such."""
-    uses = sorted(range(len(array.uses)), key=lambda k: array.uses[k].index)
-    left, groups = set(uses), []
-    for first in uses:
+    """Neighbouring scalars as vectors, wherever there are such in machine code."""
+    if function.isa != "sass":
+        return None
+    places = _Places(array, function, flow)
+    left, groups = set(range(len(array.uses))), []
+    for first in sorted(left, key=lambda k: array.uses[k].index):
         if first in left:
-            group = _together(first, array, function, flow, left)
+            group = _together(first, array, places, left)
             if len(group) > 1:
                 groups.append(group)
                 left -= set(group)
     if not groups:
         return None
-    new, origin, words = [], [], []
+    new, words = [], []
     for group in groups:
-        lowest = min(group, key=lambda k: _first(array.uses[k]))
-        use, count = array.uses[lowest], len(group)
-        new.append(replace(use, access=widened(use.access, count * (use.access.width or 1))))
-        origin.append(tuple(group))
-        words.append((use, count))
-    alone = sorted(left)
-    text = tuple(f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}" for use, count in words)
-    widest = max(use.access.width or 1 for use in new)
-    one = words[0]
-    summary = f"{one[0].access.access} {one[1] * (one[0].access.width or 1)} bytes at a time instead of {one[0].access.width}" + (
+        use = array.uses[group[0]]
+        new.append(replace(use, access=widened(use.access, len(group) * (use.access.width or 1))))
+        words.append((use, len(group)))
+    lines = Counter(f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}" for use, count in words)
+    text = tuple(line + (f", {times} times" if times > 1 else "") for line, times in lines.items())
+    one, count = words[0]
+    summary = f"{one.access.access} {count * (one.access.width or 1)} bytes at a time instead of {one.access.width}" + (
         f", and {len(words) - 1} more" if len(words) > 1 else "")
-    return Changed("widen", summary, text, (*new, *(array.uses[k] for k in alone)), (*origin, *((k,) for k in alone)), widest)
+    alone = sorted(left)
+    return Changed("widen", summary, text, (*new, *(array.uses[k] for k in alone)), (*map(tuple, groups), *((k,) for k in alone)),
+                   max(use.access.width or 1 for use in new))
+
+
+class _Places:
+    """Where an array's uses stand: near (block, opcode, place of the first lane) -> uses; stops: instructions that no access is moved across."""
+
+    def __init__(self, array: Array, function: Function, flow: Graph):
+        self.stops = [i.index for i in function.instructions if i.control is not None or i.site is not None and i.site.unscored]
+        self.writes = sorted(use.index for use in array.uses if use.access.operation != "load")
+        self.all = sorted(use.index for use in array.uses)
+        self.key = [(flow.block_of[use.index], use.access.opcode) for use in array.uses]
+        self.first = [_first(use) for use in array.uses]
+        self.near: dict[tuple, list[int]] = defaultdict(list)
+        for k, key in enumerate(self.key):
+            self.near[(*key, self.first[k])].append(k)
+
+    def quiet(self, one: Use, other: Use, together: set[int]) -> bool:
+        """Between two accesses there is no barrier, and none that writes the array (of two stores: none that touches it)."""
+        low, high = sorted((one.index, other.index))
+        touching = self.all if one.access.operation == "store" else self.writes
+        between = touching[bisect(touching, low):bisect_left(touching, high)]
+        return bisect(self.stops, low) == bisect_left(self.stops, high) and not set(between) - together
 
 
 def _line(use: Use) -> str:
@@ -88,34 +113,26 @@ def _first(use: Use) -> int:
     return int(r.offsets[0][r.active[0]].min())
 
 
-def _together(first: int, array: Array, function: Function, flow: Graph, left: set[int]) -> list[int]:
-    """The uses, this one among them, that can become one vector; itself alone where there is none."""
+def _together(first: int, array: Array, places: _Places, left: set[int]) -> list[int]:
+    """The uses, this one among them, that can become one vector, by their places; itself alone where there is none."""
     use = array.uses[first]
     width = use.access.width or 1
     if use.access.operation not in PLAIN or use.access.generic or width not in (4, 8) or use.fragment is not None:
         return [first]
     beside: dict[int, int] = {0: first}
-    for k in sorted(left, key=lambda k: array.uses[k].index):
-        other = array.uses[k]
-        if k != first and other.access is use.access and flow.block_of[other.index] == flow.block_of[use.index] and _quiet(use, other, array, function):
-            distance = _distance(use, other)
-            if distance is not None and distance % width == 0 and abs(distance) < WIDEST:
-                beside.setdefault(distance // width, k)
+    for step in range(width - WIDEST, WIDEST, width):
+        others = places.near.get((*places.key[first], places.first[first] + step), ()) if step else ()
+        found = next((k for k in others if k in left and _distance(use, array.uses[k]) == step), None)
+        if found is not None:
+            beside[step // width] = found
     for count in (WIDEST // width, WIDEST // width // 2):
         for start in range(-count + 1, 1):
             run = [beside.get(start + k) for k in range(count)]
             if count > 1 and None not in run and _aligned(array.uses[run[0]], count * width):
-                return run
+                members = {array.uses[k].index for k in run}
+                if places.quiet(array.uses[min(run, key=lambda k: array.uses[k].index)], array.uses[max(run, key=lambda k: array.uses[k].index)], members):
+                    return run
     return [first]
-
-
-def _quiet(one: Use, other: Use, array: Array, function: Function) -> bool:
-    """Between two accesses there is no barrier, and none that writes the array (of two stores: none that touches it)."""
-    low, high = sorted((one.index, other.index))
-    stores = one.access.operation == "store"
-    touching = {use.index for use in array.uses if use.access is not one.access and (stores or use.access.operation != "load")}
-    between = function.instructions[low + 1:high]
-    return not any(i.index in touching or i.control is not None or i.site is not None and i.site.unscored for i in between)
 
 
 def _distance(one: Use, other: Use) -> int | None:

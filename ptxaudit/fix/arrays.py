@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Array:
     refused: str = ""
     assumed: str = ""
 
-    @property
+    @cached_property
     def used(self) -> int | None:
         """Bytes up to the last one that is accessed; None where that is not known."""
         last = max((span_of(r, use.access.width or 1)[1] for use in self.uses for r in use.requests), default=0)
@@ -78,7 +79,7 @@ class Array:
         """Of the array, and of those that are laid out with it."""
         return self.size, *(other.size for other in self.others)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Bytes of the widest access: what a layout has to keep whole."""
         return max((use.access.width or 1 for use in self.uses), default=1)

@@ -41,10 +41,14 @@ def best_map(costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Fi
         return None, False
 
 
+_STEPS_A_REQUEST, _STEPS_A_NODE = 2, 500
+
+
 @dataclass(frozen=True, eq=False)
 class _Requests:
     """The requests of a group, of translates the first. of (m,): of each of the group's requests, which of these it is like. some (n,): these.
 
+    often (n,): how often each comes in the launch, None where that is not known for all.
     row (n, lanes): numbers of rows; varying (n,): bits in which those of the active lanes differ. floor (3, 1, n): what low, high and lines
     cannot be below; ideal (2, 1, n): the ideal, and that of lines.
     """
@@ -52,6 +56,7 @@ class _Requests:
     group: Group
     of: np.ndarray
     some: np.ndarray
+    often: np.ndarray | None
     row: np.ndarray
     varying: np.ndarray
     floor: np.ndarray
@@ -93,7 +98,10 @@ class _Branches:
         low, high, ideal, _, lines_ideal = self.costs.scores(group, [SAME])
         floor = np.maximum(ideal, least(self.costs.machine, group, unit))
         floors = np.stack([np.minimum(floor, low), np.minimum(floor, high), lines_ideal])
-        return _Requests(group, of, some, row[some], varying[some], floors[:, :, some], np.stack([ideal, lines_ideal])[:, :, some])
+        often = None
+        if self.costs.counted and (group.times < 0).all():
+            often = np.bincount(of[group.rows], group.weight, minlength=len(some)).astype(np.int64)
+        return _Requests(group, of, some, often, row[some], varying[some], floors[:, :, some], np.stack([ideal, lines_ideal])[:, :, some])
 
     def _descend(self, images: dict[int, int], bounds: list[np.ndarray]) -> None:
         """Tries every image of the next bit, the most promising first. bounds: of each group (3, 1, n), with the images so far."""
@@ -129,10 +137,11 @@ class _Branches:
         for known, image in images.items():
             change ^= (row >> known & 1) * image
         column, moved = offsets - row * self.layout.row, row >> bit & 1
-        places = np.concatenate([offsets - column + (column ^ change ^ moved * image) for image in self.choices])
-        self.account.spend(2 * len(places), "comparing swizzles")
-        sources, filled = (None if c is None else np.concatenate([c[at]] * many) for c in (r.group.sources, r.group.filled))
-        s = banks.score(self.costs.machine, r.group.access, places, np.concatenate([together] * many), sources, zero_filled=filled)
+        images_of_bit = np.array(self.choices)[:, None, None]
+        places = (offsets - column + (column ^ change ^ moved * images_of_bit)).reshape(-1, offsets.shape[1])
+        self.account.spend(_STEPS_A_REQUEST * len(places), "comparing swizzles")
+        sources, filled = (None if c is None else np.tile(c[at], (many, 1)) for c in (r.group.sources, r.group.filled))
+        s = banks.score(self.costs.machine, r.group.access, places, np.tile(together, (many, 1)), sources, zero_filled=filled)
         if s.lines is None:
             for k, found in enumerate((s.low, s.high)):
                 out[k][:, concerned] = np.maximum(out[k][:, concerned], np.asarray(found).reshape(many, -1))
@@ -144,6 +153,10 @@ class _Branches:
     def _weights(self, tried: list[np.ndarray]) -> list[tuple[int, int]]:
         """Of each choice the weight of the bounds of all requests."""
         many, scored = len(self.choices), []
+        self.account.spend(_STEPS_A_NODE, "comparing swizzles")
+        if all(r.often is not None for r in self.requests):
+            sums = sum((bound - np.concatenate([r.ideal[[0, 0]], np.zeros_like(r.ideal[:1])])) @ r.often for r, bound in zip(self.requests, tried))
+            return list(zip((sums[0] + sums[1]).tolist(), sums[2].tolist()))
         for r, (low, high, lines) in zip(self.requests, tried):
             ideal, lines_ideal = np.repeat(r.ideal, many, axis=1)
             scored.append((r.group, np.stack([low, high, ideal, lines, lines_ideal])[:, :, r.of]))

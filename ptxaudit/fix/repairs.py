@@ -23,7 +23,7 @@ from ptxaudit.fix.hints import hints_of
 from ptxaudit.fix.layouts import SAME, Chain, Layout, Pad, one_to_one
 from ptxaudit.fix.pitches import pitches
 from ptxaudit.fix.rewrite import Rewrite, accessed, rewrite
-from ptxaudit.fix.search import STEPS, Found, Search
+from ptxaudit.fix.search import STEPS, STEPS_A_SITE, Found, Search
 from ptxaudit.kernels import Examined
 from ptxaudit.render.words import bare_name, listing
 from ptxaudit.occupancy import STATIC_LIMIT, Blocks, blocks_per_sm, limits_of
@@ -78,10 +78,11 @@ class ArrayRepairs:
     repairs: tuple[Repair, ...] = ()
 
 
-def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: int = STEPS) -> list[ArrayRepairs]:
+def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tuple[int, int] = (STEPS, STEPS_A_SITE)) -> list[ArrayRepairs]:
     """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best first.
 
-    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of work for each array.
+    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of work for each array,
+    and for each of its sites.
     """
     every = [candidate for examined in kernels for candidate in candidates_of(examined)]
     siblings: dict[tuple, list[Candidate]] = defaultdict(list)
@@ -131,7 +132,7 @@ def candidates_of(examined: Examined) -> list[Candidate]:
     return [Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))]
 
 
-def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: int) -> ArrayRepairs:
+def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int]) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
     nothing = ArrayRepairs(examined, array, one.declared, one.costs.counted, _reported(array), None)
@@ -140,7 +141,7 @@ def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, st
     rows = rows_of(array, one.declared)
     element = one.declared.element if one.declared and not array.part else 1
     try:
-        search = Search(examined.machine, array, pitches(array, examined.machine.banks * examined.machine.word, rows), element, rows, account=Account(steps))
+        search = Search(examined.machine, array, pitches(array, examined.machine.banks * examined.machine.word, rows), element, rows, account=Account(steps[0] + steps[1] * len(array.uses)))
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
     now = replace(nothing, counted=search.costs.counted, now=search.now, floor=search.floor, per_use=search.costs.under(SAME),
@@ -191,7 +192,8 @@ def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Re
         more = -(-more // _BEHIND) * _BEHIND
     if found.layout.kind == "same" and not any(found.parts):
         return None
-    if not _proved(found.layout, array, search.widths) or not _fits(one, more, limit):
+    widths = {part or use.access.width or 1 for use, part in zip(array.uses, found.parts or [0] * len(array.uses))}
+    if not _proved(found.layout, array, sorted(widths)) or not _fits(one, more, limit):
         return None
     costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
     costs.account = None                         # what is proved is not given up half-way

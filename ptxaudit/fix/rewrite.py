@@ -23,7 +23,7 @@ from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.layouts import Chain, Layout, Order, Pad, Same, Skew, Xor
 from ptxaudit.fix.search import Found
 
-_SIMPLE = re.compile(r"\w+|\w+(\.\w+)+|\([^()]*\)")
+_SIMPLE = re.compile(r"\w+|\w+(\.\w+)+")
 _PLURALS = {"float": "floats", "double": "doubles", "int": "ints", "unsigned": "words", "half": "halves", "__half": "halves", "float2": "float2s"}
 
 Names = Callable[[Sequence[str]], str | None]      # the indices of an element -> the expression that names it, None where there is none
@@ -141,8 +141,18 @@ def plus(text: str, more: int) -> str:
 
 
 def _term(text: str) -> str:
-    """An expression as an operand: in brackets unless it is simple."""
-    return text if _SIMPLE.fullmatch(text) else f"({text})"
+    """An expression as an operand: in brackets unless it is simple, or has them already."""
+    return text if _SIMPLE.fullmatch(text) or _bracketed(text) else f"({text})"
+
+
+def _bracketed(text: str) -> bool:
+    """Its first bracket closes at its end."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text.startswith("(") and at == len(text) - 1
+    return False
 
 
 def _times(text: str, number: int) -> str:

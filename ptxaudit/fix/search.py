@@ -19,7 +19,7 @@ from ptxaudit.lanes.tabulate import line_of
 from ptxaudit.machine_model import Machine
 from ptxaudit.work import Account, Exhausted
 
-STEPS = 4_000_000            # that the search for one array may take
+STEPS, STEPS_A_SITE = 400_000, 30_000       # that the search for one array may take
 MOST_BITS = 12               # of a row's number
 KEPT = 6                     # candidates of a family that are kept, for those that limits or other kernels refuse
 _AT_ONCE = 64                # layouts scored together
@@ -46,7 +46,7 @@ class Search:
     def __init__(self, machine: Machine, array: Array, pitches: Sequence[int], element: int = 1, declared: Sequence[int] = (),
                  parts: tuple[int, ...] = (), account: Account | None = None):
         self.machine, self.array, self.pitches, self.element, self.declared, self.parts = machine, array, pitches, element, declared, parts
-        self.account = account or Account(STEPS)
+        self.account = account or Account(STEPS + STEPS_A_SITE * len(array.uses))
         self.costs = Costs(machine, array.uses, array.align, parts, self.account)
         self.widths = sorted({part or use.access.width or 1 for use, part in zip(array.uses, parts or [0] * len(array.uses))})
         self.unit = self.widths[-1] if self.widths else 1

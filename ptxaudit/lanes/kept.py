@@ -152,7 +152,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
         raise NotPlaced(address.why.reason if address.why else "an address that is not known")
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
-        raise NotPlaced("only low bits of the address are known")
+        raise NotPlaced(address.why.reason if address.why else "only low bits of the address are known")
     variable, together, apart = "", [], []
     first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:

@@ -198,9 +198,12 @@ def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Re
     costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
     costs.account = None                         # what is proved is not given up half-way
     uses = costs.under(found.layout)
+    align = _alignment(found, one, sum(uses, Figure()))
+    if align:
+        uses = Costs(one.examined.machine, array.uses, align, found.parts).under(found.layout)
     shared = _shared(one)
     before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
-    return Repair(found, rewrite(found, array, one.declared), sum(uses, Figure()), uses, more, _proved_for(one, search.costs.counted, found.layout),
+    return Repair(found, rewrite(found, array, one.declared, align), sum(uses, Figure()), uses, more, _proved_for(one, search.costs.counted, found.layout),
                   found.whole or found.floor, before, after)
 
 
@@ -232,6 +235,16 @@ def _threads(one: Candidate) -> int | None:
     """Of a block, where that is told."""
     block = one.examined.launch.block if one.examined.launch is not None and one.examined.launch.block else one.examined.function.block
     return prod(block) if block else None
+
+
+def _alignment(found: Found, one: Candidate, figure: Figure) -> int:
+    """What the array's beginning has to be a multiple of for the repair to cost the same wherever it lies; 0 where it does already."""
+    for align in (4, 16):
+        if figure.low < figure.high and one.array.align < align and one.declared is not None and not one.array.part:
+            then = sum(Costs(one.examined.machine, one.array.uses, align, found.parts).under(found.layout), Figure())
+            if then.low == then.high:
+                return align
+    return 0
 
 
 def _more(layout: Layout, one: Candidate) -> int:

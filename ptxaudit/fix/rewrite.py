@@ -63,10 +63,16 @@ class Rewrite:
     complete: bool = False
 
 
-def rewrite(found: Found, array: Array, declared: Declared | None) -> Rewrite:
-    """The code of a layout that was found for an array."""
+def rewrite(found: Found, array: Array, declared: Declared | None, align: int = 0) -> Rewrite:
+    """The code of a layout that was found for an array. align: bytes that its beginning has to be a multiple of, 0 where it is already."""
     written = _layout(found.layout, array, declared)
     written = replace(written, complete=_complete(written, declared))
+    if align and declared is not None and written.declaration:
+        start = declared.declaration.statement.start
+        edits = tuple(edit for edit in written.edits if edit.start != start)
+        if len(edits) == len(written.edits):         # a statement that is replaced as a whole has its own
+            edits = (Edit(start, start, f"__align__({align}) "), *edits)
+            written = replace(written, declaration=f"__align__({align}) {written.declaration}", edits=edits)
     return _narrower(found, array, written) if any(found.parts) else written
 
 

@@ -23,6 +23,7 @@ from ptxaudit.ir import Function, Variable
 from ptxaudit.kernels import Examined
 from ptxaudit.lanes.kept import Move, Requests
 from ptxaudit.lanes.result import SiteResult
+from ptxaudit.reasons import sentence
 from ptxaudit.report import Site
 from ptxaudit.status import Status
 
@@ -97,7 +98,7 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
             continue
         kept = result.kept
         if kept is None or kept.missing:
-            unplaced.append((result.index, kept.missing if kept is not None else result.reason))
+            unplaced.append((result.index, sentence(kept.missing if kept is not None else result.reason, function)))
             continue
         for variable, requests in _by_variable(kept.requests, function):
             if variable == WHOLE and function.isa == "ptx":

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..banks import Access
+from ..reasons import Kind, Reason
 from .value import Uniform, Value, low_zeros, resize, signed
 
 ADDRESS_BITS = 32
@@ -61,15 +62,18 @@ class Requests:
 
 @dataclass(frozen=True)
 class Kept:
-    """All requests of a site. access: what `banks` scores them as; missing: why these are not all, "" where they are."""
+    """All requests of a site. access: what `banks` scores them as; missing: why these are not all, None where they are."""
 
     access: Access
     requests: tuple[Requests, ...] = ()
-    missing: str = ""
+    missing: Reason | None = None
 
 
 class NotPlaced(Exception):
-    """The place of an access is not known."""
+    """The place of an access is not known, for a reason."""
+
+    def __init__(self, reason: Reason):
+        self.reason = reason
 
 
 @dataclass
@@ -77,7 +81,7 @@ class Keeper:
     """Collects the requests of one site, equal ones once."""
 
     access: Access
-    missing: str = ""
+    missing: Reason | None = None
     _rows: dict = field(default_factory=lambda: defaultdict(list))       # what requests share -> [(columns, weights)]
     _count: int = 0
     _distinct: int = 0
@@ -98,7 +102,7 @@ class Keeper:
                 self._rows[variable, moves, certain, sources is None, filled is None, counted is None].append((columns, counted))
                 self._count += len(rows)
         except NotPlaced as why:
-            self.missing = str(why)
+            self.missing = why.reason
         if self._count > max(_AT_ONCE, 2 * self._distinct):
             self._fold()
 
@@ -115,7 +119,7 @@ class Keeper:
             self._count += len(first)
         self._distinct = self._count
         if self._count > MOST_REQUESTS:
-            self.missing = f"its requests have more than {MOST_REQUESTS:,} different places"
+            self.missing = Reason(Kind.MANY_PLACES, given=(MOST_REQUESTS,))
             self._rows.clear()
 
     def kept(self) -> Kept:
@@ -150,9 +154,9 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     """(rows, variable, (rows, lanes) offsets, moves) of an address: rows with an active lane that move alike, one entry for each
     choice of the unknowns that multiply the lane. Raises NotPlaced."""
     if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
-        raise NotPlaced(address.why.reason if address.why else "an address that is not known")
+        raise NotPlaced(address.why or Reason(Kind.ADDRESS))
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
-        raise NotPlaced(address.why.reason if address.why else "only low bits of the address are known")
+        raise NotPlaced(address.why or Reason(Kind.LOW_BITS))
     variable, together, apart = "", [], []
     first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
@@ -162,7 +166,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
         leading = np.take_along_axis(factors, first, 1)
         if u.kind == "shared":
             if variable or (factors[active] != 1).any():
-                raise NotPlaced("an address made of several arrays'")
+                raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
             variable = u.name
         elif ((factors != leading) & active).any():
             apart.append((u, factors))
@@ -206,7 +210,7 @@ def _chosen(base: np.ndarray, apart: list[tuple[Uniform, np.ndarray]]) -> list[n
     for u, factors in apart:
         unit = 1 << min(u.zeros, ADDRESS_BITS - 1)
         if u.low is None or u.high is None or (u.high - u.low) // unit * len(out) >= MOST_CHOICES:
-            raise NotPlaced(f"{u.name} multiplies the lane, and is not known")
+            raise NotPlaced(Reason(Kind.MULTIPLIES, unknowns=(u,)))
         values = range(-(-u.low // unit) * unit, u.high + 1, unit)
         out = [offsets + factors * value for offsets in out for value in values]
     return out

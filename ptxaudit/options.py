@@ -31,7 +31,7 @@ class Options:
     part of it: what is of none of these inputs is then no error.
     cache: take what is kept of files that have not changed, and keep what is found.
     keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
-    repairs of conflicts are (`fix.lines`). jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds
+    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds
     of a reference machine (`work`: they are counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
@@ -54,6 +54,7 @@ class Options:
     jobs: int = 1
     keep: bool = False
     fixes: bool = False
+    edits: bool = False
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:

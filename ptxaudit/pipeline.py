@@ -129,13 +129,13 @@ def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = sil
     return _audited(inputs, options, progress)
 
 
-def _with_fixes(examined: Examined) -> Kernel:
+def _with_fixes(examined: Examined, options: Options) -> Kernel:
     """The entry of a kernel with repairs of its conflicts, where it has any."""
     if not any(site.excess or site.excess_per_request is not None and site.excess_per_request.high for site in examined.entry.sites):
         return examined.entry
     from ptxaudit.fix.lines import with_fixes
 
-    return with_fixes(examined)
+    return with_fixes(examined, options)
 
 
 def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Part:
@@ -143,7 +143,7 @@ def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Par
     part = Part()
     sides: list[Side] = []
     for examined in examine(inputs, options, part, progress):
-        part.kernels.append(_with_fixes(examined) if options.fixes else examined.entry)
+        part.kernels.append(_with_fixes(examined, options) if options.fixes else examined.entry)
         if options.isa == "both":
             sides.append(examined.side)
     if sides:

@@ -379,6 +379,51 @@ extern "C" __global__ void k(const float* in, float* out) { turn<32>(in, out); }
     assert "fixes" not in first and "pad the row" in first["properties"]["fix"]
 
 
+FLAT = """
+extern "C" __global__ void flat(const float* in, float* out) {
+    __shared__ float t[32][32];
+    int i = threadIdx.x;
+    t[i / 32][i % 32] = in[i];
+    __syncthreads();
+    out[i] = t[0][i % 32 * 32 + i / 32];
+}
+"""
+
+
+@pytest.mark.parametrize("launch", [Launch("flat", grid=1, block=1024), Launch("flat", block=1024)])
+def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None:
+    """A layout is proved; that a longer row of the declaration is this layout is not true of a source that goes beyond its rows."""
+    (here / "k.cu").write_text(FLAT)
+    array, = fix(["k.cu"], Options(launches=[launch])).arrays
+    assert array.repairs and all(repair.excess == 0 and not repair.compiled for repair in array.repairs)
+    for repair in array.repairs:
+        assert "__shared__" not in repair.code and "element i of t, counted from its first, moves to element i" in repair.code
+        assert "a load of 4 bytes is not where it should be" in repair.code
+    sarif = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "1024", "--format", "sarif", "--no-config"]).output
+    assert all("fixes" not in result for result in json.loads(sarif)["runs"][0]["results"])
+
+
+@pytest.mark.parametrize("launch", [Launch("turn", grid=(4, 2), block=(32, 32), params=[None, None, 128]), None])
+def test_code_that_is_shown_was_compiled(launch, here) -> None:
+    (here / "k.cu").write_text(transpose("float", 32, 32)[0])
+    array, = fix(["k.cu"], Options(launches=[launch] if launch else [])).arrays
+    assert len(array.repairs) > 1 and all(repair.compiled and "__shared__" in repair.code for repair in array.repairs)
+
+
+def test_a_function_that_several_kernels_call_has_no_automatic_fix_in_sarif(here) -> None:
+    (here / "k.cu").write_text("""
+__device__ void turn(const float* in, float* out, int pitch) {
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * pitch + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * pitch + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+extern "C" __global__ void k(const float* in, float* out) { turn(in, out, 32); }
+""")
+    sarif = json.loads(CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32,32", "--format", "sarif", "--no-config"]).output)
+    assert all("fixes" not in result for result in sarif["runs"][0]["results"])
+
+
 # --- speed --------------------------------------------------------------------------------------
 
 def test_many_sites_of_one_array_take_seconds(here) -> None:

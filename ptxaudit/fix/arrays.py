@@ -107,12 +107,12 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
                 continue
             found[variable].append(Use(result.index, sites[result.index], kept.access, requests, _fragment(function, result.index)))
     out = [array for variable, uses in found.items() for array in _arrays(function, variable, uses, examined, variable in set(plain))]
-    if not _shape_known(examined):
+    if not shape_known(examined):
         out = [_inside(array) for array in out]
     return _together([_checked(array, unplaced, sites, where, function) for array in out])
 
 
-def _shape_known(examined: Examined) -> bool:
+def shape_known(examined: Examined) -> bool:
     """The block's shape is told or compiled in."""
     return examined.launch is not None and examined.launch.block is not None or examined.function.block is not None
 

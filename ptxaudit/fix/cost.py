@@ -231,7 +231,7 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
         moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(n * m, -1)
         active = np.repeat(r.active, m, axis=0)
-        columns[0].append(_canonical(moved, active, period))
+        columns[0].append(canonical(moved, active, period))
         columns[1].append(active)
         for k, column in ((2, r.sources), (3, r.filled)):
             if column is not None:
@@ -254,7 +254,7 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
                  np.concatenate(firsts), np.concatenate(weight), np.concatenate(times), uses, starts, pieces[uses])
 
 
-def _canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:
+def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:
     """Whole periods taken off, as many from all lanes of a request."""
     if period is None:
         return offsets

@@ -12,18 +12,27 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ptxaudit.fix.checked import checked
+from ptxaudit.fix.patch import edits_of
+from ptxaudit.fix.recompile import Refused
 from ptxaudit.fix.repairs import ArrayRepairs, Repair, repairs_of
 from ptxaudit.fix.report import site_figures
 from ptxaudit.kernels import Examined
+from ptxaudit.options import Options
+from ptxaudit.render.words import bare_name
 from ptxaudit.report import Fix, Kernel, Replacement
 
 STEPS = 100_000, 5_000       # for each array, and for each of its sites: a tenth of a second
 
 
-def with_fixes(examined: Examined) -> Kernel:
-    """The kernel's entry, its sites with the repairs that take excess from them."""
+def with_fixes(examined: Examined, options: Options) -> Kernel:
+    """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes of the source, where these
+    were compiled and audited again."""
     fixes: dict[str, Fix] = {}
-    for found in repairs_of([examined], steps=STEPS):
+    every = repairs_of([examined], steps=STEPS)
+    if options.edits:
+        every = checked(every, [examined], [examined.entry.input], options, most=1)
+    for found in every:
         if found.repairs:
             best = found.repairs[0]
             after = {figure.id: figure for figure in site_figures(found, best.uses)}
@@ -42,18 +51,15 @@ def _fix(found: ArrayRepairs, repair: Repair) -> Fix:
 
 
 def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
-    """The changes of the source, where the source is plain enough for them to be all: every access names an element by all its indices."""
-    from ptxaudit.fix.patch import Refused, edits_of
-
+    """The changes of the source, where they were compiled, and are of this kernel alone."""
     declared = found.declared
-    if declared is None:
+    if declared is None or not repair.compiled:
         return []
     declaration = declared.declaration
     if any(re.search(rf"\b{name}\b", dim.text) for name in declaration.templates for dim in (*declaration.dims, declaration.type)):
         return []                                # the same text is of other instances, too
-    accesses = declared.text.accesses(declaration)
-    if any(access.of_address or len(access.indices) != len(declared.dims) for access in accesses):
-        return []
+    if declaration.function != bare_name(found.examined.entry.demangled):
+        return []                                # other kernels may call the function that it is in
     try:
         edits = list(edits_of(declared, repair))
     except Refused:

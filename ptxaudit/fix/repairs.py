@@ -40,7 +40,8 @@ class Repair:
     """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the array.
 
     bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does, with these vectors.
-    before, after: blocks on a multiprocessor. also: what it does to other kernels with the same declaration.
+    before, after: blocks on a multiprocessor. also: what it does to other kernels with the same declaration. compiled: its code was, and
+    shows the layout (`checked`).
     """
 
     found: Found
@@ -53,6 +54,7 @@ class Repair:
     before: Blocks | None
     after: Blocks | None
     also: tuple[str, ...] = ()
+    compiled: bool = False
 
     @property
     def floor(self) -> bool:
@@ -150,8 +152,8 @@ def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, st
         return replace(nothing, refused=wrong)
     made = [_made(found, one, search, limit) for found in search.found()]
     made += _accessed_otherwise(one, search)
-    ranked = _ranked([repair for repair in made if repair is not None])
-    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in ranked))
+    best = ranked([repair for repair in made if repair is not None])
+    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in best))
 
 
 def _reported(array: Array) -> Figure:
@@ -333,7 +335,7 @@ def _launches(one: Candidate, counted: bool) -> str:
     return f"every launch whose warps are 32 threads along x{lanes}{stays}"
 
 
-def _ranked(repairs: list[Repair]) -> list[Repair]:
+def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
     """Of each kind the best, and those in order: what they save, blocks that they cost, instructions, bytes."""
     def order(repair: Repair) -> tuple:
         figure = repair.figure
@@ -343,8 +345,8 @@ def _ranked(repairs: list[Repair]) -> list[Repair]:
     best: dict[str, Repair] = {}
     for repair in sorted(repairs, key=order):
         best.setdefault(repair.code.kind, repair)
-    ranked = sorted(best.values(), key=order)
-    return [repair for at, repair in enumerate(ranked) if not _no_use(repair, ranked[:at])][:MOST_REPAIRS]
+    in_order = sorted(best.values(), key=order)
+    return tuple(repair for at, repair in enumerate(in_order) if not _no_use(repair, in_order[:at]))[:MOST_REPAIRS]
 
 
 _RARELY_WANTED = frozenset(("order", "skew"))

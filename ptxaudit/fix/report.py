@@ -63,6 +63,7 @@ class RepairEntry:
     cute: str = ""
     triton: str = ""
     notes: tuple[str, ...] = ()
+    compiled: bool = False
 
 
 @record
@@ -197,6 +198,7 @@ def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
         kind=code.kind, summary=code.summary, code="\n".join(code_lines(found, repair)), bytes=repair.bytes, **_cost(repair.figure), proved=True,
         proved_for=repair.proved_for, optimum=repair.optimum, best_of_all=repair.floor, occupancy=Occupancy(repair.before, repair.after),
         instructions=code.instructions, sites=site_figures(found, repair.uses), formula=code.formula, cute=code.cute, triton=code.triton, notes=repair.also,
+        compiled=repair.compiled,
     )
 
 

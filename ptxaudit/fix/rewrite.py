@@ -11,7 +11,7 @@ formula of the map is written, in bytes. Nothing here proves anything: `patch` c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -194,6 +194,43 @@ def _bytes(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
                    in_place=isinstance(layout, Same))
 
 
+def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> Rewrite:
+    """The same layout as a map of the array's elements, for a source that does not name them by the rows of its declaration: why."""
+    scaled, name = _of_elements(layout, declared.element), declared.declaration.name
+    lines = (f"// element i of {name}, counted from its first, moves to element {formula(scaled).replace('x', 'i')}",) if scaled is not None else ()
+    words = _in_bytes(layout) if not isinstance(layout, Pad) or scaled is None else " and ".join(
+        f"{'add' if more > 0 else 'cut'} {_elements(declared, abs(more))} {'after' if more > 0 else 'of'} each {row}" for row, more in scaled.rows)
+    return replace(code, summary=f"{words}, in every index", declaration="", element=None, edits=(), in_place=False, instructions=_cost(layout),
+                   extra=(*lines, *_by_other_names(layout, declared), f"// (left to write by hand: {why})"), why_not=why, complete=False)
+
+
+def _by_other_names(layout: Layout, declared: Declared) -> Iterator[str]:
+    """The names in the declaration that rows have their length by, which may be what to change."""
+    for row, more in layout.rows if isinstance(layout, Pad) else ():
+        if row in declared.rows:
+            at = declared.rows.index(row)
+            dim, below = declared.declaration.dims[len(declared.dims) - 1 - at], declared.rows[at - 1] if at else declared.element
+            if not dim.text.isdecimal() and more % below == 0:
+                yield f"// {dim.text} is {row // below}: where the indices use it, too, make it {(row + more) // below}"
+
+
+def _of_elements(layout: Layout, element: int) -> Layout | None:
+    """The same map with elements of so many bytes as its unit; None where it moves parts of elements."""
+    match layout:
+        case Pad() if all(row % element == 0 and more % element == 0 for row, more in layout.rows):
+            return Pad(tuple((row // element, more // element) for row, more in layout.rows))
+        case Skew() if layout.row % element == 0 and layout.step % element == 0:
+            return Skew(layout.row // element, layout.step // element)
+        case Xor() if layout.row % element == 0 and not any(image % element for image in layout.images):
+            return Xor(layout.row // element, tuple(image // element for image in layout.images))
+        case Order() if layout.row % element == 0 and layout.unit % element == 0 and layout.more % element == 0:
+            return Order(layout.row // element, layout.rows, layout.unit // element, layout.more // element)
+        case Chain():
+            first, second = _of_elements(layout.first, element), _of_elements(layout.second, element)
+            return Chain(first, second) if first is not None and second is not None else None
+    return None
+
+
 def _in_bytes(layout: Layout) -> str:
     """A layout in words."""
     match layout:
@@ -214,7 +251,7 @@ def formula(layout: Layout) -> str:
     """The new place of byte x."""
     match layout:
         case Pad():
-            return "x" + "".join(f" {'+' if more > 0 else '-'} x / {row} * {abs(more)}" for row, more in layout.rows)
+            return "x" + "".join(f" {'+' if more > 0 else '-'} {_times_first(f'x / {row}', abs(more))}" for row, more in layout.rows)
         case Skew():
             return f"x / {layout.row} * {layout.row} + (x + x / {layout.row} * {layout.step}) % {layout.row}"
         case Xor():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike, fspath, path
 from typing import Any
 
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.explain import Explained, names, no_site
+from ptxaudit.fix.checked import checked
 from ptxaudit.fix.repairs import ArrayRepairs, repairs_of
 from ptxaudit.fix.report import FixReport, PatchEntry, array_entry
 from ptxaudit.kernels import Examined
@@ -33,7 +35,13 @@ def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = Non
     found = repairs_of(kernels, limit)
     if wanted is not None:
         found = [one for one in found if any((id(one.examined), use.index) in wanted for use in one.array.uses)]
-    return found, kernels, part
+    files = [given for given in inputs if _is_file(given)]
+    return checked(found, kernels, files, options, progress), kernels, part
+
+
+def _is_file(given: Any) -> bool:
+    """It is the path of something that can be compiled again."""
+    return isinstance(given, (str, PathLike)) and fspath(given) != "-" and path.exists(given)
 
 
 def fix(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None, progress: Progress = silent) -> FixReport:

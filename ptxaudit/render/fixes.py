@@ -143,6 +143,8 @@ def bytes_more(count: int) -> str:
 def _facts(repair: RepairEntry) -> Iterator[str]:
     if repair.wavefronts is not None:
         yield plural(repair.wavefronts, "wavefront")
+    if repair.compiled:
+        yield "compiled and audited again"
     yield f"about {plural(repair.instructions, 'instruction')} more an index" if repair.instructions else "no further instructions"
     before, after = repair.occupancy.before, repair.occupancy.after
     if before and after:

@@ -21,6 +21,7 @@ from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.layouts import Pad
 from ptxaudit.fix.pitches import lane_steps
 from ptxaudit.machine_model import Machine
+from ptxaudit.work import Exhausted
 
 
 def hints_of(array: Array, declared: Declared | None, costs: Costs) -> tuple[str, ...]:
@@ -46,7 +47,7 @@ def _pitch(array: Array, declared: Declared, costs: Costs) -> str:
     said = f"declared with rows of {row // element} elements, indexed with rows of {step // element}: the padding of {declared.declaration.name} is not used"
     try:
         return f"{said}; with {row // element} {costs.total(Pad(((step, row - step),))).excess:,} excess would be left"
-    except NotProvable:
+    except (NotProvable, Exhausted):
         return said
 
 

@@ -43,11 +43,12 @@ class Applied:
 
 @dataclass(eq=False)
 class Patch:
-    """diff: unified, "" where nothing could be changed; refused: (array, reason) of those that are not in it."""
+    """diff: unified, "" where nothing could be changed; texts: of the changed files; refused: (array, reason) of those that are not in it."""
 
     applied: list[Applied] = field(default_factory=list)
     refused: list[tuple[ArrayRepairs, str]] = field(default_factory=list)
     diff: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Sequence[str], options: Options, progress: Progress = silent) -> Patch:
@@ -72,7 +73,9 @@ def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Se
         edits = together
         done.add(one.declared.place)
         out.applied.append(applied)
-    out.diff = _diff(edits, {one.declared.place[0]: one.declared.text.text for one in found if one.declared is not None})
+    texts = {one.declared.place[0]: one.declared.text.text for one in found if one.declared is not None}
+    out.texts = {file: changed(texts[file], changes) for file, changes in edits.items() if changes}
+    out.diff = _diff(out.texts, texts)
     return out
 
 
@@ -131,15 +134,13 @@ def changed(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*out, text[at:]])
 
 
-def _diff(edits: Mapping[str, Sequence[Edit]], texts: Mapping[str, str]) -> str:
+def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
     """All changes as one unified diff, paths relative to the working folder where they lie in it."""
     parts = []
-    for file, changes in edits.items():
-        if not changes:
-            continue
+    for file, text in after.items():
         name = os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.realpath(file).lstrip("/")
-        before, after = texts[file].splitlines(keepends=True), changed(texts[file], changes).splitlines(keepends=True)
-        lines = list(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=_HUNK_LINES))
+        texts = before[file].splitlines(keepends=True), text.splitlines(keepends=True)
+        lines = list(difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", n=_HUNK_LINES))
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
 

@@ -165,7 +165,7 @@ class Search:
         for parts in self._taken_apart():
             try:
                 narrow = Search(self.machine, self.array, self.pitches, self.element, self.declared, parts, self.account)
-            except NotProvable:
+            except (NotProvable, Exhausted):
                 continue
             if _spent(narrow.floor) < best:
                 same = Found(SAME, narrow.now, floor=narrow.now.weight <= narrow.floor.weight)

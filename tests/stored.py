@@ -67,7 +67,7 @@ def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tup
         facts = Facts(
             constants=facts.constants,
             meanings=facts.meanings,
-            memory=given(flow, environment(function, launch, facts, (1, 1, 1)), launch.buffers, {}),
+            memory=given(flow, environment(function, launch, facts, (1, 1, 1)), launch.buffers, {}, Account()),
         )
     held = [(source, index) for index, op in stores.items() for source in op.src if isinstance(source, Reg)]
     part = flow.slice((), follow_loads=True, whether=set(stores), held=held)

@@ -35,6 +35,7 @@ from ptxaudit.ptx.parse import parse_module
 from ptxaudit.sass.disassemble import disassemble
 from ptxaudit.sass.lift import lift_module
 from ptxaudit.status import Status
+from ptxaudit.work import Account
 
 BUDGET = 20.0
 FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are taken to be: as the harness places them
@@ -122,7 +123,7 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
     function = link(module, kernel)
     flow = graph.build(function)
     machine = machines.get("sm_90")
-    result = lanes.evaluate(function, flow, launch=told, machine=machine, budget=BUDGET)
+    result = lanes.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
     entry = kernel_entry(function, result, input=name, machine=machine, launch=told, lines=SourceLines())
     return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
 

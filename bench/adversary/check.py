@@ -22,6 +22,7 @@ from ptxaudit import graph, lanes, machines
 from ptxaudit.assemble import SourceLines, kernel_entry
 from ptxaudit.compare import compare
 from ptxaudit.link import link
+from ptxaudit.work import Account
 
 BUDGET = 20.0  # seconds a launch and telling
 CHUNK = 12  # cubins that a process takes at a time
@@ -54,7 +55,7 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
         launch = telling.TELLINGS[how](e, kernel)
         function = link(one.module, kernel)
         machine = machines.get(function.arch)
-        result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, budget=BUDGET)
+        result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET))
         entry = kernel_entry(
             function, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines()
         )

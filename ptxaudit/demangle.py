@@ -72,20 +72,20 @@ def split_name(name: str) -> tuple[str, list[str]]:
     text = demangle(name)
     if text == name or not text.endswith(")"):
         return text, []
-    depths = _depths(text)
+    depths = bracket_depths(text)
     opening = next((i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "("), None)
     if opening is None:                  # "operator->", "(lambda)(x > 3)": brackets that are none
         return text, []
     head, inside = text[:opening], text[opening + 1:-1]
-    blanks = [i for i, depth in enumerate(_depths(head)) if depth == 0 and head[i] == " "]
+    blanks = [i for i, depth in enumerate(bracket_depths(head)) if depth == 0 and head[i] == " "]
     # a blank inside "operator()", "(anonymous namespace)" or "{lambda()#1}" is at depth > 0
     head = head[blanks[-1] + 1:] if blanks else head
-    commas = [i for i, depth in enumerate(_depths(inside)) if depth == 0 and inside[i] == ","]
+    commas = [i for i, depth in enumerate(bracket_depths(inside)) if depth == 0 and inside[i] == ","]
     types = [inside[a + 1:b].strip() for a, b in zip([-1, *commas], [*commas, len(inside)])]
     return head, [] if types in ([""], ["void"]) else types
 
 
-def _depths(text: str) -> list[int]:
+def bracket_depths(text: str) -> list[int]:
     """The bracket depth outside each letter: an opening and its closing bracket have the same."""
     depths, depth = [], 0
     for letter in text:

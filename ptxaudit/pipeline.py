@@ -17,7 +17,7 @@ from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatche
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
 from ptxaudit.options import DEFAULT_ARCH, Options
-from ptxaudit.report import Problem, Report, Tool
+from ptxaudit.report import Kernel, Problem, Report, Tool
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
@@ -129,12 +129,21 @@ def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = sil
     return _audited(inputs, options, progress)
 
 
+def _with_fixes(examined: Examined, options: Options) -> Kernel:
+    """The entry of a kernel with repairs of its conflicts, where it has any."""
+    if not any(site.excess or site.excess_per_request is not None and site.excess_per_request.high for site in examined.entry.sites):
+        return examined.entry
+    from ptxaudit.fix.lines import with_fixes
+
+    return with_fixes(examined, options)
+
+
 def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Part:
     """All of some inputs, audited now."""
     part = Part()
     sides: list[Side] = []
     for examined in examine(inputs, options, part, progress):
-        part.kernels.append(examined.entry)
+        part.kernels.append(_with_fixes(examined, options) if options.fixes else examined.entry)
         if options.isa == "both":
             sides.append(examined.side)
     if sides:

@@ -159,6 +159,35 @@ class Pairing:
 
 
 @record
+class Replacement:
+    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not included."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@record
+class Fix:
+    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites of the array after it, sums
+    over the launch, or of one request of each; null where only a range is known. bytes: added. optimum: no layout of its family does better.
+    replacements: the changes of the source, where these are plain."""
+
+    array: str
+    summary: str
+    declaration: str
+    wavefronts: int | None
+    excess: int | None
+    bytes: int
+    proved_for: str
+    optimum: bool
+    replacements: tuple[Replacement, ...] = ()
+
+
+@record
 class Site:
     """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
     the maximum over its requests, the spans are of single requests; see the schema."""
@@ -200,6 +229,7 @@ class Site:
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
     unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
+    fix: Fix | None = None               # where repairs were asked for
 
     @property
     def settled(self) -> bool:

@@ -10,6 +10,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.report import (
     SCHEMA,
     Condition,
+    Fix,
     Frame,
     Input,
     Kernel,
@@ -17,6 +18,7 @@ from ptxaudit.report import (
     Local,
     Pairing,
     Problem,
+    Replacement,
     Report,
     Site,
     Source,
@@ -115,6 +117,7 @@ def _site(entry: dict[str, Any]) -> Site:
         "excess_per_request": _span,
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
+        "fix": lambda entry: entry and Fix(**entry | {"replacements": tuple(Replacement(**one) for one in entry["replacements"])}),
         "unaligned": _tuple,
         "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),

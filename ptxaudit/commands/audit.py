@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from ptxaudit.gate import Limit, Verdict
     from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
+
+
+_WITH_EDITS = frozenset(("sarif",))          # formats that have changes of the source to apply
 
 
 @click.command("audit")
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.option("--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]")
 @click.option("--cache/--no-cache", "cache", default=True, envvar="PTXAUDIT_CACHE",
               help="Take what was found in PTX and compiled files that have not changed since. [cache]")
 @click.pass_context
@@ -58,7 +63,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
-    options = options_of(given)
+    options = replace(options_of(given), edits=form in _WITH_EDITS)
     if listing:
         return _list(ctx, inputs, options, form, output)
     if axes:

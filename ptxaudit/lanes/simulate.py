@@ -40,6 +40,7 @@ from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
+from .kept import Keeper
 from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
@@ -446,6 +447,7 @@ class Simulation:
             if isinstance(address, Lost):
                 record.doubt = first_of(record.doubt, address)
                 return
+        place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
@@ -462,8 +464,10 @@ class Simulation:
         if lap is not None and (line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))):
             raise NotAffine
         self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
+        if record.kept is not None:
+            self._note(record.kept, (place, active, weights, from_where, filled))
 
-    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Keeper | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.collect import Part, Progress, silent
 from ptxaudit.inputs import Content
 from ptxaudit.lanes import Facts
@@ -56,6 +57,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
         for module, kernel in _chosen(loaded.modules, options):
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
+                facts = code_facts(module, kernel, loaded.usage)
                 function = spread(link(module, kernel), machine.fragments)
                 flow = graph.build(function)
                 local = lane_indexed(function, flow)
@@ -70,7 +72,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
-                            registers=loaded.registers.get(kernel.name), local=local,
+                            facts=facts, local=local,
                         )
                         yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from ptxaudit import ir
-from ptxaudit.artifacts.registers import registers
+from ptxaudit.artifacts.usage import Usage, usage
 from ptxaudit.errors import InputError
 from ptxaudit.faults import as_input_error
 from ptxaudit.inputs import Content
@@ -60,8 +60,8 @@ class _Image:
         return {}
 
     @cached_property
-    def registers(self) -> dict[str, int]:
-        return registers(self.cubin.elf)
+    def usage(self) -> dict[str, Usage]:
+        return usage(self.cubin.elf)
 
     @cached_property
     def known(self) -> PtxMap | None:
@@ -97,9 +97,9 @@ class Portion:
         return replace(self._image.cubin, functions=self._functions) if self._image else None
 
     @property
-    def registers(self) -> dict[str, int]:
-        """Registers a thread of each kernel."""
-        return self._image.registers if self._image else {}
+    def usage(self) -> dict[str, Usage]:
+        """What each function of the cubin takes."""
+        return self._image.usage if self._image else {}
 
     @property
     def known(self) -> PtxMap | None:

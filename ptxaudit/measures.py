@@ -36,6 +36,11 @@ def _settled(figure: Callable[[Totals], int | None], kernel: Kernel) -> int | No
     return figure(kernel.totals) if kernel.launch is not None and kernel.totals.complete else None
 
 
+def _open(kernel: Kernel) -> int | None:
+    """Sites that are not settled in the launch."""
+    return None if kernel.launch is None else sum(not site.settled for site in kernel.sites)
+
+
 def _of_class(name: str, kernel: Kernel) -> int | None:
     return None if kernel.mix is None else kernel.mix.get(name, 0)
 
@@ -52,6 +57,7 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
     Measure("wavefronts", "wavefronts", partial(_settled, lambda totals: totals.wavefronts)),
     Measure("excess", "excess wavefronts", partial(_settled, lambda totals: totals.excess)),
     Measure("ways", "ways", lambda kernel: kernel.totals.ways, summed=False),
+    Measure("open", "sites whose cost is open", _open),
     Measure("registers", "registers", lambda kernel: kernel.registers, summed=False),
     Measure("shared", "bytes of static shared memory", lambda kernel: kernel.shared_static, summed=False),
     Measure("instructions", "instructions", lambda kernel: kernel.instructions),
@@ -64,10 +70,6 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
 )}
 
 
-def total(measure: Measure, kernels: Iterable[Kernel]) -> Figure | None:
-    """A figure of all kernels together; None where it is not known of one of them, or there is none."""
-    figures = [measure.of(kernel) for kernel in kernels]
-    known = [figure for figure in figures if figure is not None]
-    if not known or len(known) < len(figures):
-        return None
-    return sum(known) if measure.summed else min(known) if measure.less_is_worse else max(known)
+def combined(measure: Measure, figures: Iterable[Figure]) -> Figure:
+    """The known figures of several kernels as one. Raises ValueError for none."""
+    return sum(figures) if measure.summed else min(figures) if measure.less_is_worse else max(figures)

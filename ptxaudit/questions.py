@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from ptxaudit import banks
+from ptxaudit.data_sources import DataSources
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.graph import Graph, sources_of
@@ -32,10 +34,8 @@ _NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is t
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
-_OF_DATA = ("global", "generic")
 POINTER_BYTES = 8
 MOST_POINTERS = 3            # that a reason names
-MOST_STEPS = 1_000_000       # of all sites of a kernel together: some seconds
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
 
 
@@ -85,18 +85,29 @@ class _Asking:
         self.known = launch.buffer(function)[1] if launch is not None else b""
         self.symbols = {name for name, content in symbols_of(launch, function).constants.items() if content} if launch is not None else set()
         self._found: dict[object, tuple] = {}
-        self._steps = 0              # operations walked
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
         """(what, option) of each thing that is not told; () where more than that decides the address."""
         return self._once("of", index, self._of)
 
     def data_of(self, index: int) -> tuple[str, ...]:
-        """The pointers whose data the address of an access is computed from, where that is not told.
+        """The pointers whose data the address of an access is computed from, where that is not told."""
+        address = self.function.instructions[index].site.address
+        return self._data.of(address.name, index) if isinstance(address, Reg) else ()
 
-        () once MOST_STEPS operations were walked: thousands of sites of one kernel would take minutes for a hint.
-        """
-        return self._once("data", index, self._data_of) if self._steps < MOST_STEPS else ()
+    @cached_property
+    def _data(self) -> DataSources:
+        names = [self._name(position) for position in range(len(self.function.parameters))]
+        return DataSources(self.function, self.flow, names, self._pointers)
+
+    def _name(self, position: int) -> str:
+        """What a parameter is told by: its own name, its number where the file does not have it."""
+        name = self.function.parameters[position].name
+        return str(position) if name == numbered_name(self.function.name, position) else name
+
+    def _pointers(self, op: Op) -> Iterator[str]:
+        """The parameter as wide as an address, and not told, that an operation reads."""
+        return (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
 
     def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
         """Copies of one access, which read the same registers, are asked about once."""
@@ -105,18 +116,6 @@ class _Asking:
         if key not in self._found:
             self._found[key] = find(index)
         return self._found[key]
-
-    def _data_of(self, index: int) -> tuple[str, ...]:
-        loads = ((at, op) for at, op in self._computing(index) if op.name == "load" and op.space in _OF_DATA)
-        return tuple(dict.fromkeys(name for at, op in loads for name in self._once("pointers", at, self._pointers)))
-
-    def _pointers(self, index: int) -> tuple[str, ...]:
-        """The parameters as wide as an address, and not told, that a load's address comes from."""
-        addresses = (op.src[0] for op in self.function.instructions[index].ops if op.name == "load")
-        operations = (op for address in addresses if isinstance(address, Reg) for _, op in self._reaching(address.name, index))
-        return tuple(dict.fromkeys(
-            option.removeprefix("--param ") for op in operations if self._is_pointer(op) for _, option in self._sources(op)
-        ))
 
     def _of(self, index: int) -> tuple[tuple[str, str], ...]:
         for operations in (self._deciding(index), (op for _, op in self._computing(index))):
@@ -144,7 +143,6 @@ class _Asking:
         while pending:
             for at in sorted(self.flow.reaching(*pending.pop())):
                 for op in self.function.instructions[at].ops:
-                    self._steps += 1
                     yield at, op
                     further = {(source.name, at) for source in sources_of(op)} - seen
                     seen |= further
@@ -188,8 +186,8 @@ class _Asking:
         for position, parameter in enumerate(self.function.parameters):
             inside = offset is None or parameter.offset <= offset < parameter.offset + parameter.size
             if inside and not all(self.known[parameter.offset:parameter.offset + parameter.size] or b"\0"):
-                numbered = parameter.name == numbered_name(self.function.name, position)
-                yield (f"parameter {position}", f"--param {position}") if numbered else (parameter.name, f"--param {parameter.name}")
+                name = self._name(position)
+                yield f"parameter {position}" if name == str(position) else name, f"--param {name}"
 
 
 def _of_memory(op: Op) -> bool:

@@ -101,7 +101,7 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     denials = list(judging.denials())
     certain = tuple(denial for denial in denials if denial.certain)
     possible = tuple(denial for denial in denials if not denial.certain)
-    unjudged = len({id(denial.site) for denial in possible if denial.site is not None} | judging.open_in_totals())
+    unjudged = len({id(denial.site) for denial in possible if denial.site is not None} | judging.open_in_totals() | judging.open_in_baseline())
     allowed = sum(finding.allowed is not None for finding in found)
     if strict:
         return Verdict((*certain, *possible), unjudged, len(report.sites), (), allowed)
@@ -137,6 +137,14 @@ class _Judging:
             return set()
         return {id(site) for site in self.report.sites if total_above_ideal(site)[1] is None}
 
+    def open_in_baseline(self) -> set[int]:
+        """Sites that the baseline knows and that are open here as there: they pass, but whether they are worse nobody can say."""
+        if self.ratchet is None:
+            return set()
+        figures = [limit for limit in self.limits if limit.name in FIGURES]
+        allowed = self._allowed()
+        return {id(site) for kernel in self.report.kernels for site in kernel.sites if id(site) not in allowed and _is_in_doubt(kernel, site, figures, self.limits)}
+
     def _allowed(self) -> set[int]:
         """Sites whose conflict a comment permits."""
         return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in CONFLICTS}
@@ -166,6 +174,14 @@ class _Judging:
         for kernel, site, what, certain in self.ratchet.worse():
             if id(site) not in allowed:
                 yield Denial(limit, kernel, site, what, certain)
+
+
+def _is_in_doubt(kernel: Kernel, site: Site, figures: Iterable[Limit], limits: Collection[Limit]) -> bool:
+    """A limit may be met, or without limits the figure is a range."""
+    if limits:
+        return any((denial := _judge_site(kernel, site, limit)) is not None and not denial.certain for limit in figures)
+    low, high = above_ideal(site)
+    return high is None or low < high
 
 
 def _judge_site(kernel: Kernel, site: Site, limit: Limit) -> Denial | None:

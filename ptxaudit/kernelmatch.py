@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from pathlib import PurePath
@@ -52,7 +52,7 @@ def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[Pa
         for at, kernel in list(new_left.items()):
             if (queue := waiting.get(key(kernel))) and not (once and (len(queue) > 1 or there[key(kernel)] > 1)):
                 pair(queue.pop(), at)
-    for _, old, new in sorted(_renamed(old_left, new_left), key=lambda found: (*(-part for part in found[0]), *found[1:])):
+    for _, old, new in sorted(_renamed(old_left, new_left, _apart(olds, news)), key=lambda found: (*(-part for part in found[0]), *found[1:])):
         if old in old_left and new in new_left:
             pair(old, new)
     pairs: list[Pair] = [(olds[partner[at]] if at in partner else None, kernel) for at, kernel in enumerate(news)]
@@ -62,7 +62,7 @@ def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[Pa
 def _keys(olds: Sequence[Kernel], news: Sequence[Kernel]) -> Iterator[tuple[Callable[[Kernel], Hashable], bool]]:
     """What two kernels are one by, the surest first, and whether only where one of each side has it. Those of two
     architectures are one kernel only where the reports have none in common."""
-    apart = {kernel.arch for kernel in olds}.isdisjoint(kernel.arch for kernel in news)
+    apart = _apart(olds, news)
 
     def of(kernel: Kernel) -> Hashable:
         return kernel.isa, None if apart else kernel.arch
@@ -75,14 +75,18 @@ def _keys(olds: Sequence[Kernel], news: Sequence[Kernel]) -> Iterator[tuple[Call
     yield lambda kernel: (_unqualified(kernel.name), of(kernel)), True
 
 
-def _renamed(olds: dict[int, Kernel], news: dict[int, Kernel]) -> Iterator[tuple[Score, int, int]]:
+def _apart(olds: Iterable[Kernel], news: Iterable[Kernel]) -> bool:
+    """The reports have no architecture in common."""
+    return {kernel.arch for kernel in olds}.isdisjoint(kernel.arch for kernel in news)
+
+
+def _renamed(olds: dict[int, Kernel], news: dict[int, Kernel], apart: bool) -> Iterator[tuple[Score, int, int]]:
     """(score, old, new) of the kernels that may be one: of one template, or with most in common."""
     old_tokens, new_tokens = ({at: _tokens(kernel) for at, kernel in side.items()} for side in (olds, news))
     having: dict[Hashable, list[int]] = defaultdict(list)
     for at, tokens in old_tokens.items():
         for token in (*_instance_keys(olds[at]), *tokens):
             having[token].append(at)
-    apart = {kernel.arch for kernel in olds.values()}.isdisjoint(kernel.arch for kernel in news.values())
     for new, tokens in new_tokens.items():
         places = [having[token] for token in (*_instance_keys(news[new]), *tokens) if token in having]
         for old in {at for place in places if len(place) <= COMMON for at in place}:

@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from ptxaudit.linematch import LineMap, carried
+from ptxaudit.linematch import Carried, LineMap
 from ptxaudit.report import Site
 from ptxaudit.status import Status
 
@@ -86,9 +86,9 @@ def _between(outer: tuple[str, int], anchors: dict[str, list[tuple[int, int]]], 
 class Pieces:
     """Groups of one kernel's sites, joined with leftovers that were merged into them or split off them."""
 
-    def __init__(self, old: Sequence[Site], new: Sequence[Site], names: tuple[Named, Named], aligned: dict[str, LineMap]) -> None:
+    def __init__(self, old: Sequence[Site], new: Sequence[Site], names: tuple[Named, Named], carried: dict[str, Carried]) -> None:
         self._sites = old, new
-        self._names, self._aligned = names, aligned
+        self._names, self._of_file = names, carried
 
     def joined(self, groups: Sequence[Indices], olds: Sequence[int], news: Sequence[int]) -> list[Indices]:
         """The groups, each with the leftovers nearest to it that make both of its sides move the same bytes; and
@@ -183,7 +183,7 @@ class Pieces:
         return at if source is None else self._carried(self._names[side](source.file), source.line, side)
 
     def _carried(self, file: str, line: int, side: int) -> int:
-        return line if side else carried(line, self._aligned.get(file, {}))
+        return line if side or file not in self._of_file else self._of_file[file](line)
 
 
 def moved(sites: Sequence[Site]) -> int | None:

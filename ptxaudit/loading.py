@@ -19,7 +19,7 @@ from ptxaudit.compile_commands import Flags
 from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content
-from ptxaudit.machine_code import Portion, portions
+from ptxaudit.machine_code import Code, Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.ptxas import assemble
@@ -63,7 +63,7 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
     """
     match content.kind:
         case "cuda":
-            yield _from_source(content, options)
+            yield loaded_of(compiled_of(content, options), content, options)
         case "ptx":
             yield _from_ptx(content, options)
         case "cubin":
@@ -96,7 +96,8 @@ class Cubins:
         self._next = portion
 
 
-def _from_source(content: Content, options: Options) -> Loaded:
+def compiled_of(content: Content, options: Options) -> Compiled:
+    """What the compiler makes of a source. Raises InputError where it does not compile."""
     if options.compiler == "nvcc":
         from ptxaudit.nvcc import compile_source
     else:
@@ -104,7 +105,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
     tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
     text = decode(content.data, content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
-    compiled = compile_source(
+    return _reassembled(compile_source(
         content.path if content.is_file else _with_line_break(text),
         arch=options.arch or DEFAULT_ARCH,
         include=(*flags.include, *options.include),
@@ -114,8 +115,12 @@ def _from_source(content: Content, options: Options) -> Loaded:
         options=() if tool is None or named_by(tool.version) else (REMARKS,),
         name=content.path,
         tool=tool,
-    )
-    compiled = _reassembled(compiled, options)
+    ), options)
+
+
+def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code | None = None) -> Loaded:
+    """The modules of a source that was compiled. code: its machine code, where it is disassembled already."""
+    text = decode(content.data, content.path)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
     isa = options.isa or ("sass" if options.ptxas else "ptx")
@@ -125,7 +130,7 @@ def _from_source(content: Content, options: Options) -> Loaded:
         if compiled.cubin is None:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
-        module, errors = machine_module(compiled.cubin, content.path)
+        module, errors = machine_module(compiled.cubin, content.path, code)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
     named = tuple(with_source_names(module, text) for module in modules)

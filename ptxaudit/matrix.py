@@ -18,7 +18,7 @@ from ptxaudit.diff import Diff, diff_reports
 from ptxaudit.errors import InputError
 from ptxaudit.measures import MEASURES, Figure, combined
 from ptxaudit.report import Kernel, Problem, Report, plain
-from ptxaudit.sides import Audited, Side, audit_side, nowhere
+from ptxaudit.sides import Audited, Side, audit_sides, nowhere
 from ptxaudit.tracks import tracks
 
 SCHEMA = "ptxaudit/matrix/1"
@@ -143,19 +143,14 @@ def _row_dict(row: Row) -> dict[str, Any]:
 
 def matrix(input: str, variants: Sequence[tuple[str, str | None, Side]], progress: Callable[[str], None]) -> Matrix:
     """Audits an input under each variant: (label, architecture, side), those of one architecture one after the other."""
-    columns, audited = [], []
-    for label, arch, side in variants:
-        column, one = column_of(label, arch, side, progress)
-        columns.append(column)
-        audited += [one] if one is not None else []
-    return Matrix(input, tuple(columns), tuple(nowhere(audited)))
+    audited = audit_sides([side for _, _, side in variants], progress)
+    columns = tuple(column_of(label, arch, one) for (label, arch, _), one in zip(variants, audited, strict=True))
+    return Matrix(input, columns, tuple(nowhere(one for one in audited if not isinstance(one, InputError))))
 
 
-def column_of(label: str, arch: str | None, side: Side, progress: Callable[[str], None]) -> tuple[Column, Audited | None]:
-    """One release: its column, and what was audited, None where it cannot be had."""
-    try:
-        one = audit_side(side, progress)
-    except InputError as error:
-        return Column(label, arch, None, (Problem.of(error),)), None
-    had = bool(one.report.kernels) or not one.report.problems
-    return Column(label, arch, one.report if had else None, one.report.problems), one
+def column_of(label: str, arch: str | None, audited: Audited | InputError) -> Column:
+    """The column of one release: without a report where there is no kernel of it."""
+    if isinstance(audited, InputError):
+        return Column(label, arch, None, (Problem.of(audited),))
+    had = bool(audited.report.kernels) or not audited.report.problems
+    return Column(label, arch, audited.report if had else None, audited.report.problems)

@@ -22,7 +22,9 @@ from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
 if TYPE_CHECKING:
+    from ptxaudit.inputs import Content
     from ptxaudit.kernels import Examined
+    from ptxaudit.loading import Loaded
     from ptxaudit.pairing import Side
 
 Keep = Callable[["Examined", str], None]
@@ -145,8 +147,23 @@ def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = sil
 def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
     """All of some inputs, audited now."""
     part = Part()
+    return _filled(part, examine(inputs, options, part, progress), options, keep)
+
+
+def audit_loaded(content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None) -> Part:
+    """One input that is loaded already."""
+    from ptxaudit.kernels import examine_kernels
+
+    part = Part()
+    part.add_input(content)
+    part.add_loaded(content, loaded)
+    return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
+
+
+def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
+    """The part with the kernels that are examined, in both instruction sets paired."""
     sides: list[Side] = []
-    for examined in examine(inputs, options, part, progress):
+    for examined in stream:
         part.kernels.append(examined.entry)
         if keep is not None:
             keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from ptxaudit.leftovers import Pieces, pair_behind_calls
-from ptxaudit.linematch import WINDOW, FileLines, Line, LineMap, align_lines, carried, statements
+from ptxaudit.linematch import WINDOW, Carried, FileLines, Line, LineMap, align_lines, statements
 from ptxaudit.report import Frame, Kernel, Site, Source
 from ptxaudit.sequences import align
 from ptxaudit.status import Status
@@ -56,6 +56,7 @@ class _Matching:
         self.names = _file_names(old, new)
         self.lines = _lines(old, self.names[0]), _lines(new, self.names[1])
         self.aligned = {name: align_lines(lines, self.lines[1].get(name, {})) for name, lines in self.lines[0].items()}
+        self.carried = {name: Carried(lines) for name, lines in self.aligned.items()}
         self.heads = {name: statements(self.lines[0].get(name, {}), self.lines[1].get(name, {}), self.aligned.get(name, {}))
                       for name in {*self.lines[0], *self.lines[1]}}
         self.blind = any(sites and not any(site.source for site in sites) for sites in self.sites)
@@ -74,9 +75,10 @@ class _Matching:
     def by_neighbourhood(self, pairs: NearPairs) -> None:
         """Those that a compiler may have attributed to another line of the same statement."""
         here, there = ({}, {})
-        for of, left, name, lines, sites in zip((here, there), self.left(), self.names, (self.aligned, None), self.sites, strict=True):
+        maps = (self.aligned, self.carried), (None, None)
+        for of, left, name, (lines, carried), sites in zip((here, there), self.left(), self.names, maps, self.sites, strict=True):
             for at in left:
-                if near := _near(sites[at], name, lines, self.heads):
+                if near := _near(sites[at], name, lines, carried, self.heads):
                     of.setdefault(near[0], []).append((near[1], at))
         for key in here:
             self.groups += (((i,), (j,)) for i, j in pairs(here[key], there.get(key, []), *self.sites))
@@ -108,7 +110,7 @@ class _Matching:
         self.groups += pair_behind_calls(*self.sites, *self.left(), self.names, self.aligned, signature)
 
     def in_pieces(self) -> None:
-        self.groups = Pieces(*self.sites, self.names, self.aligned).joined(self.groups, *self.left())
+        self.groups = Pieces(*self.sites, self.names, self.carried).joined(self.groups, *self.left())
 
     def ambiguous_positions(self) -> None:
         """Where an edited line has more accesses on one side, and what is left over conflicts and costs what none of its pairs
@@ -230,14 +232,15 @@ Near = tuple[Hashable, int]          # (access, width, file and inline stack; li
 NearPairs = Callable[[list[tuple[int, int]], list[tuple[int, int]], Sequence[Site], Sequence[Site]], Iterable[tuple[int, int]]]
 
 
-def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]) -> Near | None:
+def _near(site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, carried: dict[str, Carried] | None,
+          heads: dict[str, LineMap]) -> Near | None:
     """What sites of one statement share whichever of its lines the compiler names, and the line: the
     statement's first where the text tells it, else any line in a WINDOW."""
     if site.source is None:
         return None
     file = name(site.source.file)
     stack, _ = _key(site, name, aligned, {})                    # type: ignore[misc]
-    line = site.source.line if aligned is None else carried(site.source.line, aligned[file])
+    line = site.source.line if carried is None else carried[file](site.source.line)
     if site.source.text is not None:
         return (site.access, site.width, file, stack[1:], heads[file].get(line, line)), 0
     return (site.access, site.width, file, stack[1:]), line

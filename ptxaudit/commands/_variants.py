@@ -38,9 +38,9 @@ def variants(input: str, given: dict[str, Any]) -> list[Variant]:
     releases = _releases(toolchains, assemblers)
     if len(releases) * max(1, len(archs)) < 2:
         raise InputError("a diff has two sides, and there is one input", "name OLD and NEW, or one INPUT with --toolchain A --toolchain B")
-    shared, launches = _options(given)
-    if launches[0] is not launches[1]:
+    if given.get("old_launch") or given.get("new_launch"):
         raise InputError("--old-launch and --new-launch are of OLD and NEW, and there is one input", "give --launch")
+    shared, _ = _options(given)
     return [
         (_label(toolchain, assembler), arch if len(archs) > 1 else None, Side(input, replace(shared, arch=arch, toolchain=toolchain, ptxas=assembler)))
         for arch in archs or (None,) for toolchain, assembler in releases

@@ -41,7 +41,7 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     from ptxaudit.releases import available, between
     from ptxaudit.render.bisection import bisection_text
     from ptxaudit.render.problems import problem_text
-    from ptxaudit.sides import Side, nowhere
+    from ptxaudit.sides import Side, audit_sides, nowhere
 
     if given.pop("toolchain", None) or given.pop("ptxas", None):
         raise InputError("bisect chooses the releases itself", "leave out --toolchain and --ptxas")
@@ -57,9 +57,9 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     with progress() as step:
         def audit(release: str) -> Any:
             side = Side(input, replace(options, **{"toolchain" if kind == "cuda" else "ptxas": release}))
-            column, one = column_of(release, None, side, step)
-            audited.extend([one] if one is not None else [])
-            return column
+            (one,) = audit_sides([side], step)
+            audited.extend([] if isinstance(one, InputError) else [one])
+            return column_of(release, None, one)
 
         found = bisect(input, chosen, audit, names, every)
     if form == "json":

@@ -90,10 +90,14 @@ def _diff(ctx: click.Context, sides: list[Any], counterparts: bool, form: str, o
     from ptxaudit.commands._write import emit
     from ptxaudit.diff import diff_reports
     from ptxaudit.render.diffs import written
-    from ptxaudit.sides import audit_side, nowhere
+    from ptxaudit.sides import audit_sides, nowhere
 
     with progress() as step:
-        audited = [audit_side(side, step) for side in sides]
+        audited = []
+        for one in audit_sides(sides, step):
+            if isinstance(one, InputError):
+                raise one
+            audited.append(one)
         problems = [problem for one in audited for problem in one.report.problems] + nowhere(audited)
         reports = [one.report for one in audited]
         if any(report.problems and not report.kernels for report in reports):       # nothing of a side: all else would look new, or gone

@@ -104,7 +104,7 @@ def _step(step: Step) -> str:
     first = summary_lines(step.diff)[0]
     counts = first.partition(": ")[2] or first
     changed = [grown(name, *both) for name, both in step.diff.totals.items() if both[0] != both[1]]
-    return "; ".join([counts, *changed])
+    return "; ".join(filter(None, (counts, ", ".join(changed))))
 
 
 def _problem(column: Column) -> str:

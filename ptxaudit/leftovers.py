@@ -4,8 +4,8 @@
     old  k.cu:12, 13 (of two statements)  STS ×2   new  k.cu:13  STS.64                        two stores were merged
 
 Both are linear but for sorting. Outer lines, those of the kernel's own text, are aligned by their anchors: a longest
-increasing subsequence of the lines that have a counterpart. Sites pair between the same two anchors only, and only
-where they cost the same, so that no change is hidden by it. Pieces are grouped where they move the same bytes.
+increasing subsequence of the lines that have a counterpart. Sites pair between the same two anchors only. Pieces are
+grouped where they move the same bytes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,47 @@ def pair_behind_calls(
     old: Sequence[Site], new: Sequence[Site], olds: Sequence[int], news: Sequence[int], names: tuple[Named, Named],
     aligned: dict[str, LineMap], signature: Callable[[Site], Hashable],
 ) -> Iterator[Indices]:
-    """Sites whose outermost lines lie between the same lines of the kernel's text, and that cost the same, in order."""
+    """Sites whose outermost lines lie between the same lines of the kernel's text, and that cost the same, in order; then,
+    where as many of one access are left on both sides, those behind more calls or fewer than before."""
     outers = [[_outer(site, name) for site in sites if site.source] for sites, name in zip((old, new), names, strict=True)]
     anchors = _anchors({*outers[0]}, {*outers[1]}, aligned)
+    gaps = [{at: _between(_outer(sites[at], name), anchors, side) for at in places if sites[at].source}
+            for side, (sites, places, name) in enumerate(((old, olds, names[0]), (new, news, names[1])))]
+    paired: tuple[set[int], set[int]] = (set(), set())
+    for i, j in _equal(old, new, *gaps, signature):
+        paired[0].add(i)
+        paired[1].add(j)
+        yield (i,), (j,)
+    rest = [{at: gap for at, gap in gaps[side].items() if at not in paired[side]} for side in (0, 1)]
+    yield from (((i,), (j,)) for i, j in _as_many(old, new, *rest))
+
+
+Gaps = dict[int, tuple[str, int]]        # site -> the anchors that it lies between
+
+
+def _equal(old: Sequence[Site], new: Sequence[Site], olds: Gaps, news: Gaps, signature: Callable[[Site], Hashable]) -> Iterator[tuple[int, int]]:
+    """Those of one gap, access and cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
-    for i in reversed(olds):
-        if old[i].source:
-            waiting[_between(_outer(old[i], names[0]), anchors, 0), old[i].access, signature(old[i])].append(i)
-    for j in news:
-        if new[j].source and (queue := waiting.get((_between(_outer(new[j], names[1]), anchors, 1), new[j].access, signature(new[j])))):
-            yield (queue.pop(),), (j,)
+    for i, gap in reversed(olds.items()):
+        waiting[gap, old[i].access, signature(old[i])].append(i)
+    for j, gap in news.items():
+        if queue := waiting.get((gap, new[j].access, signature(new[j]))):
+            yield queue.pop(), j
+
+
+def _as_many(old: Sequence[Site], new: Sequence[Site], olds: Gaps, news: Gaps) -> Iterator[tuple[int, int]]:
+    """Those of one gap and access that run as often, where there are as many on both sides and all of them are inlined otherwise."""
+    alike: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, (gaps, sites) in enumerate(((olds, old), (news, new))):
+        for at, gap in gaps.items():
+            alike[gap, sites[at].access, sites[at].width, sites[at].active_requests][side].append(at)
+    for here, there in alike.values():
+        if len(here) == len(there) and _depths(old, here).isdisjoint(_depths(new, there)):
+            yield from zip(here, there, strict=True)
+
+
+def _depths(sites: Sequence[Site], places: Sequence[int]) -> set[int]:
+    return {len(source.inlined) for at in places if (source := sites[at].source) is not None}
 
 
 def _outer(site: Site, name: Named) -> tuple[str, int]:

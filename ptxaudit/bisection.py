@@ -25,7 +25,7 @@ from ptxaudit.verdict import surely_conflicts
 
 SCHEMA = "ptxaudit/bisect/1"
 WORSE_SITES = "worse-sites"              # how many sites cost more than at the good release, whether a launch is told or not
-COMPARED = (WORSE_SITES, "wavefronts", "excess", "ways", "open", "registers", "stack", "spills", "barriers", "shared", "shared-width", "global-width", "instructions")
+COMPARED = (WORSE_SITES, "wavefronts", "excess", "ways", "open", "registers", "stack", "spills", "barriers", "occupancy", "shared", "shared-width", "global-width", "instructions")
 
 Audit = Callable[[str], Column]
 

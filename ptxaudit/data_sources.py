@@ -14,23 +14,28 @@ from collections.abc import Callable, Iterable
 
 from ptxaudit.graph import Graph, sources_of
 from ptxaudit.ir import Function, Op, Reg
+from ptxaudit.work import INSTRUCTION, SLICED, Account
 
 OF_DATA = ("global", "generic")          # spaces of loads whose data can be told
+LOOKING = "looking for the data that an address comes from"
 
 Masks = tuple[int, int]                  # pointers that a definition comes from; pointers to the data that it comes from
 
 
 class DataSources:
-    """names: of all parameters, in their order; pointers: of those that an operation reads as an address and that are not told."""
+    """names: of all parameters, in their order; pointers: of those that an operation reads as an address and that are not told.
+    Raises Exhausted where the account does not pay for it."""
 
-    def __init__(self, function: Function, flow: Graph, names: Iterable[str], pointers: Callable[[Op], Iterable[str]]) -> None:
-        self._function, self._flow, self._pointers = function, flow, pointers
+    def __init__(self, function: Function, flow: Graph, names: Iterable[str], pointers: Callable[[Op], Iterable[str]],
+                 account: Account) -> None:
+        self._function, self._flow, self._pointers, self._account = function, flow, pointers, account
         self._bits = {name: 1 << at for at, name in enumerate(names)}
         self._masks: dict[int, Masks] = {}
 
     def of(self, register: str, index: int) -> tuple[str, ...]:
         """The pointers to the data that a register's value at an instruction comes from, in the order of the parameters."""
         mask = 0
+        self._account.spend(INSTRUCTION, LOOKING)
         for at in sorted(self._flow.reaching(register, index)):
             if at not in self._masks:
                 self._settle(at)
@@ -59,14 +64,16 @@ class DataSources:
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[at])
                 if low[at] == number[at]:
-                    component = waiting[waiting.index(at):] if waiting[-1] != at else [at]
-                    del waiting[-len(component):]
+                    component = [waiting.pop()]
+                    while component[-1] != at:
+                        component.append(waiting.pop())
                     self._close(component, before)
 
     def _open(self, at: int, number: dict[int, int], low: dict[int, int], waiting: list[int], before: dict[int, list[int]]) -> list[int]:
         number[at] = low[at] = len(number)
         waiting.append(at)
         registers = dict.fromkeys(source.name for op in self._function.instructions[at].ops for source in sources_of(op))
+        self._account.spend(SLICED, LOOKING)
         before[at] = list(dict.fromkeys(one for name in registers for one in sorted(self._flow.reaching(name, at))))
         return before[at]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ptxaudit.diff import Diff, KernelDiff
 
 _OF_SITE = ("id", "opcode", "status", "requests", "wavefronts", "ideal", "excess", "ways", "bounds",
-            "per_request", "line_class_max", "lines", "reason")
+            "per_request", "line_class_max", "lines", "reason", "reason_kind")
 
 
 def diff_dict(diff: Diff) -> dict[str, Any]:

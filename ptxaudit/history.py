@@ -20,7 +20,7 @@ from ptxaudit.report import Kernel, Report, plain
 from ptxaudit.tracks import Track, tracks
 
 SCHEMA = "ptxaudit/history/1"
-FOLLOWED = ("wavefronts", "excess", "ways", "open", "registers", "stack", "spills", "barriers", "shared", "shared-width", "global-width", "instructions")
+FOLLOWED = ("wavefronts", "excess", "ways", "open", "registers", "stack", "spills", "barriers", "occupancy", "shared", "shared-width", "global-width", "instructions")
 CREEPS = 2                   # steps for the worse, at least, and none for the better
 
 

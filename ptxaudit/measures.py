@@ -64,6 +64,7 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
     Measure("stack", "bytes of stack", lambda kernel: kernel.stack, summed=False),
     Measure("spills", "bytes of spills", lambda kernel: kernel.spills and kernel.spills.bytes),
     Measure("barriers", "barriers", lambda kernel: kernel.barriers, summed=False),
+    Measure("occupancy", "% occupancy", lambda kernel: kernel.occupancy and kernel.occupancy.percent, less_is_worse=True, summed=False),
     Measure("shared-width", "bytes an access to shared memory", partial(_width, "shared"), less_is_worse=True, summed=False),
     Measure("global-width", "bytes an access to global memory", partial(_width, "global"), less_is_worse=True, summed=False),
     *(Measure(name, f"{name} instructions", partial(_of_class, name)) for name in CLASSES),

@@ -100,7 +100,7 @@ def test_a_gate_from_commit_to_commit(repository):
     repository.commit("Rows of 32 floats", header=HEADER.replace("33", "32"))
     denied = gate(status=1)
     assert "denied by baseline: src/transpose.cu:3: ld.shared.f32: worse than the baseline: excess 0 (32 wavefronts) → excess 992  (transpose)" in denied
-    assert denied.endswith("gate: 1 denial; all of 2 sites could be judged\n")
+    assert denied.endswith("gate: 1 denial; all of 2 sites could be judged (1 passed, 1 denied)\n")
 
     repository.commit("Rows of 33 floats again", header=HEADER)
     assert gate() == "gate: nothing denied; all of 2 sites could be judged\n"
@@ -123,7 +123,7 @@ def test_what_data_decides_is_not_called_judged(repository):
     gather = KERNEL.replace("tile[x][y]", "tile[int(in[x]) & 31][y]")
     repository.commit("A gather", kernel=gather)
     ptxaudit("baseline", "update", "baseline.json")
-    assert gate().endswith("gate: nothing denied; 1 of 2 sites could not be judged; --strict denies them\n")
+    assert gate().endswith("gate: nothing denied; 1 of 2 sites could not be judged (1 passed); --strict denies them\n")
     assert "1 of 2 sites could not be judged" in ptxaudit("audit", "--fail-on", "excess=1").stderr
 
 

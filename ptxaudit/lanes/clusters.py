@@ -11,6 +11,7 @@ import numpy as np
 
 from ..banks.access import UNSCORED
 from ..ir import Function, Special
+from ..reasons import Kind
 from . import affine
 from .effects import View
 from .value import Lost, Value, array_zeros, constant, signed
@@ -18,7 +19,7 @@ from .value import Lost, Value, array_zeros, constant, signed
 RANK_BIT = 24
 WORD_BITS = 32
 ALONE = (1, 1, 1)
-REMOTE = Lost(UNSCORED["remote"])
+REMOTE = Lost(Kind.REMOTE, given=(UNSCORED["remote"],))
 
 
 def clustered(function: Function, launch) -> bool:
@@ -31,19 +32,17 @@ def shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
     """A generic address: its place in shared memory, None where it is elsewhere, or why that is not known."""
     in_lanes = lambda c: np.broadcast_to(c, active.shape)[active]
     if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
-        return Lost("whether a generic address is one of shared memory is not known: "
-                    + (address.why.reason if address.why else "?"), data=address.why is not None and address.why.data)
+        return Lost(Kind.GENERIC, cause=address.why)
     for u, c in address.terms:
         if u.kind == "window" and u.key == "shared" or "shared_window" in u.name:
             whole = 1 << WORD_BITS if u.name.endswith("_hi") else 1      # machine code reads the upper word of the window's base
             if not (in_lanes(c) == whole).all():
-                return Lost("a generic address that is one of shared memory in some lanes only")
+                return Lost(Kind.GENERIC_IN_SOME_LANES)
             rest = tuple(t for t in address.terms if t[0] is not u)
             return Value(address.base, rest, address.valid, address.poison, address.why)
     if not address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in address.terms):
         return None
-    data = any(u.data for u, _ in address.terms)
-    return Lost("whether a generic address is one of shared memory is not known", data=data)
+    return Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address))
 
 
 def may_be_remote(address: Value, active: np.ndarray, view: View) -> bool:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Address, Const, Op, Reg, Unknown
+from ..reasons import Kind
+from ..work import INSTRUCTION, Account
 from .value import DTYPES, Lost, Value, words_at
 
 if TYPE_CHECKING:
@@ -60,27 +62,26 @@ class Given:
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
-            return Value(out, poison=np.ones((1, 1), bool), why=Lost(
-                "loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", index, True)) if changed else None
+            return Value(out, poison=np.ones((1, 1), bool), why=Lost(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        return Value(out, poison=poison, why=None if poison is None else Lost("loaded from outside of the buffers that are told", index, True))
+        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.LOADED_OUTSIDE, index))
 
 
-def given(graph: Graph, env: Environment, pointed, variables) -> Given:
-    """What the launch tells of memory, with what the kernel may change of it.
+def given(graph: Graph, env: Environment, pointed, variables, account: Account) -> Given:
+    """What the launch tells of memory, with what the kernel may change of it. Raises Exhausted where the account does not pay for it.
 
     pointed: (address, bytes) of each buffer that a pointer points to; variables: name -> the same, of variables of the module.
     """
     instructions = graph.function.instructions
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
     places = {name: address for name, (address, _) in variables.items()}
-    written = _written(graph, env, buffers, places)
+    written = _written(graph, env, buffers, places, account)
     promised = frozenset(i.index for i in instructions if any(mark in i.opcode for mark in READ_ONLY))
     return Given(buffers, tuple(at not in written for at in range(len(buffers))), promised, places)
 
 
-def _written(graph: Graph, env: Environment, buffers, variables) -> set[int]:
+def _written(graph: Graph, env: Environment, buffers, variables, account: Account) -> set[int]:
     """Positions of the buffers that something in the kernel may write."""
     everything = set(range(len(buffers)))
     out: set[int] = set()
@@ -94,14 +95,14 @@ def _written(graph: Graph, env: Environment, buffers, variables) -> set[int]:
             return everything
         for op in instruction.ops:
             if op.name in ("store", "atom") and op.space in SPACES:
-                reached = _reached(graph, env, instruction.index, op, buffers, variables)
+                reached = _reached(graph, env, instruction.index, op, buffers, variables, account)
                 if reached is None:
                     return everything
                 out |= reached
     return out
 
 
-def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variables) -> set[int] | None:
+def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variables, account: Account) -> set[int] | None:
     """The buffers whose pointers an address is made of; None where it is made of a pointer that is not told."""
     named = lambda a: {at for at, (begin, _) in enumerate(buffers) if begin == variables.get(a.name)}
     if op.src and isinstance(op.src[0], Address):
@@ -117,6 +118,7 @@ def _reached(graph: Graph, env: Environment, index: int, op: Op, buffers, variab
         if (definition, position) in asked:
             continue
         asked.add((definition, position))
+        account.spend(INSTRUCTION, "looking at what writes the told buffers")
         source = instructions[definition].ops[position]
         if source.name == "load":
             found = _pointer(env, source, buffers)

@@ -96,6 +96,13 @@ def either(on_integers, on_floats):
     return resolve
 
 
+def first_of(*rows):
+    """The first of several rows that the opcode has a form of."""
+    def resolve(o: Opcode):
+        return next((found for row in rows if (found := row(o)) is not None), None)
+    return resolve
+
+
 def carried(subtract: bool, reads_carry: bool):
     """add.cc, addc, sub.cc, subc: "Extended-Precision Integer Arithmetic Instructions"."""
     def resolve(o: Opcode) -> Lower | None:
@@ -269,8 +276,7 @@ def permute(o: Opcode) -> Plain | None:
 def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
-    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`), whose last
-    bits are the chip's own."""
+    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
     def resolve(o: Opcode) -> Plain | None:
         rounding = o.plain & set(ROUNDINGS)
         if o.plain - rounding - modifiers or len(rounding) > 1 or len(o.types) != 1 or o.types[0].kind != "f":
@@ -279,6 +285,16 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
             return None
         bits = o.types[0].bits
         return Plain(name, bits, (bits,) * sources, (min(rounding, default="rn"), "ftz" in o.plain), True)
+    return resolve
+
+
+def approximation(sources: int, *kinds: str):
+    """Approximations of f32: `approx`, of a division also `full`; rows of `lanes.approximate`."""
+    def resolve(o: Opcode) -> Plain | None:
+        kind = o.plain & set(kinds)
+        if len(kind) != 1 or o.plain - kind - {"ftz"} or o.types != (TYPES["f32"],):
+            return None
+        return Plain(f"{o.base}.{min(kind)}", 32, (32,) * sources, ("rn", "ftz" in o.plain), True)
     return resolve
 
 
@@ -296,7 +312,7 @@ ROWS: dict[str, Row] = {
     "mul24": Row(multiply_24, INTEGER),
     "mad24": Row(multiply_24, INTEGER),
     "sad": Row(sum_of_differences, INTEGER),
-    "div": Row(either(integer("div", 2, True), floating("fdiv", 2, demand=True)), INTEGER),
+    "div": Row(either(integer("div", 2, True), first_of(floating("fdiv", 2, demand=True), approximation(2, "approx", "full"))), INTEGER),
     "rem": Row(integer("rem", 2, True), INTEGER),
     "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
     "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
@@ -322,6 +338,9 @@ ROWS: dict[str, Row] = {
     "shf": Row(funnel_shift, LOGIC),
     "prmt": Row(permute, "Data Movement and Conversion Instructions"),
     "fma": Row(floating("fma", 3), FLOAT),
-    "rcp": Row(floating("frcp", 1, demand=True), FLOAT),
-    "sqrt": Row(floating("fsqrt", 1, demand=True), FLOAT),
+    "rcp": Row(first_of(floating("frcp", 1, demand=True), approximation(1, "approx")), FLOAT),
+    "sqrt": Row(first_of(floating("fsqrt", 1, demand=True), approximation(1, "approx")), FLOAT),
+    "rsqrt": Row(approximation(1, "approx"), FLOAT),
+    "ex2": Row(approximation(1, "approx"), FLOAT),
+    "lg2": Row(approximation(1, "approx"), FLOAT),
 }

@@ -25,7 +25,7 @@ LONGEST_NAME = 70            # characters of one of them,
 LONGEST_NAMES = 240          # of all of them together,
 LONGEST_HEAD = 160           # and of one that stands alone
 MOST_CLASSES = 6             # of instructions, in one line
-RESOURCES = ("stack", "spills", "barriers")      # told where they changed
+RESOURCES = ("stack", "spills", "barriers", "occupancy")      # told where they changed
 
 Row = tuple[Change, ...]         # copies of one line that became the same
 
@@ -126,8 +126,9 @@ def _other_totals(diff: Diff) -> Iterator[str]:
     for name in ("registers", *RESOURCES):
         old, new = diff.total(name)
         if old is not None and new is not None and old != new:
-            most = "" if MEASURES[name].summed else "at most "
-            yield f"{most}{figure_text(old)}{ARROW}{figure_text(new)} {MEASURES[name].words}"
+            measure = MEASURES[name]
+            most = "" if measure.summed else "at least " if measure.less_is_worse else "at most "
+            yield f"{most}{figure_text(old)}{ARROW}{figure_text(new)} {measure.words}"
 
 
 def _named(word: str, entries: Iterable[KernelDiff]) -> list[str]:
@@ -201,7 +202,7 @@ def _resources(old: Resources | None, new: Resources | None) -> str:
 
 
 def _further(entry: KernelDiff) -> str:
-    """Stack, spills and barriers, where they changed."""
+    """Stack, spills, barriers and occupancy, where they changed."""
     return ", ".join(f"{figure_text(old)}{ARROW}{figure_text(new)} {MEASURES[name].words}" for name, (old, new) in _changed(entry, RESOURCES))
 
 

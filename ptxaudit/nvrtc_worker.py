@@ -71,6 +71,7 @@ class Nvrtc:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        _load_builtins(path)
         self._library = ctypes.CDLL(path)
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
 
@@ -124,6 +125,14 @@ def _end_with_parent() -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
+
+
+def _load_builtins(library: str) -> None:
+    """Loads what NVRTC opens by its name alone: 13.0 has no search path in it, and finds what is loaded already."""
+    folder = os.path.dirname(library)
+    for name in os.listdir(folder):
+        if name.startswith("libnvrtc-builtins.so."):
+            ctypes.CDLL(os.path.join(folder, name))
 
 
 def main() -> None:

@@ -176,6 +176,8 @@ class Kind(Enum):
     ADDRESS = Row("an address that is not known")
     LOW_BITS = Row("an address of which only the low bits are known")
     MULTIPLIES = Row(_multiplies)
+    SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
+    MANY_PLACES = Row("its requests have more than {most} different places")
     GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
     GENERIC_IN_SOME_LANES = Row("a generic address that is one of shared memory in some lanes only")
     REMOTE = Row("{said}")
@@ -185,6 +187,7 @@ class Kind(Enum):
     # a run of a launch
     TAKES_PART = Row("whether a lane takes part is not known: {cause}")
     ENDS = Row("whether lanes end at {at} is not known: {cause}")
+    MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")

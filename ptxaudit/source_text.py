@@ -65,7 +65,8 @@ class SourceLines:
     """
 
     def __init__(self, texts: dict[str, str] | None = None, roots: Roots = Roots()) -> None:
-        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
+        self._texts = dict(texts or {})
+        self._files = {file: text.splitlines() for file, text in self._texts.items()}
         self.roots = roots
 
     def __call__(self, file: str, line: int) -> str | None:
@@ -77,6 +78,16 @@ class SourceLines:
     def _read(self, file: str) -> list[str]:
         real = self.roots.allowed(file)
         return _lines_of(real, _state(real)) if real is not None else []
+
+    def text(self, file: str) -> str | None:
+        """All of a file, as it is; None where it may not be read, or not as UTF-8."""
+        if file in self._texts:
+            return self._texts[file]
+        data = self.roots.read(file)
+        try:
+            return data.decode("utf-8") if data is not None else None
+        except ValueError:
+            return None
 
 
 def _state(file: str) -> tuple[int, int] | None:

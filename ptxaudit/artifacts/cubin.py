@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import field
 
 from elftools.common.exceptions import ELFError
@@ -40,6 +41,9 @@ RELOCATIONS = ((".rela", struct.Struct("<QQq")), (".rel", struct.Struct("<QQ")))
 OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
+CODE_PREFIX = ".text."
+_CALL_RELOCATIONS = (75,)                  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
+_DATA = (".nv.global", ".nv.constant")     # sections of variables in global and constant memory
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
 _TYPE_RELOCATABLE = "ET_REL"
 
@@ -97,6 +101,7 @@ class Cubin:
     producer: str = ""
     sections: frozenset[str] = frozenset()        # names of all its sections
     faults: tuple[InputError, ...] = ()           # in which it contradicts itself; functions concerned are left out
+    addressed: frozenset[str] = frozenset()       # functions whose addresses are in data
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -174,7 +179,21 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     if (made_for := _made_for(by_name, file)) not in (None, sm):
         raise InputError(f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "build or copy it again", file)
     return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name),
-                 errors, data)
+                 errors, _addressed(by_name, symbols, file), data)
+
+
+def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
+    """The functions whose addresses code takes, otherwise than to call them."""
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for function in functions for r in function.relocations
+                     if r.type not in _CALL_RELOCATIONS and r.symbol.section.startswith(CODE_PREFIX)
+                     and r.symbol.section != CODE_PREFIX + function.name)
+
+
+def _addressed(by_name: dict, symbols: list[Symbol], file: str) -> frozenset[str]:
+    """The functions whose addresses the initial content of variables has."""
+    data = [name for name in by_name if name.startswith(_DATA)]
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for name in data for r in _relocations(by_name, name, symbols, file)
+                     if r.symbol.section.startswith(CODE_PREFIX))
 
 
 def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:

@@ -23,9 +23,9 @@ _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params
 # Settings that name kernels or parameters of the whole project, and the options that they become.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
 
-# Options of two sides, which a setting gives both.
-_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers"}
-_COMPILERS = tuple(_OF_BOTH)
+# Options of several sides, which a setting gives all.
+_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
+_COMPILERS = ("toolchain", "ptxas")
 
 
 def configurable(command: Callable) -> Callable:
@@ -50,7 +50,7 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
     settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
     told = {name for name in given if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)}
     left = {name: value for name, value in settings.items() if name in given and name not in told}
-    if told & set(_LAUNCH):
+    if told & {*_LAUNCH, "old_launch", "new_launch"}:
         left.pop("launch_files", None)
     if found and left.get("compiler") == "nvcc":
         raise InputError("settings that are found by themselves do not choose nvcc, which runs the gcc of this machine",

@@ -37,6 +37,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit, tell
+    from ptxaudit.lost_launches import lost_launches
     from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
     from ptxaudit.render.problems import problem_text
@@ -44,10 +45,13 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 
     keep_inputs(file, [*inputs, *given["launch_files"], given["compile_commands"]])
     before = read_baseline(file) if Path(file).exists() else None
+    options = options_of(given)
     with progress() as step:
-        report = run(inputs, options_of(given), step)
+        report = run(inputs, options, step)
     for problem in report.problems:
         tell(problem_text(problem))
+    for sentence in lost_launches(options, report.kernels):
+        tell(f"warning: {sentence}")
     if report.problems:
         tell(f"{file} was left as it is")
         ctx.exit(2)

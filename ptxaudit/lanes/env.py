@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ir import Address, Const, Function, Operand, Special
+from ..ir import CODE, Address, Const, Function, Operand, Special
 from ..reasons import Kind
 from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
@@ -36,7 +36,7 @@ class Facts:
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
-    any other (`operations.on_machine`).
+    any other (`operations.on_machine`). keep: the requests of every site are asked for, too, with their places (`kept`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -45,6 +45,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    keep: bool = False
     meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
 
 
@@ -117,7 +118,7 @@ class Environment:
         if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
             return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
-        kind = "shared" if a.space.startswith("shared") else "variable"
+        kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
         limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
         symbol = Uniform(a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name))
         value = unknown(symbol)

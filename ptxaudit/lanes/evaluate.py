@@ -81,6 +81,9 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = simulated[i]
         elif i in simulated:
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
+            if facts.keep:
+                of_run = simulated[i].kept
+                results[i] = replace(results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run)
         else:
             results[i] = inferred.sites[i]
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences())
@@ -89,12 +92,16 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
     """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted)."""
     accesses, listed, counted = {}, {}, {}
-    hidden = graph.hidden
+    hidden = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    told: set[tuple] = set()                        # of these, those that are listed
     for i in graph.sites():
         site = function.instructions[i].site
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
-        if graph.block_of[i] in hidden:
+        if (code := _code(function, i)) in hidden:
+            if code in told:
+                continue
+            told.add(code)
             listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
             continue
         if graph.block_of[i] not in graph.reachable:
@@ -149,9 +156,14 @@ def _twins(function: Function, accesses) -> dict[int, int]:
     first: dict[tuple, int] = {}
     out = {}
     for i in sorted(accesses):
-        instruction = function.instructions[i]
-        out[i] = first.setdefault((instruction.place, instruction.opcode, instruction.text), i)
+        out[i] = first.setdefault(_code(function, i), i)
     return out
+
+
+def _code(function: Function, index: int) -> tuple[int, str, str]:
+    """What the copies of one instruction have in common."""
+    instruction = function.instructions[index]
+    return instruction.place, instruction.opcode, instruction.text
 
 
 def _added(function: Function, index: int) -> int | None:

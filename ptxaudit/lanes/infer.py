@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import END, Graph, opaque_load
+from ..graph import END, Graph, is_unresolved, opaque_load
 from ..ir import Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
@@ -28,6 +28,7 @@ from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
+from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
@@ -98,11 +99,13 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         shaped = frozenset() if batches[0].shape_known else _shaped(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
+    conclusions = Conclusions(machine, account, question.paths.function)
+    return Inference(_concluded(question, observed, shaped, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
-    """The answers, by what the caller calls the accesses."""
+def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions,
+               keep: bool) -> dict[int, SiteResult]:
+    """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
     for index in question.accesses:
         if question.twins[index] != index:
@@ -114,7 +117,10 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
             out[name] = unfinished(name, observed.left[index])
         else:
             try:
-                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+                access, seen = question.accesses[index], observed.seen.get(index, [])
+                out[name] = conclusions.conclude(name, access, seen, index in shaped)
+                if keep:
+                    out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         if question.origin is not None and out[name].reason is not None:
@@ -173,6 +179,18 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         if left:
             break
     return Observed(seen, left, failure)
+
+
+def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
+    """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
+    keeper = Keeper(access)
+    for o in (s.observation for s in seen if s.group == seen[0].group):
+        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
+        if isinstance(address, Lost):
+            return Kept(access, missing=address if origin is None else address.moved(origin))
+        if address is not None:
+            keeper.add(address, o.mask, None, certain=o.exact)
+    return keeper.kept()
 
 
 def _shaped(question: Question) -> frozenset[int]:
@@ -500,6 +518,8 @@ class Interpreter:
         control, successors = last.control, self.paths.successors(block)
         if block in self.graph.calls:
             self._call(block, control, state)
+        elif is_unresolved(control):
+            self._call_unresolved(block, control, state)
         elif len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
             self._go(block, successors[0], state)
         elif control.kind == "switch":
@@ -523,6 +543,15 @@ class Interpreter:
         """The block of an instruction; END behind the last."""
         return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
+    def _call_unresolved(self, block: int, control: Control, state: State) -> None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        last = self.graph.ends[block] - 1
+        lanes, doubt = guard_mask(self._view(state), control.guard)
+        if self.paths.relevant(block) and (doubt is not None or lanes is None or lanes.any()):
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALL_NOT_FOLLOWED, last),))
+            self.branches.put(block, "varying")
+        self._go(block, self._block_at(last + 1), state)
+
     def _call(self, block: int, control, state: State) -> None:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
         start = self.graph.calls[block]
@@ -541,6 +570,8 @@ class Interpreter:
         forget_local(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
+        if start in self.graph.ending:
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.MAY_END, self.graph.ending[start]),))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .dispatch import of_machine_code, with_choices
 from .graph import is_unresolved
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
@@ -29,6 +30,10 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
     """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the account does
     not pay for it."""
     account = account or Account()
+    if kernel.isa == "ptx":
+        module, kernel = with_choices(module, kernel)
+    else:
+        kernel = of_machine_code(kernel)
     calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
     if not calls:
         return kernel

@@ -112,6 +112,7 @@ class Simulation:
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
         self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
+        self.called_apart: set = set()              # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
@@ -530,7 +531,7 @@ class Simulation:
             case "exit":
                 return self._leave_kernel(instruction, c, cohort, relevant)
             case "call":
-                return self._call(instruction, c, cohort, relevant)
+                return self._call(instruction, c, cohort)
             case "ret":
                 return self._return(instruction, c, cohort, relevant)
             case "open":
@@ -576,10 +577,13 @@ class Simulation:
         if value.terms or value.valid is not None or unknown_here or not c.targets:
             return self._step_over(instruction, cohort, value)
         chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
+        if (chosen[cohort.mask] >= len(c.targets)).any():
+            return self._step_over(instruction, cohort, opaque(32, Lost(Kind.BRANCH_TARGET, instruction.index)))
         parts = []
         for k in np.unique(chosen[cohort.mask]):
-            if 0 <= k < len(c.targets):
-                parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+            parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+        if c.choices and not self.explicit:
+            self.called_apart.add(("at", self.graph.meeting.get(self.graph.block_of[instruction.index], END)))
         return self._part(instruction, cohort, parts)
 
     def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
@@ -723,6 +727,8 @@ class Simulation:
             ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
             self._ordered(ready, named)
+            if key[1] in self.called_apart:
+                self.loose[ready.rows[(ready.mask != cohort.mask[complete & of_kind]).any(axis=1)]] = True
             if self.loose[ready.rows].any() and not ready.parted:
                 ready.parted = Lost(Kind.YIELD)
             if len(late.rows):
@@ -795,16 +801,25 @@ class Simulation:
         if not some.any():
             return None
         self._undecided_exits.add(instruction.index)
+        self._enter_hidden({self.graph.block_of[instruction.index]})
         calling = cohort.some(some).at(instruction.index + 1)
         self._lose(calling)
         self.loose[calling.rows] = True
         calling.doubt, calling.parted = first_of(calling.doubt, why), first_of(calling.parted, why)
         return calling
 
-    def _call(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+    def _enter_hidden(self, blocks: set[int]) -> None:
+        """What is called in some of these blocks may run, wherever it is."""
+        index = next((k for k in self.graph.unresolved if self.graph.block_of[k] in blocks), None)
+        if index is not None:
+            for k, record in self.records.items():
+                if self.graph.block_of[k] in self.graph.hidden:
+                    record.doubt = first_of(record.doubt, Lost(Kind.HIDDEN, index))
+
+    def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
         following = instruction.index + 1
         if not c.targets:
-            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) and relevant else cohort.at(following)
+            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
         if len(cohort.calls) >= MAX_CALLS:
             return self._give_up(cohort, instruction.index, Lost(Kind.CALL_DEPTH, instruction.index))
         lanes, doubt = self._lanes_of(c.guard, cohort)
@@ -873,6 +888,7 @@ class Simulation:
             for k in sites:
                 record = self.records[k]
                 record.doubt = first_of(record.doubt, Lost(Kind.RUNS, instruction.index, cause=why))
+            self._enter_hidden(self.graph.region(self.graph.block_of[instruction.index]))
             view = self._view(cohort)
             for reg in written:
                 if reg is None:
@@ -880,7 +896,7 @@ class Simulation:
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
             apart = not (doubt.poison is None and squeeze(doubt).uniform)
-            yields = self.graph.yields(self.graph.block_of[instruction.index])
+            yields = self.graph.yields(self.graph.block_of[instruction.index]) or bool(instruction.control.choices)
             if apart and yields:
                 self.loose[cohort.rows] = True
             if apart and (yields or self.explicit):
@@ -897,6 +913,7 @@ class Simulation:
         self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
+        self._enter_hidden(set(self.graph.cfg) if cohort.calls else ahead)
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt = first_of(record.doubt, reason)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from .. import banks
+from .. import banks, frames
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
@@ -50,7 +50,7 @@ from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 64
+MAX_CALLS = 1024
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 
@@ -218,7 +218,7 @@ class Simulation:
             end = self.graph.ends[block]
             self._pay()
             if not self.explicit and pc == self.graph.starts[block]:
-                met = self._meet(cohort, ("at", block), pc)
+                met = self._meet(cohort, ("at", block, len(cohort.calls)), pc)
                 if met is None:
                     return
                 cohort = met
@@ -259,6 +259,10 @@ class Simulation:
         watched = instruction.site is not None and instruction.index in self.records
         self._work += OPERATION * len(self.part.ops[instruction.index])
         for op in self.part.ops[instruction.index]:
+            if op.attrs in (frames.SAVE, frames.RESTORE):
+                if lap is not None:
+                    raise NotAffine
+                op = frames.saved_at(op, len(cohort.calls))
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
@@ -583,7 +587,7 @@ class Simulation:
         for k in np.unique(chosen[cohort.mask]):
             parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
         if c.choices and not self.explicit:
-            self.called_apart.add(("at", self.graph.meeting.get(self.graph.block_of[instruction.index], END)))
+            self.called_apart.add(("at", self.graph.meeting.get(self.graph.block_of[instruction.index], END), len(cohort.calls)))
         return self._part(instruction, cohort, parts)
 
     def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
@@ -608,7 +612,7 @@ class Simulation:
             self._expect_at(meeting, cohort, torn)
 
     def _expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        name = ("at", meeting)
+        name = ("at", meeting, len(cohort.calls))
         words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]
         mask = cohort.mask[torn]

@@ -16,13 +16,13 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
-from ..limits import NAME
+from ..limits import NAME, UNPACKED
 from ..records import record
 from .consistency import Entry, faults, is_known
 from .elf import WITHOUT_BYTES, content, opened
@@ -42,6 +42,7 @@ OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 CODE_PREFIX = ".text."
+_INITIALISED = ".nv.global.init"
 _CALL_RELOCATIONS = (75,)                  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
 _DATA = (".nv.global", ".nv.constant")     # sections of variables in global and constant memory
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
@@ -102,6 +103,8 @@ class Cubin:
     sections: frozenset[str] = frozenset()        # names of all its sections
     faults: tuple[InputError, ...] = ()           # in which it contradicts itself; functions concerned are left out
     addressed: frozenset[str] = frozenset()       # functions whose addresses are in data
+    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict, repr=False)
+    # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -179,7 +182,21 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     if (made_for := _made_for(by_name, file)) not in (None, sm):
         raise InputError(f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "build or copy it again", file)
     return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name),
-                 errors, _addressed(by_name, symbols, file), data)
+                 errors, _addressed(by_name, symbols, file), _initial(by_name, symbols, file), data)
+
+
+def _initial(by_name: dict, symbols: list[Symbol], file: str) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
+    """The content that the file gives to variables in global memory."""
+    out, taken = {}, 0
+    for name in (name for name in by_name if name.startswith(_INITIALISED)):
+        whole, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
+        for s in symbols:
+            if s.section == name and s.size:
+                own = tuple(replace(r, offset=r.offset - s.offset) for r in relocations if s.offset <= r.offset < s.offset + s.size)
+                out[s.name] = whole[s.offset:s.offset + s.size], own
+                taken += len(out[s.name][0])
+                UNPACKED.check(taken, "its variables share the same bytes", file)
+    return out
 
 
 def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:

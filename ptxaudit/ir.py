@@ -221,6 +221,7 @@ class Site:
     again: bool = False    # as the site of the instruction before it, up to a shift that changes no count (fragments of wmma)
     unscored: str = ""     # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""      # of a matrix product: where its first factor comes from
+    rows_apart: int | None = None      # of an access of a wmma fragment: bytes from a row to the next, where known
 
 
 # --- the program ----------------------------------------------------------------------------

@@ -30,8 +30,9 @@ class Options:
     of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
     part of it: what is of none of these inputs is then no error.
     cache: take what is kept of files that have not changed, and keep what is found.
-    jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they
-    are counted in steps, so that the answers are the same on every machine); None = no limit.
+    keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
+    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds
+    of a reference machine (`work`: they are counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None
@@ -51,6 +52,9 @@ class Options:
     of_project: frozenset[str] = frozenset()
     cache: bool = False
     jobs: int = 1
+    keep: bool = False
+    fixes: bool = False
+    edits: bool = False
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:

@@ -176,6 +176,8 @@ class Kind(Enum):
     ADDRESS = Row("an address that is not known")
     LOW_BITS = Row("an address of which only the low bits are known")
     MULTIPLIES = Row(_multiplies)
+    SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
+    MANY_PLACES = Row("its requests have more than {most} different places")
     GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
     GENERIC_IN_SOME_LANES = Row("a generic address that is one of shared memory in some lanes only")
     REMOTE = Row("{said}")

@@ -64,13 +64,23 @@ class SourceLines:
     """
 
     def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
+        self._texts = dict(texts or {})
+        self._files = {file: text.splitlines() for file, text in self._texts.items()}
 
     def __call__(self, file: str, line: int) -> str | None:
         if file not in self._files:
             self._files[file] = _lines_of(file, _state(file))
         lines = self._files[file]
         return lines[line - 1].strip() if 0 < line <= len(lines) else None
+
+    def text(self, file: str) -> str | None:
+        """All of a file, as it is; None where it cannot be read as UTF-8."""
+        if file in self._texts:
+            return self._texts[file]
+        try:
+            return Path(file).read_bytes().decode("utf-8")
+        except (OSError, ValueError):
+            return None
 
 
 def _state(file: str) -> tuple[int, int] | None:

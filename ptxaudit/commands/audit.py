@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,10 +14,15 @@ from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxaudit.baseline import Baseline
     from ptxaudit.gate import Limit, Verdict
     from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
+
+
+_WITH_EDITS = frozenset(("sarif",))          # formats that have changes of the source to apply
 
 
 @click.command("audit")
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.option("--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]")
 @click.option("--cache/--no-cache", "cache", default=True, envvar="PTXAUDIT_CACHE",
               help="Take what was found in PTX and compiled files that have not changed since. [cache]")
 @click.pass_context
@@ -58,7 +65,7 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
-    options = options_of(given)
+    options = replace(options_of(given), edits=form in _WITH_EDITS)
     if listing:
         return _list(ctx, inputs, options, form, output)
     if axes:
@@ -73,9 +80,10 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     checked = _checked(report, known, ignore, whole=not options.kernels)
     write(checked, form, output)
     from ptxaudit.gate import judge
+    from ptxaudit.lost_launches import lost_launches
 
     verdict = judge(report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore)
-    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
+    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline, lost=lost_launches(options, report.kernels))
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
 
@@ -125,12 +133,14 @@ def write(checked: Checked, form: str, output: str | None) -> None:
     emit(written(form, checked), output)
 
 
-def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None) -> None:
-    """The compiler's warnings, problems, denials, what may be denied with --strict, what is stale: to stderr."""
+def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()) -> None:
+    """The compiler's warnings, problems, launches that lost their kernel, denials, what may be denied with --strict, what is
+    stale: to stderr."""
     from ptxaudit.render import problems as text
 
     lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
     lines += [text.problem_text(problem) for problem in checked.report.problems]
+    lines += [f"warning: {sentence}" for sentence in lost]
     lines += text.denial_lines(verdict.denials, checked)
     lines += text.denial_lines(verdict.warnings, checked, "warning: may be denied")
     lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]

@@ -36,7 +36,8 @@ class Facts:
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
-    any other (`operations.on_machine`). code: made-up addresses of functions (`code_addresses`).
+    any other (`operations.on_machine`). keep: the requests of every site are asked for, too, with their places (`kept`).
+    code: made-up addresses of functions (`code_addresses`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    keep: bool = False
     meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
     code: Mapping[str, int] = field(default_factory=dict, repr=False)
 

@@ -92,6 +92,9 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = simulated[i]
         elif i in simulated:
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
+            if facts.keep:
+                of_run = simulated[i].kept
+                results[i] = replace(results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run)
         else:
             results[i] = inferred.sites[i]
     return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences() + code.sentences())

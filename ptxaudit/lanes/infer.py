@@ -28,6 +28,7 @@ from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
+from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
@@ -98,11 +99,13 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         shaped = frozenset() if batches[0].shape_known else _shaped(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
+    conclusions = Conclusions(machine, account, question.paths.function)
+    return Inference(_concluded(question, observed, shaped, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
-    """The answers, by what the caller calls the accesses."""
+def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions,
+               keep: bool) -> dict[int, SiteResult]:
+    """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
     for index in question.accesses:
         if question.twins[index] != index:
@@ -114,7 +117,10 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
             out[name] = unfinished(name, observed.left[index])
         else:
             try:
-                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+                access, seen = question.accesses[index], observed.seen.get(index, [])
+                out[name] = conclusions.conclude(name, access, seen, index in shaped)
+                if keep:
+                    out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         if question.origin is not None and out[name].reason is not None:
@@ -173,6 +179,18 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         if left:
             break
     return Observed(seen, left, failure)
+
+
+def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
+    """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
+    keeper = Keeper(access)
+    for o in (s.observation for s in seen if s.group == seen[0].group):
+        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
+        if isinstance(address, Lost):
+            return Kept(access, missing=address if origin is None else address.moved(origin))
+        if address is not None:
+            keeper.add(address, o.mask, None, certain=o.exact)
+    return keeper.kept()
 
 
 def _shaped(question: Question) -> frozenset[int]:

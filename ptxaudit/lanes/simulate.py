@@ -40,6 +40,7 @@ from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
+from .kept import Keeper
 from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
@@ -200,8 +201,9 @@ class Simulation:
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
-        full = whole and not (self.alive & ~cohort.mask).any()
-        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, full)
+        alive = self.alive if whole else self.alive[cohort.rows]
+        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, whole and not (alive & ~cohort.mask).any(),
+                    alive=alive)
 
     # --- running ---
 
@@ -450,6 +452,7 @@ class Simulation:
             if isinstance(address, Lost):
                 record.doubt = first_of(record.doubt, address)
                 return
+        place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
@@ -466,8 +469,10 @@ class Simulation:
         if lap is not None and (line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))):
             raise NotAffine
         self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
+        if record.kept is not None:
+            self._note(record.kept, (place, active, weights, from_where, filled))
 
-    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Keeper | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)
@@ -667,7 +672,8 @@ class Simulation:
         if len(different) == 1 or c.kind != "part":
             named = np.bitwise_or.reduce(np.where(cohort.mask, words, 0).astype(np.uint32), axis=1)[:, None]
             expected = unpack(named) & alive | cohort.mask
-            if not (alive & ~expected).any():
+            of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)[:, None]
+            if not (alive & ~unpack(of_all)).any():
                 self._tighten(cohort)
             return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
         for word in different:

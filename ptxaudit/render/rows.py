@@ -16,7 +16,7 @@ from typing import Literal
 
 from ptxaudit.records import record
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
-from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
+from ptxaudit.report import Condition, Fix, Kernel, Report, Site, Source, Span
 from ptxaudit.status import Status
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
@@ -194,6 +194,7 @@ def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note
         yield Note("note", first.reason)
     if first.line_class_max is not None:
         yield Note("note", NO_COUNTER)
+    yield from (Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None))
     yield from _cases(first.conditions)
     yield from _breakdown(group)
 
@@ -232,6 +233,12 @@ def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:
     if len(known) == len(figures) and len(set(known)) > 1:
         wavefronts, ideal = zip(*known, strict=True)
         yield Note("note", f"{word}: wavefronts {sequence(list(wavefronts))}; ideal {sequence(list(ideal))}")
+
+
+def fix_line(fix: Fix) -> str:
+    """"fix: pad the row to 33 floats, 0 excess left, +128 bytes, proved for this launch"."""
+    left = "" if fix.excess is None else f", {number(fix.excess)} excess left"
+    return f"fix: {fix.summary}{left}, {'+' if fix.bytes >= 0 else '−'}{plural(abs(fix.bytes), 'byte')}, proved for {fix.proved_for}"
 
 
 def _excess(site: Site) -> int:

@@ -118,18 +118,26 @@ def _opened(item: Any) -> Content | InputError:
         return error
 
 
-def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in these inputs, and should be."""
-    parts = tuple(parts)
-    names = [name for part in parts for names in part.names_of.values() for name in names]
-    known = {"*"}.union(*(names for part in parts for names in part.parameters_of.values()))
-    asked = {name: () if name in options.of_project else getattr(options, name) for name in ("kernels", "launches", "assume")}
-    unknown = [name for name in asked["assume"] if name not in known]
-    return [
-        *without_kernel([Launch(kernel=name) for name in asked["kernels"]], names),
-        *without_kernel(asked["launches"], names),
-        *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
-    ]
+def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputError]:
+    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is told for, and should be.
+
+    asked: options, and what became of the inputs under them; several where the sides of a comparison share some.
+    """
+    errors = []
+    for kind in ("kernels", "launches", "assume"):
+        told: dict[Any, list[Part]] = {}
+        for options, parts in asked:
+            for one in () if kind in options.of_project else getattr(options, kind):
+                told.setdefault(one if kind != "launches" else id(one), []).extend(parts)
+        if kind == "assume":
+            errors += [InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position")
+                       for name, parts in told.items() if name != "*" and not any(name in names for part in parts for names in part.parameters_of.values())]
+            continue
+        launches = {id(one): one for options, _ in asked for one in options.launches}
+        for key, parts in told.items():
+            names = [name for part in parts for names in part.names_of.values() for name in names]
+            errors += without_kernel([launches[key] if kind == "launches" else Launch(kernel=key)], names)
+    return errors
 
 
 def name_of(item: Any) -> str | None:

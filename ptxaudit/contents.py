@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptxaudit import ir
-from ptxaudit.artifacts.registers import registers
+from ptxaudit.artifacts.usage import NOTHING_KNOWN, usage
 from ptxaudit.collect import Part, Progress, name_of, silent
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content, read
@@ -96,10 +96,10 @@ def _cubin(content: Content, image: Image, data: bytes, options: Options) -> Ite
 
     cubin = read_cubin(data, image.name, oldest=0)
     image = replace(image, lines=SOURCE_SECTION in cubin.sections, producer=cubin.producer or cubin.version and f"CUDA {cubin.version}")
-    counts = registers(data)
+    taken = usage(data)
     for function in cubin.functions:
         if function.entry and chosen(options, function.name):
-            yield Listed(content.path, signature(cubin, function), image, len(function.code), counts.get(function.name))
+            yield Listed(content.path, signature(cubin, function), image, len(function.code), taken.get(function.name, NOTHING_KNOWN).registers)
 
 
 def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:

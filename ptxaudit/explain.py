@@ -83,7 +83,7 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
         named = [one for one in sites if names(wanted, one)]
         everything += sites
         found += with_copies(with_repairs(examined, with_formulas(examined, named)))
-    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, [part])])
+    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched([(options, [part])])])
     if not found and not problems:
         raise no_site(wanted, everything, part)
     return found, problems

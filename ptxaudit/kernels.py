@@ -13,6 +13,7 @@ from dataclasses import field, replace
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.collect import Part, Progress, silent
 from ptxaudit.faults import fault
 from ptxaudit.inputs import Content
@@ -60,6 +61,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
         for module, kernel in _chosen(loaded.modules, options):
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
+                facts = code_facts(module, kernel, loaded.usage)
                 prepared = _prepared(module, kernel, machine, options)
                 function, flow = prepared.function, prepared.flow
                 if prepared.spent is not None:             # its sites are told as unknown; not those of what it calls
@@ -75,7 +77,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
-                            registers=loaded.registers.get(kernel.name), local=prepared.local,
+                            facts=facts, local=prepared.local,
                         )
                         known = loaded.known if function.isa == "sass" else None
                         yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)

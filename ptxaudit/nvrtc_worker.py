@@ -25,6 +25,7 @@ class Nvrtc:
     """The functions of one libnvrtc that are needed."""
 
     def __init__(self, path: str) -> None:
+        _load_builtins(path)
         self._library = ctypes.CDLL(path)
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
 
@@ -70,6 +71,14 @@ class Nvrtc:
         name = ctypes.c_char_p()
         self.call("nvrtcGetLoweredName", program, expression.encode(), ctypes.byref(name))
         return (name.value or b"").decode()
+
+
+def _load_builtins(library: str) -> None:
+    """Loads what NVRTC opens by its name alone: 13.0 has no search path in it, and finds what is loaded already."""
+    folder = os.path.dirname(library)
+    for name in os.listdir(folder):
+        if name.startswith("libnvrtc-builtins.so."):
+            ctypes.CDLL(os.path.join(folder, name))
 
 
 def main() -> None:

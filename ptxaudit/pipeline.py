@@ -8,7 +8,7 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,12 @@ from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
 if TYPE_CHECKING:
+    from ptxaudit.inputs import Content
     from ptxaudit.kernels import Examined
+    from ptxaudit.loading import Loaded
     from ptxaudit.pairing import Side
 
+Keep = Callable[["Examined", str], None]
 PARTS_A_JOB = 4              # shares of the work that a process takes one after the other
 
 
@@ -43,17 +46,28 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
 
 def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:
     """`audit` with its options as a record."""
+    parts = audit_parts(inputs, options, progress)
+    failed = any(part.failed for part in parts)
+    return report_of(parts, () if failed else [Problem.of(error) for error in unmatched([(options, parts)])])
+
+
+def audit_parts(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> list[Part]:
+    """What became of the inputs, in one or several parts. Raises InputError for options that cannot be used.
+
+    keep: called with each kernel that is examined in this process, and the kind of its input.
+    """
     check_machine(options)                       # one error, not one a kernel
     ready(options)
-    parts = list(_parts(inputs, options, progress))
-    problems = [problem for part in parts for problem in part.problems]
-    if not any(part.failed for part in parts):
-        problems += [Problem.of(error) for error in unmatched(options, parts)]
+    return list(_parts(inputs, options, progress, keep))
+
+
+def report_of(parts: Sequence[Part], problems: Iterable[Problem] = ()) -> Report:
+    """All that was found, and these problems besides."""
     return with_suppressions(Report(
         tool=Tool("ptxaudit", __version__),
         inputs=tuple(entry for part in parts for entry in part.inputs),
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
-        problems=tuple(problems),
+        problems=(*(problem for part in parts for problem in part.problems), *problems),
     ))
 
 
@@ -94,10 +108,10 @@ def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progr
 
 # --- several processes ----------------------------------------------------------------------
 
-def _parts(inputs: Sequence[Any], options: Options, progress: Progress) -> Iterator[Part]:
+def _parts(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None) -> Iterator[Part]:
     """The inputs in one part; with --jobs their files in several, audited at a time, in order."""
     if options.jobs == 1:
-        yield audit_part(inputs, options, progress)
+        yield audit_part(inputs, options, progress, keep)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -120,13 +134,14 @@ def end_when_interrupted() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Part:
+def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
     """All of some inputs; what is known of files that have not changed is taken from the cache."""
+    audited = partial(_audited, options=options, progress=progress, **({} if keep is None else {"keep": keep}))
     if options.cache:
         from ptxaudit.result_cache import with_kept
 
-        return with_kept(inputs, options, partial(_audited, options=options, progress=progress))
-    return _audited(inputs, options, progress)
+        return with_kept(inputs, options, audited)
+    return audited(inputs)
 
 
 def _with_fixes(examined: Examined, options: Options) -> Kernel:
@@ -138,12 +153,29 @@ def _with_fixes(examined: Examined, options: Options) -> Kernel:
     return with_fixes(examined, options)
 
 
-def _audited(inputs: Sequence[Any], options: Options, progress: Progress) -> Part:
+def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
     """All of some inputs, audited now."""
     part = Part()
+    return _filled(part, examine(inputs, options, part, progress), options, keep)
+
+
+def audit_loaded(content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None) -> Part:
+    """One input that is loaded already."""
+    from ptxaudit.kernels import examine_kernels
+
+    part = Part()
+    part.add_input(content)
+    part.add_loaded(content, loaded)
+    return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
+
+
+def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
+    """The part with the kernels that are examined, in both instruction sets paired."""
     sides: list[Side] = []
-    for examined in examine(inputs, options, part, progress):
+    for examined in stream:
         part.kernels.append(_with_fixes(examined, options) if options.fixes else examined.entry)
+        if keep is not None:
+            keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))
         if options.isa == "both":
             sides.append(examined.side)
     if sides:

@@ -191,6 +191,7 @@ class Kind(Enum):
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")
+    CALLED_APART = Row("lanes call different functions at {at} and may come back apart")
     CALL_DEPTH = Row("calls nest too deep")
     EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; a larger --budget gives it more")
     MANY_WARPS = Row("the launch has more than {limit} kinds of warps")
@@ -209,6 +210,7 @@ class Kind(Enum):
 
     # a site
     HIDDEN = Row("a call that is not followed may lead there: {at}")
+    PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")                                # by the table of accesses, or by the machine's

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
+from ptxaudit.mix import mix
 from ptxaudit.records import record
 from ptxaudit.status import Status
 
@@ -283,6 +284,35 @@ class Totals:
 
 
 @record
+class Spills:
+    """Bytes of registers that the instructions of a kernel store to memory because there are too few, and load again,
+    as `ptxas -v` counts them; bytes: both together."""
+
+    stores: int
+    loads: int
+    bytes: int
+
+
+@record
+class Occupancy:
+    """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows no more
+    blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers"."""
+
+    percent: float
+    blocks_per_sm: int
+    limiter: str
+
+
+@record
+class Code:
+    """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
+    sequence, without operands."""
+
+    opcodes: dict[str, int]
+    order: str
+
+
+@record
 class LaunchRecord:
     """The launch a kernel was audited under, as given; None in params = not told."""
 
@@ -325,6 +355,11 @@ class Kernel:
     registers: int | None = None         # a thread's, in machine code; None where there is none
     instructions: int | None = None      # without padding
     local: tuple[Local, ...] = ()
+    stack: int | None = None             # bytes a thread, with what the kernel calls; of machine code, as registers
+    barriers: int | None = None          # of a block
+    spills: Spills | None = None
+    occupancy: Occupancy | None = None   # where the block and the registers are known
+    code: Code | None = None             # None in a report of an earlier version
 
     @property
     def is_ptx_file(self) -> bool:
@@ -335,6 +370,11 @@ class Kernel:
     @cached_property
     def totals(self) -> Totals:
         return totals(self.sites)
+
+    @cached_property
+    def mix(self) -> dict[str, int] | None:
+        """Instructions by class; None where the report does not have them."""
+        return None if self.code is None else mix(self.code.opcodes)
 
 
 @record

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ptxaudit.errors import InputError
 from ptxaudit.report import (
     SCHEMA,
+    Code,
     Condition,
     Fix,
     Frame,
@@ -16,6 +17,7 @@ from ptxaudit.report import (
     Kernel,
     LaunchRecord,
     Local,
+    Occupancy,
     Pairing,
     Problem,
     Replacement,
@@ -23,6 +25,7 @@ from ptxaudit.report import (
     Site,
     Source,
     Span,
+    Spills,
     Suppression,
     Tool,
     Trip,
@@ -31,6 +34,7 @@ from ptxaudit.report import (
 from ptxaudit.status import Status
 from ptxaudit.typecheck import check_types
 
+Record = TypeVar("Record")
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
 
 
@@ -103,8 +107,17 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         sites=tuple(_site(site) for site in entry["sites"]),
         registers=entry.get("registers"),
         instructions=entry.get("instructions"),
+        stack=entry.get("stack"),
+        barriers=entry.get("barriers"),
+        spills=_record(Spills, entry.get("spills")),
+        occupancy=_record(Occupancy, entry.get("occupancy")),
+        code=_record(Code, entry.get("code")),
         local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
     )
+
+
+def _record(cls: type[Record], entry: dict[str, Any] | None) -> Record | None:
+    return None if entry is None else cls(**entry)
 
 
 def _site(entry: dict[str, Any]) -> Site:

@@ -165,7 +165,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
     found = [results.get(file) for file in files]
     missing = [file for file, (_, kept) in zip(files, found) if kept is None]
     began = fingerprint.moment()
-    fresh = audit(missing)
+    fresh = audit(missing) if missing else Part()        # nothing is imported for nothing
     pieces = split(fresh, missing)
     apart = all(_name(file) in pieces for file in missing)
     for file, (key, kept) in zip(files, found):

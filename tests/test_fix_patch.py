@@ -24,23 +24,23 @@ BODY = """
 PLAIN = f'extern "C" __global__ void k(const float* in, float* out) {{\n    __shared__ float tile[32][32];{BODY}}}\n'
 
 REFUSED = {
-    "a flat pointer": (f"""
-extern "C" __global__ void k(const float* in, float* out) {{
+    "a flat pointer": ("""
+extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float tile[32][32];
     float* flat = &tile[0][0];
     flat[threadIdx.y * 32 + threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
     __syncthreads();
     out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
-}}
+}
 """, "accesses other places than those of the repair"),
-    "a macro that names it": (f"""
+    "a macro that names it": ("""
 #define TILE(y, x) tile[y][x]
-extern "C" __global__ void k(const float* in, float* out) {{
+extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float tile[32][32];
     TILE(threadIdx.y, threadIdx.x) = in[threadIdx.y * 32 + threadIdx.x];
     __syncthreads();
     out[threadIdx.y * 32 + threadIdx.x] = TILE(threadIdx.x, threadIdx.y);
-}}
+}
 """, "tile is used in the macro TILE"),
     "a macro that declares it": (f"""
 #define DECLARE(name) __shared__ float name[32][32]
@@ -131,15 +131,15 @@ def test_a_header_changes_for_all_that_include_it(here) -> None:
 
 def test_another_kernel_that_would_cost_more_is_named(here) -> None:
     """Two instances of one declaration: longer rows repair the one and cost the other."""
-    source = f"""
-template <int kAcross> __device__ void walk(const float* in, float* out) {{
+    source = """
+template <int kAcross> __device__ void walk(const float* in, float* out) {
     __shared__ float tile[32][33 - kAcross];
     tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
     __syncthreads();
     out[threadIdx.y * 32 + threadIdx.x] = kAcross ? tile[threadIdx.x][threadIdx.y] : tile[threadIdx.x][threadIdx.y];
-}}
-extern "C" __global__ void one(const float* in, float* out) {{ walk<1>(in, out); }}
-extern "C" __global__ void other(const float* in, float* out) {{ walk<0>(in, out); }}
+}
+extern "C" __global__ void one(const float* in, float* out) { walk<1>(in, out); }
+extern "C" __global__ void other(const float* in, float* out) { walk<0>(in, out); }
 """
     found, made = repaired(source, LAUNCH)
     assert [one.examined.entry.name for one in found] == ["one"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -34,6 +34,7 @@ OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 CODE_PREFIX = ".text."
+_INITIALISED = ".nv.global.init"
 _CALL_RELOCATIONS = (75,)                  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
 _DATA = (".nv.global", ".nv.constant")     # sections of variables in global and constant memory
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
@@ -94,6 +95,8 @@ class Cubin:
     producer: str = ""
     sections: frozenset[str] = frozenset()        # names of all its sections
     addressed: frozenset[str] = frozenset()       # functions whose addresses are in data
+    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict, repr=False)
+    # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -160,7 +163,19 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
             relocations=relocations, constants=constants,
             shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
     version, producer = _producer(elf, by_name, data)
-    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), _addressed(by_name, symbols), data)
+    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), _addressed(by_name, symbols), _initial(by_name, symbols), data)
+
+
+def _initial(by_name: dict, symbols: list[Symbol]) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
+    """The content that the file gives to variables in global memory."""
+    out = {}
+    for name in (name for name in by_name if name.startswith(_INITIALISED)):
+        content, relocations = by_name[name].data(), _relocations(by_name, name, symbols)
+        for s in symbols:
+            if s.section == name and s.size:
+                own = tuple(replace(r, offset=r.offset - s.offset) for r in relocations if s.offset <= r.offset < s.offset + s.size)
+                out[s.name] = content[s.offset:s.offset + s.size], own
+    return out
 
 
 def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:

@@ -17,8 +17,8 @@ _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params
 # Settings that name kernels or parameters of the whole project, and the options that they become.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
 
-# Options of two sides, which a setting gives both.
-_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers"}
+# Options of several sides, which a setting gives all.
+_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
 
 
 def configurable(command: Callable) -> Callable:
@@ -41,7 +41,7 @@ def _filled(ctx: click.Context, settings: dict[str, Any], given: dict[str, Any])
     settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
     told = {name for name in given if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)}
     left = {name: value for name, value in settings.items() if name in given and name not in told}
-    if told & set(_LAUNCH):
+    if told & {*_LAUNCH, "old_launch", "new_launch"}:
         left.pop("launch_files", None)
     whole = "inputs" in given and "inputs" not in told       # the settings' own inputs: all kernels should be there
     filled = given | left | {"of_project": frozenset() if whole else frozenset(_OF_PROJECT[name] for name in left if name in _OF_PROJECT)}

@@ -14,6 +14,8 @@ from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxaudit.baseline import Baseline
     from ptxaudit.gate import Limit, Verdict
     from ptxaudit.render.checked import Checked
@@ -78,9 +80,10 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     checked = _checked(report, known, ignore, whole=not options.kernels)
     write(checked, form, output)
     from ptxaudit.gate import judge
+    from ptxaudit.lost_launches import lost_launches
 
     verdict = judge(report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore)
-    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
+    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline, lost=lost_launches(options, report.kernels))
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
 
@@ -130,12 +133,14 @@ def write(checked: Checked, form: str, output: str | None) -> None:
     emit(written(form, checked), output)
 
 
-def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None) -> None:
-    """The compiler's warnings, problems, denials, what may be denied with --strict, what is stale: to stderr."""
+def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()) -> None:
+    """The compiler's warnings, problems, launches that lost their kernel, denials, what may be denied with --strict, what is
+    stale: to stderr."""
     from ptxaudit.render import problems as text
 
     lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
     lines += [text.problem_text(problem) for problem in checked.report.problems]
+    lines += [f"warning: {sentence}" for sentence in lost]
     lines += text.denial_lines(verdict.denials, checked)
     lines += text.denial_lines(verdict.warnings, checked, "warning: may be denied")
     lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]

@@ -36,15 +36,19 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.commands._progress import progress
     from ptxaudit.commands._write import emit
+    from ptxaudit.lost_launches import lost_launches
     from ptxaudit.pipeline import run
     from ptxaudit.render.problems import problem_text
     from ptxaudit.render.words import plural
 
     before = read_baseline(file) if Path(file).exists() else None
+    options = options_of(given)
     with progress() as step:
-        report = run(inputs, options_of(given), step)
+        report = run(inputs, options, step)
     for problem in report.problems:
         click.echo(problem_text(problem), err=True)
+    for sentence in lost_launches(options, report.kernels):
+        click.echo(f"warning: {sentence}", err=True)
     if report.problems:
         click.echo(f"{file} was left as it is", err=True)
         ctx.exit(2)

@@ -22,7 +22,6 @@ from ptxaudit.fix.reach import Reach, reach
 from ptxaudit.ir import Function, Variable
 from ptxaudit.kernels import Examined
 from ptxaudit.lanes.kept import Move, Requests
-from ptxaudit.lanes.result import SiteResult
 from ptxaudit.reasons import sentence
 from ptxaudit.report import Site
 from ptxaudit.status import Status

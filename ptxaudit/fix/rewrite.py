@@ -18,7 +18,7 @@ import numpy as np
 
 from ptxaudit.fix.accesses import Changed
 from ptxaudit.fix.arrays import Array
-from ptxaudit.fix.cpp import Access, Declaration
+from ptxaudit.fix.cpp import Declaration
 from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.layouts import Chain, Layout, Order, Pad, Same, Skew, Xor
 from ptxaudit.fix.search import Found

@@ -29,7 +29,7 @@ def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = Non
     part = Part()
     kernels = list(examine(inputs, replace(options, keep=True), part, progress))
     if not part.failed:
-        part.problems += [Problem.of(error) for error in unmatched(options, [part])]
+        part.problems += [Problem.of(error) for error in unmatched([(options, [part])])]
     wanted = _sites(site, kernels, part) if site is not None else None
     progress("looking for layouts")
     found = repairs_of(kernels, limit)

@@ -617,12 +617,14 @@ class Interpreter:
 
     def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
         value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
-        if value.known and control.targets:
-            chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
             self.branches.put(block, "apart")
             for k in np.unique(chosen[state.mask]):
-                if 0 <= k < len(control.targets):
-                    self._go(block, self.graph.block_of[control.targets[int(k)]], state.of(state.mask & (chosen == k)))
+                part = state.of(state.mask & (chosen == k))
+                if control.choices and not self.function.explicit_reconvergence and (part.mask != state.mask).any():
+                    part.exact, part.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALLED_APART, self.graph.ends[block] - 1),))
+                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
             return
         if self.unrolling:
             raise Undecided

@@ -123,7 +123,7 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
                 raise Unsafe(why) from None
             left = frozenset(graph.cfg) if simulation is None or next(batches, None) is not None else simulation.unfinished()
             for i in accesses:
-                if graph.block_of[i] in left:
+                if graph.block_of[i] in left or graph.block_of[i] in graph.hidden and any(graph.block_of[k] in left for k in graph.unresolved):
                     records[i].doubt = first_of(records[i].doubt, why)
             return records, False
 

@@ -41,8 +41,11 @@ def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
         data = None
         if d.initial is not None and kind.kind in "subf":
             data = initial_bytes(d.initial, kind.kind, kind.bits, [e for e in _extents(d, len(items))], size)
-        names = tuple(_names(d.initial, element)) if data is None and d.initial is not None else ()
-        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data, functions=names))
+        names, around = (), None
+        if data is None and d.initial is not None and kind.kind in "sub":
+            names = tuple(_names(d.initial, element))
+            around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
+        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data, functions=names, around=around))
     return out
 
 
@@ -60,11 +63,19 @@ def _names(initial: s.Operand, element: int, offset: int = 0) -> Iterator[tuple[
             yield from _names(item, element, offset + at * element)
 
 
+def _without_names(initial: s.Operand) -> s.Operand:
+    """An initialiser with zeros for addresses."""
+    if isinstance(initial, s.Vector):
+        return s.Vector(tuple(_without_names(item) for item in initial.items))
+    return s.Int(0) if isinstance(initial, s.Name | s.Apply | s.Mask) else initial
+
+
 def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
     """A variable with only the functions among its symbols. functions: name -> the function that it stands for."""
     if not variable.functions:
-        return variable
-    return replace(variable, functions=tuple((at, functions[name]) for at, name in variable.functions if name in functions))
+        return replace(variable, around=None) if variable.around is not None else variable
+    found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
+    return replace(variable, functions=found, around=variable.around if len(found) == len(variable.functions) else None)
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:

@@ -31,7 +31,7 @@ def sarif(checked: Checked) -> str:
     """The whole log, of one run."""
     results = checked.results
     left_out = len(results) - MOST_RESULTS
-    notifications = [_notification(problem, checked.root) for problem in checked.report.problems]
+    notifications = [notification(problem, checked.root) for problem in checked.report.problems]
     if left_out > 0:
         notifications.append({"level": "warning", "message": {"text": f"{left_out:,} results were left out: a run holds {MOST_RESULTS:,}"}})
     run: dict[str, Any] = {
@@ -67,7 +67,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 def _result(result: Result, root: str | None) -> dict[str, Any]:
     kernel, site = result.finding.kernel, result.finding.site
-    location: dict[str, Any] = {"physicalLocation": _physical(result.file, result.place.line, result.place.column, result.place.text)}
+    location: dict[str, Any] = {"physicalLocation": physical(result.file, result.place.line, result.place.column, result.place.text)}
     if kernel:
         location["logicalLocations"] = [{"fullyQualifiedName": kernel.demangled, "decoratedName": kernel.name, "kind": "function"}]
     written: dict[str, Any] = {
@@ -80,7 +80,7 @@ def _result(result: Result, root: str | None) -> dict[str, Any]:
     }
     if related := list(_related(result)):
         written["relatedLocations"] = [
-            {"id": at, "message": {"text": message}, "physicalLocation": _physical(below(place.file, root), place.line, None, place.text)}
+            {"id": at, "message": {"text": message}, "physicalLocation": physical(below(place.file, root), place.line, None, place.text)}
             for at, (place, message) in enumerate(related)
         ]
     if site:
@@ -126,21 +126,23 @@ def _artifact(file: str) -> dict[str, str]:
     return {"uri": f"file://{quote(path.as_posix())}"} if path.is_absolute() else {"uri": quote(path.as_posix()), "uriBaseId": BASE}
 
 
-def _physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": _artifact(file)}
+def physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
+    """SARIF's physicalLocation of a place; `file` is relative to the root where it lies below it."""
+    location: dict[str, Any] = {"artifactLocation": _artifact(file)}
     if line:
         region: dict[str, Any] = {"startLine": line}
         if column:
             region["startColumn"] = column
         if text:
             region["snippet"] = {"text": text}
-        physical["region"] = region
-    return physical
+        location["region"] = region
+    return location
 
 
-def _notification(problem: Problem, root: str | None) -> dict[str, Any]:
+def notification(problem: Problem, root: str | None) -> dict[str, Any]:
+    """What could not be checked, as SARIF's notification."""
     text = problem.what + (f": {problem.hint}" if problem.hint else "")
     written: dict[str, Any] = {"level": "error", "message": {"text": text}}
     if problem.file:
-        written["locations"] = [{"physicalLocation": _physical(below(problem.file, root), problem.line, problem.column, None)}]
+        written["locations"] = [{"physicalLocation": physical(below(problem.file, root), problem.line, problem.column, None)}]
     return written

@@ -55,7 +55,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.x] = s[31 - threadIdx.x];
 }
-""", "an index may have an effect, and would be written twice"),
+""", "the index ++at may have an effect, and would be written twice"),
     "an index read from it": ("""
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ int s[1024];
@@ -219,3 +219,23 @@ def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch
     found, made = repaired(PLAIN, LAUNCH)
     assert found[0].repairs and not made.applied and not made.diff
     assert "in machine code 101 in the place of 100" in made.refused[0][1]
+
+
+def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:
+    source = """
+#define AT(row, column) ((row) * 32 + (column))
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[AT(threadIdx.y, threadIdx.x)] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[AT(threadIdx.x, threadIdx.y)];
+}
+"""
+    found, made = repaired(source, Launch("k", grid=1, block=(32, 32)))
+    assert made.applied[0].figure.excess == 0 and "AT(threadIdx.x, threadIdx.y)) >> 5) & 31)" in made.diff
+
+
+def test_a_patch_needs_no_launch(here) -> None:
+    """How a source names elements is looked up with blocks of some shape."""
+    found, made = repaired(PLAIN, None)
+    assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0

@@ -18,16 +18,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ptxaudit.collect import Progress, silent
-from ptxaudit.fix.cost import Figure
+from ptxaudit.fix.arrays import shape_known
+from ptxaudit.fix.cost import Costs, Figure
 from ptxaudit.fix.declared import Declared
-from ptxaudit.fix.recompile import Refused, figure_of, recompiled, same_kernel, shown
+from ptxaudit.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
 from ptxaudit.fix.repairs import ArrayRepairs, Repair
 from ptxaudit.fix.rewrite import Edit, structure_members
 from ptxaudit.inputs import expand
 from ptxaudit.kernels import Examined
 from ptxaudit.options import Options
 
-_EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]|\w\s*\(")
+_EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]")
+_CALL = re.compile(r"(\w+)\s*\(")
 _HUNK_LINES = 3
 
 MachineCode = tuple[int, int]    # wavefronts, instructions
@@ -116,9 +118,15 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
         new = code.element(indices) if code.element is not None else None
         if new is None:
             raise Refused(f"{where} uses {declaration.name} without all its indices")
-        if any(_EFFECT.search(index) and new.count(index) > 1 for index in indices):
-            raise Refused(f"{where}: an index may have an effect, and would be written twice")
+        if twice := next((index for index in indices if new.count(index) > 1 and _may_have_effect(index, found.text.macros)), None):
+            raise Refused(f"{where}: the index {twice} may have an effect, and would be written twice")
         yield Edit(access.start, access.end, new + (f".{access.member}" if access.member else ""))
+
+
+def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
+    """It assigns, or calls what is no macro of the file that is free of effects itself."""
+    called = set(_CALL.findall(text))
+    return bool(_EFFECT.search(text)) or any(name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called)
 
 
 def changed(text: str, edits: Sequence[Edit]) -> str:
@@ -149,11 +157,18 @@ def _tried(one: ArrayRepairs, repair: Repair, edits: Mapping[str, Sequence[Edit]
            options: Options, machine: _MachineCode, progress: Progress) -> Applied:
     """The repair, as the audit of the changed source shows it. Raises Refused."""
     texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
-    after = recompiled(texts, inputs, options, progress)
-    new, arrays = shown(one, repair, before, after)
+    expected = repair.figure
+    if shape_known(one.examined):
+        mine, after = one, recompiled(texts, inputs, options, progress)
+    else:
+        again = Again(inputs, options, progress)
+        block, mine, with_block = with_a_block(one, before, again)
+        after, before = again.examined(before, texts, block), with_block
+        expected = Costs(mine.examined.machine, mine.array.uses, mine.array.align).total(repair.found.layout)
+    new, arrays = shown(mine, repair, before, after)
     figure = figure_of(new, arrays)
-    if (figure.low, figure.high) != (repair.figure.low, repair.figure.high):
-        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {repair.figure.high:,} were proved")
+    if (figure.low, figure.high) != (expected.low, expected.high):
+        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {expected.high:,} were proved")
     if worse := _worse(before, after):
         raise Refused(worse)
     return Applied(one, repair, figure, (one.examined.entry.instructions, new.entry.instructions), machine.compared(one.examined, texts))

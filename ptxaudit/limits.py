@@ -59,7 +59,7 @@ NAME = Limit("name", 64 * KB, "bytes", "the name of a function, section or varia
 
 # --- what other programs may take ---------------------------------------------------------------
 
-TOOL_MEMORY = Limit("memory of a tool", 16 * GB, "bytes", "address space of a compiler, assembler or disassembler")
+TOOL_MEMORY = Limit("memory of a tool", 8 * GB, "bytes", "address space of a compiler, assembler or disassembler")
 TOOL_FILE = Limit("file of a tool", 2 * GB, "bytes", "one file that such a tool writes")
 TOOL_OUTPUT = Limit("output of a tool", 512 * MB, "bytes", "what such a tool prints")
 COMPILER_TIME = Limit("time of a compiler", 1800, "seconds of processor time", "NVRTC, nvcc, and each program that nvcc runs")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ptxaudit import compiler_log, resources, toolchains
+from ptxaudit import compiler_log, resources, toolchains, vendor
 from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
 from ptxaudit.nvrtc_remote import Ended, Result, worker
@@ -62,6 +62,8 @@ def compile_source(
     program = os.path.join(os.curdir, file) if file.startswith("-") else file          # NVRTC takes such a name for an option
     result, notes = _compile(library, text, program, arguments, tuple(instantiate))
     if not result.done:
+        if (crash := vendor.crashed("NVRTC", vendor.Done(1, result.log, ""))) is not None:
+            raise crash.in_file(file)
         if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
             raise unknown_arch(library, arch)
         raise compiler_log.from_log(result.log, f"NVRTC {library.version}" if tool else "NVRTC", file, tuple(instantiate))

@@ -101,7 +101,10 @@ class Worker:
         status = self._process.wait()
         self.close()
         how = f"by {vendor.name_of(-status)}" if status < 0 else f"with status {status}"
-        return Ended(f"NVRTC at {self.path} ended {how} while compiling", "it crashed, or ran out of memory: try another with --toolchain, or simplify the source")
+        most = vendor.TOOL_MEMORY
+        return Ended(f"NVRTC at {self.path} ended {how} while compiling",
+                     f"it crashed, or ran out of the {most.most // vendor.MB:,} MB that it is given (the limit `{most.name}`): "
+                     "try another with --toolchain, or simplify the source")
 
     def close(self) -> None:
         """Ends the process, where it has not ended by itself."""

@@ -4,10 +4,11 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from ptxaudit import nvrtc_remote
+from ptxaudit import nvrtc, nvrtc_remote, vendor
 from ptxaudit.errors import InputError
 from ptxaudit.nvrtc import STANDARD_HEADERS, compile_source
 
@@ -236,3 +237,16 @@ def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed(
         f"assert compile_source({KERNEL!r}).cubin"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PATH": "/nowhere"})
+
+
+@pytest.mark.parametrize("limit", [200, 260])
+def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
+    """Where its library cannot even be loaded, or a compile runs out of it."""
+    many = "".join(f"__global__ void k{i}(float* a) {{ __shared__ float s[32]; s[threadIdx.x] = sinf(a[{i}]); a[1] = s[3]; }}\n" for i in range(300))
+    monkeypatch.setattr(vendor, "TOOL_MEMORY", replace(vendor.TOOL_MEMORY, most=limit << 20))
+    monkeypatch.setattr(nvrtc_remote, "_workers", {})
+    with pytest.raises(InputError) as caught:
+        nvrtc.compile_source(many)
+    assert "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint or limit == 200
+    for one in list(nvrtc_remote._workers.values()):
+        one.close()

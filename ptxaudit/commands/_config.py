@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,4 +93,5 @@ def _left(given: str, exclude: tuple[str, ...], isa: str | None) -> list[str]:
 def _matches(file: str, pattern: str) -> bool:
     """A glob of the whole path, or of a part of it: "third_party", "*_test.cu", "src/old/*"."""
     path = Path(file)
-    return fnmatchcase(path.as_posix(), pattern) or any(fnmatchcase(part, pattern.rstrip("/")) for part in path.parts) or path.match(pattern)
+    whole = bool(PurePath(pattern).parts) and path.match(pattern)
+    return whole or fnmatchcase(path.as_posix(), pattern) or any(fnmatchcase(part, pattern.rstrip("/")) for part in path.parts)

@@ -32,7 +32,7 @@ AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 # Of a site: what diff and the rules compare; what is absent is null, as in a report.
 _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
          "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "lines", "lines_ideal", "consecutive")
-_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "cause": "", "evidence": "measured", "formula": "",
+_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "cause": "", "evidence": "by rule", "formula": "",
           "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 

@@ -165,7 +165,7 @@ class Site:
     line_class_max: int | None = None
     lines: int | None = None
     lines_ideal: int | None = None
-    evidence: str = "measured"
+    evidence: str = "by rule"
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()

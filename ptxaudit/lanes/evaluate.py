@@ -65,7 +65,7 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
         simulated = simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), deadline)
         # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
         issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, deadline)
-        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
+        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i])) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items()
                   if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
@@ -133,7 +133,7 @@ def _waits(instruction: Instruction) -> bool:
 WARPGROUP = 4              # warps that issue one wgmma together
 
 
-def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult) -> SiteResult:
+def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
     """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is known."""
     if run.status is Status.UNREACHED:
         return run
@@ -144,7 +144,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
     return replace(known, status=Status.EXACT, reason="", wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
-                   bounds=(wavefronts, wavefronts), evidence="measured")
+                   bounds=(wavefronts, wavefronts), evidence=evidence)
 
 
 def _twins(function: Function, accesses) -> dict[int, int]:

@@ -16,6 +16,7 @@ from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
+EVIDENCE = ("by rule", "measured")        # the weaker first
 
 
 def ranges(numbers: list[int]) -> str:
@@ -49,7 +50,6 @@ class Totals:
     lines_ideal: int = 0
     line_class_max: int = 0
     uncounted: bool = False       # cp.async.cg: no counter sees its wavefronts
-    evidence: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,14 @@ class SiteRecord:
     scored: dict = field(default_factory=dict)      # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
     loose: str = ""               # why a range remains although the addresses are known up to a shift
-    evidence: str = "measured"
+    evidence: str = ""            # the machine's for this access; "by rule" as soon as one request is
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
     _patterns: tuple | None = None
     _sums: Totals | None = None
+
+    def __post_init__(self):
+        self.evidence = self.machine.evidence(self.access)
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
             sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, filled: np.ndarray | None = None,
@@ -247,7 +250,7 @@ class SiteRecord:
                     None if lines is None else int(lines[i]), None if lines_ideal is None else int(lines_ideal[i])]
             else:
                 slot[3] += int(weights[i])
-        self.evidence = scores.evidence
+        self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
 
     def _score(self, addresses, active, sources, steps, words, filled=None):
         """Scores of all requests; where the base is not known well enough, the range over its residues;
@@ -326,7 +329,7 @@ class SiteRecord:
         return self._sums
 
     def _summed(self) -> Totals:
-        t = Totals(evidence=self.evidence)
+        t = Totals()
         for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
             if low < 0:
                 t.uncounted = True

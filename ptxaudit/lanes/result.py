@@ -59,7 +59,7 @@ class SiteResult:
     line_class_max: int | None = None        # cp.async.cg: the largest k of any request
     lines: int | None = None                 # cp.async.cg: sums of k over the launch
     lines_ideal: int | None = None
-    evidence: str = "measured"
+    evidence: str = "by rule"          # "measured": exactly this machine instruction was, on exactly this machine
     conditions: tuple[Case, ...] = ()
     formula: str = ""                        # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()       # most frequent first

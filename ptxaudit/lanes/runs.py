@@ -146,11 +146,11 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt_data else Status.UNKNOWN
-        return SiteResult(index, status, record.doubt)
+        return SiteResult(index, status, record.doubt, evidence=record.evidence)
     t = record.totals()
     if record.requests == 0:
-        return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=t.evidence)
-    common = dict(requests=record.requests + record.elsewhere, evidence=t.evidence,
+        return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=record.evidence)
+    common = dict(requests=record.requests + record.elsewhere, evidence=record.evidence,
                   active_requests=None if record.maybe else record.active_requests + record.elsewhere,
                   patterns=record.patterns(), trips=record.trip_table())
     per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)

@@ -307,6 +307,11 @@ class Function:
     max_threads: int | None = None               # .maxntid product / launch bounds
     cluster: tuple[int, int, int] | None = None
     notes: tuple[str, ...] = ()
+    origin: tuple[tuple[str, int], ...] = ()     # of each instruction, the function and the index that it was copied from; () = all its own
+
+    def origin_of(self, index: int) -> tuple[str, int]:
+        """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
+        return self.origin[index] if self.origin else (self.name, index)
 
     @property
     def explicit_reconvergence(self) -> bool:

@@ -31,6 +31,7 @@ def link(module: Module, kernel: Function) -> Function:
     recursive = _recursive(module, kernel)
     notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
     out: list[Instruction] = []
+    origin: list[tuple[str, int]] = []
     shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
     work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]      # function, prefix, index of its call
@@ -62,13 +63,15 @@ def link(module: Module, kernel: Function) -> Function:
             out.append(Instruction(
                 len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
                 copy.site(instruction.site), instruction.source))
+            origin.append(function.origin_of(instruction.index))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
+                origin.append(origin[-1])
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
             out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes))
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes), origin=tuple(origin))
 
 
 def unshare(function: Function) -> Function:
@@ -78,6 +81,7 @@ def unshare(function: Function) -> Function:
     original's instructions, so that its accesses count for them.
     """
     out = list(function.instructions)
+    origin = [function.origin_of(i.index) for i in out]
     taken: set[int] = set()
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
     while work and len(out) < len(function.instructions) + COPIED:
@@ -96,12 +100,14 @@ def unshare(function: Function) -> Function:
             if control is not None and control.targets and control.kind != "call":
                 control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
             out.append(replace(instruction, index=moved[old], control=control))
+            origin.append(origin[old])
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
         # what falls through from one copied instruction to a place that was not its neighbour
         out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
-    return replace(function, instructions=tuple(out))
+        origin.append(origin[body[-1]])
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:

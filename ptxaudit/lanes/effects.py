@@ -14,7 +14,8 @@ import numpy as np
 
 from ..ir import Guard, Op, Operand, Reg
 from . import affine, operations
-from .env import LANES, Environment
+from .env import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
+from .spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
@@ -278,7 +279,7 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
     if stem in _ACROSS:
         return _ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
-        return (_generic(op, view.read(op.src[0]), index),)
+        return (_generic(op, view, view.read(op.src[0]), index),)
     if name == "barrier.test":
         asked = [squeeze(view.read(s)) for s in op.src]
         alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
@@ -349,18 +350,22 @@ def _memory(op: Op, view: View, index: int, guard):
     if op.space == "local":
         return _local(op, view, address, index, guard)
     if op.name == "store":
-        if op.space == "generic" and not _surely_elsewhere(address):
+        if op.space == "generic" and _may_be_local(op, view, address, index, guard):
             forget_local(view.registers)
         return None
     bits = op.attrs[0] if op.attrs else op.bits
     is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
     out = []
+    private = op.space == "generic" and _may_be_local(op, view, address, index, guard)       # one place, another content in each lane
     for k, d in enumerate(op.dst):
         at = affine.add(address, constant(k * bits // 8, address.bits)) if k else address
         told = None
         if view.env.facts.memory is not None and op.space in ("global", "generic") and bits in DTYPES:
             told = view.env.facts.memory.load(at, bits, index)
-        out.append(widen(told, d.bits if d else bits, is_signed) if told is not None else widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
+        if told is None:
+            lost = opaque(bits if bits in DTYPES else 64, Lost("loaded through an address that may be one of local memory", index, True))
+            told = lost if private else _load(op.space, at, bits, is_signed, view.env, index)
+        out.append(widen(told, d.bits if d else bits, is_signed))
     return tuple(out)
 
 
@@ -370,13 +375,11 @@ def forget_local(registers: Registers) -> None:
         del registers.values[key]
 
 
-def _surely_elsewhere(address: Value) -> bool:
-    """A generic address that is certainly not one of local memory."""
-    if address.poison is not None:
-        return False
-    kinds = {(u.kind, u.key if u.kind == "window" else None) for u, _ in address.terms}
-    elsewhere = ("window", "shared") in kinds or any(kind in ("pointer", "variable") for kind, _ in kinds)
-    return elsewhere and ("window", "local") not in kinds
+def _may_be_local(op: Op, view: View, address: Value, index: int, guard) -> bool:
+    """A generic address that may be one of local memory in an active lane."""
+    active = _active(view, guard)
+    found = spaces_of(address, active.shape, view.env.spaces(index, op))
+    return bool((active & ((found == OPEN) | (found == LOCAL))).any())
 
 
 def widen(value: Value, bits: int, is_signed: bool) -> Value:
@@ -398,7 +401,8 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
             return value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
-        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial()), data=True))
+        key = "load", index, fingerprint(flat), bits, env.serial()
+        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=key, data=True, address=bits == 64))
     return opaque(bits, Lost("loaded from memory", index, True))
 
 
@@ -413,7 +417,7 @@ def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value
         return value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
-        return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits)))
+        return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits), address=bits == 64))
     return opaque(bits, Lost("a parameter read at an index that is not known", index))
 
 
@@ -423,15 +427,14 @@ def _places(address: Value, mask: np.ndarray) -> list[tuple] | None:
     if flat.poison is not None or flat.valid is not None or len(flat.terms) > 1 or any((c != 1).any() for _, c in flat.terms):
         return None
     symbol = flat.terms[0][0] if flat.terms else None
-    name = (symbol.name, repr(symbol.key)) if symbol else None
     number = lambda n: n - (1 << 32) if n >= 1 << 31 else n
     if flat.base.size == 1:
-        return [(name, number(int(flat.base.flat[0]) & 0xFFFFFFFF), None)]
+        return [(symbol, number(int(flat.base.flat[0]) & 0xFFFFFFFF), None)]
     wide = np.broadcast_to(flat.base, mask.shape)
     distinct = np.unique(wide[mask])
     if len(distinct) > MOST_PLACES:
         return None
-    return [(name, number(int(n) & 0xFFFFFFFF), mask & (wide == n)) for n in distinct]
+    return [(symbol, number(int(n) & 0xFFFFFFFF), mask & (wide == n)) for n in distinct]
 
 
 def _local(op: Op, view: View, address: Value, index: int, guard):
@@ -461,6 +464,8 @@ def _local(op: Op, view: View, address: Value, index: int, guard):
 def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard) -> None:
     cells = view.registers.values
     symbol, first, lanes = place
+    for key in [k for k in cells if type(k) is tuple and k[1] != symbol and not (_is_variable(k[1]) and _is_variable(symbol))]:
+        del cells[key]                                 # counted from another place, which may be anywhere beside this one
     mask = lanes if lanes is not None else view.mask if guard is None else guard
     size = bits // 8
     for k, source in enumerate(op.src[1:]):
@@ -474,37 +479,43 @@ def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard)
         view._store(name, value, mask, view.full and guard is None and lanes is None)
 
 
-def _generic(op: Op, address: Value, index: int) -> Value:
+def _is_variable(symbol: Uniform | None) -> bool:
+    """Where a variable begins: two of them do not overlap."""
+    return symbol is not None and symbol.kind == "variable"
+
+
+def _generic(op: Op, view: View, address: Value, index: int) -> Value:
     """Generic addresses: shared ones carry the window's base as an unknown of their own."""
     space = op.attrs[0] if op.attrs else "global"
-    window = Uniform(f"{space} window", 64, 24, 0, 2**57, "window", space)
+    window = Uniform(f"{space} window", 64, WINDOW_ZEROS, 0, POINTER_LIMIT, "window", (space, "whole"))
     if op.name == "cvta":
         wide = affine.fit(address, op.bits)
         return affine.add(wide, unknown(window, op.bits)) if space in ("shared", "local") else wide
     if op.name == "cvta.to":
         if space in ("shared", "local"):
-            if any(u.kind == "window" and u.key == space for u, _ in address.terms):
-                address = affine.subtract(address, unknown(window, address.bits))
+            if any(u.kind == "window" and u.key[0] == space for u, _ in address.terms):
+                address = within(address)
             elif address.poison is None:
                 return opaque(op.bits, Lost(f"a generic address that is not known to lie in {space} memory", index))
         return affine.fit(address, op.bits)
-    return _in_space(address, space, index)
+    return _in_space(address, space, view, index)
 
 
-def _in_space(address: Value, space: str, index: int) -> Value:
+_SPACES = {"shared": SHARED, "shared::cluster": SHARED, "local": LOCAL, "global": GLOBAL}
+
+
+def _in_space(address: Value, space: str, view: View, index: int) -> Value:
     """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ."""
-    places = [(u.key if u.kind == "window" else "global", c) for u, c in address.terms if u.kind in ("window", "pointer", "variable")]
-    shape = np.broadcast_shapes(address.base.shape, *(c.shape for _, c in places))
-    bases, inside, clear = np.zeros(shape, np.int64), np.zeros(shape, bool), np.ones(shape, bool)
-    for name, c in places:
-        bases += c != 0
-        inside |= (c != 0) & (name == space)
-        clear &= (c == 0) | (c == 1)
-    known = clear & (bases == 1)
-    if address.poison is not None:
-        known = known & ~address.poison
+    from .clusters import remote
+
+    shape = np.broadcast_shapes(address.base.shape, *(c.shape for _, c in address.terms), () if address.poison is None else address.poison.shape)
+    found = spaces_of(address, shape)
+    inside, lost = found == _SPACES.get(space, -1), found == OPEN
+    if any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms) \
+            or space == "shared" and remote(within(address), found == SHARED, view) is not None:
+        lost = np.ones((1, 1), bool)                 # a constant; perhaps another block's memory
     why = Lost("the state space of a generic address is not known", index)
-    return Value(inside) if known.all() else Value(np.broadcast_to(inside, known.shape), poison=~known, why=why)
+    return Value(inside, poison=lost, why=why) if lost.any() else Value(inside)
 
 
 # --- across the lanes of a warp -------------------------------------------------------------
@@ -609,7 +620,7 @@ def _unknown_bit(name: str, key, data: bool = True) -> Value:
 def _one_for_all(op: Op, serial, bits: int, index: int):
     """A result that all lanes share though it is not known."""
     name = f"{op.name}@{index}"
-    return (_unknown_bit(name, (index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
+    return (_unknown_bit(name, (op.name, index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard):

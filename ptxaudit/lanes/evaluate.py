@@ -20,8 +20,8 @@ from .constants import Constants
 from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
+from .origins import Origins
 from .result import KernelResult, SiteResult, Status
-from .rows import environment
 
 OUT_OF_TIME = "budget: the analysis was not finished in the time given"
 BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
@@ -50,9 +50,9 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
     simulated: dict[int, SiteResult] = {}
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
     constants = Constants.of(function, symbols.constants)
-    facts = replace(facts, constants=constants)
+    facts = replace(facts, constants=constants, origins=Origins(graph, *(launch.buffer(function) if launch is not None else (b"", b""))))
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers, symbols.variables))
+        facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(facts, block=facts.block or launch.block, grid=facts.grid or launch.grid,
                         dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
@@ -85,7 +85,8 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
         else:
             results[i] = inferred.sites[i]
-    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences())
+    assumed = inferred.assumed + constants.sentences() + (facts.memory.sentences() if facts.memory is not None else ())
+    return KernelResult(tuple(results[i] for i in sorted(results)), assumed)
 
 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
@@ -152,8 +153,7 @@ def _twins(function: Function, accesses) -> dict[int, int]:
     first: dict[tuple, int] = {}
     out = {}
     for i in sorted(accesses):
-        instruction = function.instructions[i]
-        out[i] = first.setdefault((instruction.place, instruction.opcode, instruction.text), i)
+        out[i] = first.setdefault(function.origin_of(i), i)
     return out
 
 
@@ -174,6 +174,8 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
 
     widest: what a request of this access can cost at all.
     """
+    if inferred.status == Status.UNREACHED:             # whatever the run did not know
+        return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
     if simulated.requests is not None:
         if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
             active = simulated.active_requests

@@ -89,10 +89,12 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     """
     paths = _paths(function, graph.apart, accesses, deadline)
     narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-    batches = rows_for(function, launch, told, facts, narrow)
     question = Question(paths, accesses, twins, {t: t for t in twins.values()})
     if paths.order is None:
         question = _with_single_entries(question, deadline)
+        if facts.origins is not None:
+            facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
+    batches = rows_for(question.paths.function, launch, told, facts, narrow)
     seen, failure = _observed(question, batches, deadline)
     answering = [index for index in question.accesses if question.twins[index] == index]
     if failure:
@@ -141,7 +143,7 @@ def _observed(question: Question, batches: list[Rows], deadline: float | None) -
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
+                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
     return seen, failure
 
 
@@ -444,16 +446,17 @@ class Interpreter:
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
-    def placed(self, o: Observation) -> Observation:
+    def placed(self, o: Observation, index: int) -> Observation:
         """A request that was seen, with its generic address where that may not be this block's; asked once a run: most are put back."""
         if o.space != "generic":
             return o
-        place = clusters.shared_window(o.address, o.mask)
         env = self.rows.env
-        if isinstance(place, Value) and clusters.may_be_remote(place, o.mask, View(None, env, None, o.mask, False)):
-            place = clusters.REMOTE
-        lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
-        return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
+        found = clusters.located(o.address, o.mask, env.spaces(index))
+        remote = clusters.remote(found.place, found.lanes | found.open, View(None, env, None, o.mask, False))
+        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
+            lost = opaque(o.address.bits, remote or found.why)
+            return replace(o, base=lost, offset=0, located=replace(found, place=lost))
+        return replace(o, base=found.place, offset=0, located=found)
 
     def _leave(self, block: int, state: State) -> None:
         """Sends the state at the end of a block to those that may come next."""
@@ -692,7 +695,7 @@ class Interpreter:
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
+            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh), address=affine.addresses(difference))
             return affine.add(b, unknown(u))
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))

@@ -83,6 +83,9 @@ class _Asked:
     group: str
     request: _Bounds | Counted
     doubts: _Doubts | None
+    open: Lost | None = None         # why it is not known which lanes of a generic access go to shared memory
+    more: int = 0                    # wavefronts that lanes which go to other memory may add
+    some_none: bool = False          # requests all of whose lanes do, at no cost in shared memory
 
 
 @dataclass
@@ -97,6 +100,9 @@ class _Found:
     patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
     uncounted: bool = False
     record: SiteRecord | None = None
+    open: list[Lost] = field(default_factory=list)                 # why it is not known whether lanes go to shared memory
+    more: int = 0                                                  # wavefronts that lanes which go elsewhere may add
+    some_none: bool = False                                        # some requests go elsewhere altogether
 
 
 class Conclusions:
@@ -121,7 +127,7 @@ class Conclusions:
         shaped: the block's shape is not told, and the site's address or mask is made of it.
         """
         shift = self.machine.invariant_shift(access)                 # the rest of an offset changes nothing
-        question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts))
+        question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts), id(o.located))
                                           for s in seen for o in (s.observation,)])
         answer = self._answers.get(question)
         if answer is None:
@@ -131,7 +137,7 @@ class Conclusions:
 
     def _conclusion(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
         machine = self.machine
-        here = [s for s in seen if not _global_only(s.observation)]
+        here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
         if seen and not here:
             return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
@@ -147,17 +153,17 @@ class Conclusions:
         asked, exact = [], True
         for s in taking_part:
             exact = exact and s.observation.exact
-            asked.append(_Asked(s.group, self._request(access, s, shift, exact), self._doubts_of(s.observation)))
-        question = access, shaped, tuple(asked)
+            asked.append(_Asked(s.group, self._request(access, s, shift, exact), self._doubts_of(s.observation), *_elsewhere(machine, access, s.observation)))
+        question = access, shaped, tuple(asked), len(here) < len(seen)
         if question not in self._concluded:
-            self._concluded[question] = _answer(index, access, machine, shaped, _added_up(asked, here[0].group))
+            self._concluded[question] = _answer(index, access, machine, shaped, _added_up(asked, here[0].group, len(here) < len(seen)))
         return self._concluded[question]
 
     def _lanes_of(self, o: Observation) -> _Lanes:
         """The lanes that may take part."""
-        lanes = self._lanes.get(id(o.mask))
+        lanes = self._lanes.get(id(o.lanes))
         if lanes is None:
-            lanes = self._lanes[id(o.mask)] = _Lanes(o.mask)
+            lanes = self._lanes[id(o.lanes)] = _Lanes(o.lanes)
         return lanes
 
     def _doubts_of(self, o: Observation) -> _Doubts | None:
@@ -178,7 +184,7 @@ class Conclusions:
             question = access, place.code, lanes.code, *((s.group, exact) if place.varying else ())
             request = self._requests.get(question)
             if request is None:
-                request = self._requests[question] = scored(access, place, o.mask, self.machine, s.group, exact)
+                request = self._requests[question] = scored(access, place, o.lanes, self.machine, s.group, exact)
         except NoFigure as none:
             low, high = banks.bounds(self.machine, access, 1, lanes.most)
             return _Bounds(none.reason, none.status, 0 if o.space == "generic" else low, high)      # a generic access may be elsewhere
@@ -199,10 +205,13 @@ class _Lanes:
         return int(self.mask.sum(axis=1).max())
 
 
-def _added_up(asked: list[_Asked], main: str) -> _Found:
-    """What the requests of a site come to. main: the group whose figures are shown by the place of the array."""
-    found = _Found()
+def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:
+    """What the requests of a site come to. main: the group whose figures are shown by the place of the array. some_none: further
+    requests go to other memory."""
+    found = _Found(some_none=some_none)
     for one in asked:
+        found.open += [one.open] if one.open is not None else []
+        found.more, found.some_none = max(found.more, one.more), found.some_none or one.some_none
         if one.doubts is not None:
             found.inexact.append(one.doubts)
         here = found.ranges.setdefault(one.group, _Range())
@@ -224,13 +233,16 @@ def _added_up(asked: list[_Asked], main: str) -> _Found:
     return found
 
 
-def _global_only(o: Observation) -> bool:
-    """A generic access to memory that is certainly not shared."""
-    if o.space != "generic" or o.base.poison is not None:
-        return False
-    if any(u.kind == "window" and u.key == "shared" or "shared_window" in u.name for u, _ in o.base.terms):
-        return False
-    return not o.base.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.base.terms)
+def _elsewhere(machine, access, o: Observation) -> tuple[Lost | None, int, bool]:
+    """Of a generic access: why it is not known whether lanes go to shared memory; wavefronts that lanes which do not may add to a request
+    of others; whether there are requests none of whose lanes do."""
+    if o.located is None:
+        return None, 0, False
+    if o.others is None:
+        return o.located.why, 0, False
+    some = o.lanes.any(axis=1)
+    more = banks.passes(machine, access, o.others & some[:, None])
+    return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
 
 
 def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteResult:
@@ -249,6 +261,8 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
         low = min(low, banks.bounds(machine, access, 1, 1)[0])
         if access.address_lanes is not None:       # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
+    if found.open or found.more or found.some_none:
+        return _partly_elsewhere(answer, access, machine, low, high, found)
     without_figure = [bounds for group, bounds in found.bounded if group == first]
     if without_figure:
         return _open_answer(answer, without_figure, low, high, shaped, found)
@@ -267,6 +281,27 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
         return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_words(found.inexact), per_request=(low, high), conditions=cases)
     reason = "; ".join(found.reasons) or machine.why_range(access) or "requests of this site differ"
     return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown))
+
+
+ELSEWHERE = "some of its requests go to other memory, and cost nothing here"
+MIXED = "what lanes that go to other memory add to a request is not measured"
+
+
+def _partly_elsewhere(answer: Callable[..., SiteResult], access, machine, low: int | None, high: int | None, found: _Found) -> SiteResult:
+    """What is said of a generic access not all of whose lanes are known to go to shared memory: never one figure for all requests."""
+    first, main = next(iter(found.ranges.items()))
+    if low is None or high is None or any(group == first for group, _ in found.bounded):
+        low, high = 0, banks.bounds(machine, access, 1, LANES)[1]
+    cases = [Case(f"all lanes that may go to shared memory do{', ' + case.when if case.when else ''}", case.low, case.high, case.ideal)
+             for case in found.cases or [Case("", low, high, main.ideal_high)]]
+    reasons = dict.fromkeys([lost.reason for lost in found.open] + [ELSEWHERE] * found.some_none + [MIXED] * bool(found.more) + found.reasons)
+    floor = 0 if found.open or found.some_none else low
+    data = any(lost.data for lost in found.open)
+    status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
+    if found.open:
+        cases.append(Case("fewer do", 0, high + found.more, None))
+    return answer(status, "; ".join([*reasons, *([_mask_words(found.inexact)] if found.inexact else [])]), ideal_per_request=None,
+                  per_request=(floor, high + found.more), conditions=tuple(cases) if found.open or found.cases else ())
 
 
 def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shaped: bool,

@@ -74,6 +74,9 @@ class SiteRecord:
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0            # issues of a generic access to other memory
+    elsewhere_active: int = 0     # those with an active lane
+    mixed: int = 0                # wavefronts that lanes which go to other memory may add to requests of others
+    mixed_most: int = 0           # and to one of them
     doubt: str = ""               # why the counts are not exact; "" = they are
     doubt_data: bool = False
     faults: bool = False          # an address that no access of this width may have
@@ -372,8 +375,20 @@ class Elsewhere:
 
     record: SiteRecord
 
-    def add(self, weights: np.ndarray, times: int = 1) -> None:
+    def add(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
         self.record.elsewhere += int(weights.sum()) * times
+        self.record.elsewhere_active += int(active.sum()) * times
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that the others may add."""
+
+    record: SiteRecord
+
+    def add(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
+        self.record.mixed += int((weights * more).sum()) * times
+        self.record.mixed_most = max(self.record.mixed_most, int(more[weights > 0].max(initial=0)))
 
 
 @dataclass(frozen=True)

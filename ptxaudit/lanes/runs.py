@@ -16,6 +16,7 @@ from ..graph import OutOfTime
 from . import tables
 from .cells import GRAIN
 from .env import LANES
+from .observe import MIXED
 from .record import SiteRecord
 from .repeat import Unsafe
 from .result import SiteResult, Status
@@ -151,13 +152,14 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     if record.requests == 0:
         return SiteResult(index, Status.UNREACHED, "never issued in this launch", 0, 0, 0, 0, 0, 0, evidence=record.evidence)
     common = dict(requests=record.requests + record.elsewhere, evidence=record.evidence,
-                  active_requests=None if record.maybe else record.active_requests + record.elsewhere,
+                  active_requests=None if record.maybe else record.active_requests + record.elsewhere_active,
                   patterns=record.patterns(), trips=record.trip_table())
     per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
     ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
     if record.lost:
         low, high = t.low + record.lost_low, t.high + record.lost_high
         status = Status.DATA_DEPENDENT if record.lost_data else Status.BOUNDED
+        high += record.mixed
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
         if record.lost_each is not None and not t.uncounted:
@@ -171,6 +173,10 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             reason += f"; {record.loose}"
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, lines=t.lines,
                           lines_ideal=t.lines_ideal, **common)
+    if record.mixed:
+        reason = "; ".join([MIXED, *([record.loose] if record.loose else [])])
+        wide = None if per is None else (per[0], per[1] + record.mixed_most)
+        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high + record.mixed), ideal=t.ideal, per_request=wide, **common)
     if record.residues:
         return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=t.ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)

@@ -38,7 +38,7 @@ from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
-from .record import Elsewhere, Nowhere, SiteRecord
+from .record import Elsewhere, Mixed, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .tables import Plan
@@ -413,14 +413,22 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:      # another memory: no shared access
-                return self._note(Elsewhere(record), (weights,))
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
-            if isinstance(address, Lost):
-                record.doubt, record.doubt_data = record.doubt or address.reason, record.doubt_data or address.data
+            found = clusters.located(address, active, self.env.spaces(instruction.index))
+            lost = found.why or clusters.remote(found.place, found.lanes, view)
+            if lost is not None:
+                record.doubt, record.doubt_data = record.doubt or lost.reason, record.doubt_data or lost.data
                 return
+            some = found.lanes.any(axis=1)
+            away = ~some & ~found.idle
+            if away.any():           # another memory: no shared access
+                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                if away.all():
+                    return
+                weights = np.where(away, 0, weights)
+            others = active & ~found.lanes & some[:, None]
+            if others.any():
+                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+            address, active = found.place, found.lanes
         known = self._addresses(address, active, record)
         if isinstance(known, Lost):
             if self.repeats.round is not None and not known.data:

@@ -20,7 +20,7 @@ from .. import banks
 from ..errors import InputError
 from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
-from . import affine, given, operations
+from . import affine, operations, origins
 from .effects import View
 from .env import LANES, Environment
 from .reach import Reach
@@ -194,7 +194,7 @@ class _Knowable:
     def _definitions(self, source, index: int, position: int) -> list[Place] | None:
         """What may define a source; None: it can be known as it is; [] never."""
         if isinstance(source, Reg):
-            return list(dict.fromkeys(given.definitions(self.graph, source.name, index, position)))
+            return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))
         if isinstance(source, Const):
             return None
         if isinstance(source, Special):

@@ -72,6 +72,7 @@ class Row:
 
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
+CARRY = "%cc@"           # the condition code register, by a name that no register of a program has
 COUNT_BITS = 32         # shift counts, positions and lengths are 32-bit operands
 
 
@@ -111,9 +112,9 @@ def carried(subtract: bool, reads_carry: bool):
 
 
 def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool, writes: bool) -> None:
-    """target = a ± b with the flag %cc. Subtraction adds the complement: %cc is then "no borrow"
+    """target = a ± b with the carry flag. Subtraction adds the complement: the flag is then "no borrow"
     inside the sum, and the borrow itself (its negation) in the register."""
-    flag = ir.Reg("%cc", 1)
+    flag = ir.Reg(CARRY, 1)
     carry: ir.Operand = ir.Const(0, 1)
     if subtract:
         b = e.compute("not", (b,), bits)

@@ -3,7 +3,7 @@
     wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes apart,
                                                            and both again 8 rows on: four instructions of one place and text
 
-What comes of an access is a row of `fragments`. The instructions of one place, opcode and text are one site, whose requests are those of
+What comes of an access is a row of `fragments`. The instructions that come of one access are one site, whose requests are those of
 all of them: as the machine code of the access has them.
 """
 
@@ -37,6 +37,7 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
     starts.append(at)
     lanes, constants = _Lanes(), _constants(function, found.keys())
     out: list[ir.Instruction] = []
+    origin: list[tuple[str, int]] = []
     for i in function.instructions:
         control = i.control
         if control is not None and control.targets:
@@ -45,8 +46,9 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
             out += _accesses(i, found[i.index], len(out), lanes, constants)
         else:
             out.append(replace(i, index=len(out), control=control) if control is not i.control or i.index != len(out) else i)
+        origin += [function.origin_of(i.index)] * (len(out) - len(origin))
     out[0] = replace(out[0], ops=(*lanes.ops, *out[0].ops))
-    return replace(function, instructions=tuple(out))
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
 
 
 def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, ir.Const]:

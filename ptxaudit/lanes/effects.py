@@ -239,7 +239,7 @@ def execute(op: Op, view: View, index: int) -> None:
     guard, doubt = guard_mask(view, op.guard) if op.guard is not None else (None, None)
     if guard is not None and not guard.any():
         return
-    if doubt is not None and op.name in ("store", "call"):
+    if doubt is not None and op.name in ("store", "call", "clobber"):
         forget_local(view.registers)
         return
     seen = view.where(op.guard) if doubt is not None and view.supposed and not _looks_across(op) else view
@@ -291,11 +291,12 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
         return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
                      _told_apart(Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True))
                      for k, d in enumerate(op.dst))
-    if name == "call":
+    if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         forget_local(view.registers)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
-    whys = Lost(f"no meaning for {name}", index)
+    opcode, what = (*op.attrs, "", "")[:2] if name == "opaque" else (name, "")
+    whys = Lost(f"no meaning for {opcode}" + (f": {what}" if what else ""), index)
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
 

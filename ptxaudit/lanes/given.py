@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 SPACES = ("global", "generic")
 READ_ONLY = frozenset(("nc", "CONSTANT"))          # parts of opcodes
 
-# What may write global memory by other means than an address in a register that is followed.
-_WRITERS = ("cp.async.bulk", "cp.reduce.async.bulk", "cp.tensor", "UTMASTG", "UTMAREDG", "UBLKRED", "UBLKCP", "SUST", "SURED", "sust", "sured",
-            "multimem", "red.", "REDUX.")
-
 
 @dataclass(frozen=True)
 class Given:
@@ -101,9 +97,9 @@ def _written(graph: Graph, origins: Origins, buffers, variables) -> tuple[set[in
         control = instruction.control
         if control is not None and control.kind in ("call", "switch") and not control.targets:       # to code that is not seen
             return everything
-        if instruction.opcode.startswith(_WRITERS) and not instruction.opcode.startswith("cp.async.bulk.commit"):
-            return everything
         for op in instruction.ops:
+            if op.name == "clobber" and op.space in SPACES:
+                return everything
             if op.name in ("store", "atom") and op.space in SPACES:
                 reached = _reached(origins, instruction.index, op, buffers, variables)
                 if reached is None:

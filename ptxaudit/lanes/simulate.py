@@ -812,7 +812,7 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
-                            if op.name in ("store", "call"):
+                            if op.name in ("store", "call", "clobber"):
                                 written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]

@@ -30,9 +30,6 @@ MOST_OPERATIONS = 20_000        # looked at for what can be known
 ROW_BYTES = 16                  # of a matrix
 WIDEST = 16                     # bytes that a lane accesses at once
 
-# Instructions that only read shared memory, by how their opcodes begin.
-_READERS = ("ldmatrix", "LDSM", "wmma.load", "wgmma", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "tcgen05.mma", "tcgen05.cp",
-            "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "QSPC", "SYNCS.PHASECHK", "mbarrier.test_wait", "mbarrier.try_wait")
 COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")       # each lane's bytes arrive some time later
 MATRICES = ("stmatrix", "STSM")                         # rows of 16 bytes
 # What looks across lanes and has a result for known sources.
@@ -86,17 +83,7 @@ def _writes(instruction: Instruction) -> bool:
 
 def _astray(instruction: Instruction) -> bool:
     """It may write shared memory, at places or times that cannot be followed."""
-    opcode = instruction.opcode
-    if opcode.startswith(_READERS):
-        return False
-    if "mbarrier" in opcode or any(op.space == "shared::cluster" and op.name != "load" for op in instruction.ops):
-        return True
-    if opcode.startswith(COPIES + MATRICES) and any(op.space == "shared" for op in instruction.ops):
-        return False
-    touches = [op for op in instruction.ops if op.space in SHARED_SPACES]
-    if any(op.name not in ("load", "store", "atom") for op in touches):
-        return True
-    return not touches and (instruction.site is not None or ".shared" in opcode and not opcode.startswith(("cvta", "isspacep", "mapa", "fence", "membar")))
+    return any(op.name == "clobber" and op.space in SHARED_SPACES or op.space == "shared::cluster" and op.name in ("store", "atom") for op in instruction.ops)
 
 
 def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:

@@ -4,8 +4,8 @@
     mad.hi.s32   -> a function of (emitter, operands)     several operations
     tex.2d…      -> None                                  no meaning: opaque, by its name
 
-A row refuses (None) every modifier that it does not know; the lifter then writes an operation of
-the full opcode's name, whose results are opaque. Memory and control have their own tables
+A row declares the modifiers that it understands, and refuses (None) combinations that it does not; the lifter
+then makes what the instruction writes opaque. Nothing is looked over. Memory and control have their own tables
 (`memory.ROWS`, `control.ROWS`); moves, conversions and comparisons theirs (`moves.ROWS`).
 Section names are those of https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
@@ -63,12 +63,27 @@ class Plain:
     otherwise: Lower | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
-    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it."""
+    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it; modifiers: those that it understands beside
+    types ("*" behind the beginning of some)."""
 
     resolve: Callable[[Opcode], Plain | Lower | None]
     section: str
+    modifiers: str = ""
+
+    @cached_property
+    def _declared(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        words = self.modifiers.split()
+        return frozenset(w for w in words if w[-1] != "*"), tuple(w[:-1] for w in words if w[-1] == "*")
+
+    def refuses(self, opcode: Opcode) -> str:
+        """The first modifier that is not declared, in words; "" where all are."""
+        whole, beginnings = self._declared
+        for modifier in opcode.modifiers:
+            if modifier not in TYPES and modifier not in whole and not (beginnings and modifier.startswith(beginnings)):
+                return f".{modifier} is not understood here"
+        return ""
 
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -267,6 +282,16 @@ def permute(o: Opcode) -> Plain | None:
 
 # --- floats: "Floating Point Instructions", "Half Precision Floating Point Instructions" ------------
 
+def approximate(sources: int):
+    """An operation whose last bits are the chip's own: of equal numbers it makes equal ones. It goes by its whole opcode."""
+    def resolve(o: Opcode) -> Plain | None:
+        if len(o.types) != 1 or not o.plain & {"approx", "full"}:
+            return None
+        bits = o.types[0].bits
+        return Plain(o.text, bits, (bits,) * sources, (), True)
+    return resolve
+
+
 def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
@@ -274,6 +299,8 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
     bits are the chip's own."""
     def resolve(o: Opcode) -> Plain | None:
         rounding = o.plain & set(ROUNDINGS)
+        if demand and o.plain & {"approx", "full"}:
+            return approximate(sources)(o)
         if o.plain - rounding - modifiers or len(rounding) > 1 or len(o.types) != 1 or o.types[0].kind != "f":
             return None
         if demand and not rounding:
@@ -286,32 +313,35 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
 INTEGER, EXTENDED = "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions"
 FLOAT, LOGIC = "Floating Point Instructions", "Logic and Shift Instructions"
 
+_ROUNDED = "rn rz rm rp ftz"
+_APPROXIMATE = Row(approximate(1), FLOAT, "approx ftz")
+
 ROWS: dict[str, Row] = {
-    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER),
-    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER),
-    "addc": Row(carried(False, True), EXTENDED),
-    "subc": Row(carried(True, True), EXTENDED),
-    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER),
-    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER),
-    "madc": Row(multiply_add, EXTENDED),
-    "mul24": Row(multiply_24, INTEGER),
-    "mad24": Row(multiply_24, INTEGER),
+    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER, f"cc {_ROUNDED}"),
+    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER, f"cc {_ROUNDED}"),
+    "addc": Row(carried(False, True), EXTENDED, "cc"),
+    "subc": Row(carried(True, True), EXTENDED, "cc"),
+    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER, f"lo hi wide {_ROUNDED}"),
+    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER, f"lo hi wide cc {_ROUNDED}"),
+    "madc": Row(multiply_add, EXTENDED, "lo hi cc"),
+    "mul24": Row(multiply_24, INTEGER, "lo"),
+    "mad24": Row(multiply_24, INTEGER, "lo"),
     "sad": Row(sum_of_differences, INTEGER),
-    "div": Row(either(integer("div", 2, True), floating("fdiv", 2, demand=True)), INTEGER),
+    "div": Row(either(integer("div", 2, True), floating("fdiv", 2, demand=True)), INTEGER, f"approx full {_ROUNDED}"),
     "rem": Row(integer("rem", 2, True), INTEGER),
     "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
     "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
-    "min": Row(either(integer("min", 2, True), floating("fmin", 2)), INTEGER),
-    "max": Row(either(integer("max", 2, True), floating("fmax", 2)), INTEGER),
+    "min": Row(either(integer("min", 2, True), floating("fmin", 2)), INTEGER, "ftz"),
+    "max": Row(either(integer("max", 2, True), floating("fmax", 2)), INTEGER, "ftz"),
     "popc": Row(bit_count("popc"), INTEGER),
     "clz": Row(bit_count("clz"), INTEGER),
-    "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER),
+    "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER, "shiftamt"),
     "fns": Row(logic("fns", 3), INTEGER),
     "brev": Row(logic("brev", 1), INTEGER),
     "bfe": Row(fields("bfe", lambda n: (n, COUNT_BITS, COUNT_BITS), by_sign=True), INTEGER),
     "bfi": Row(fields("bfi", lambda n: (n, n, COUNT_BITS, COUNT_BITS)), INTEGER),
-    "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER),
-    "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER),
+    "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER, "clamp wrap"),
+    "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER, "clamp wrap"),
     "and": Row(logic("and", 2), LOGIC),
     "or": Row(logic("or", 2), LOGIC),
     "xor": Row(logic("xor", 2), LOGIC),
@@ -320,9 +350,10 @@ ROWS: dict[str, Row] = {
     "lop3": Row(lookup_3, LOGIC),
     "shl": Row(shift, LOGIC),
     "shr": Row(shift, LOGIC),
-    "shf": Row(funnel_shift, LOGIC),
-    "prmt": Row(permute, "Data Movement and Conversion Instructions"),
-    "fma": Row(floating("fma", 3), FLOAT),
-    "rcp": Row(floating("frcp", 1, demand=True), FLOAT),
-    "sqrt": Row(floating("fsqrt", 1, demand=True), FLOAT),
+    "shf": Row(funnel_shift, LOGIC, "l r wrap clamp"),
+    "prmt": Row(permute, "Data Movement and Conversion Instructions", "f4e b4e rc8 ecl ecr rc16"),
+    "fma": Row(floating("fma", 3), FLOAT, _ROUNDED),
+    "rcp": Row(floating("frcp", 1, demand=True), FLOAT, f"approx {_ROUNDED}"),
+    "sqrt": Row(floating("fsqrt", 1, demand=True), FLOAT, f"approx {_ROUNDED}"),
+    **dict.fromkeys(("rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), _APPROXIMATE),
 }

@@ -67,8 +67,8 @@ def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, i
 def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _Lanes,
               constants: dict[ir.Reg, ir.Const]) -> list[ir.Instruction]:
     """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
-    old = next(op for op in instruction.ops if op.name == instruction.opcode)
-    e = Writer(f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op is not old])
+    old = next(op for op in instruction.ops if op.name == "opaque")
+    e = Writer(f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op.name not in ("opaque", "clobber")])
     where, *stride = old.src
     bits = where.bits
     ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
@@ -93,7 +93,7 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
                 place = _plus(e, base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
             e.emit("store", (), (place, *[_DATA] * max(1, _width(made.opcode) // made.element)), made.element, (made.element,), old.space, offset)
         elif number == len(made.starts) - 1:
-            e.emit(old.name, old.dst, (base,), WORD, (), old.space, old.offset)
+            e.emit(old.name, old.dst, (base,), WORD, old.attrs, old.space, old.offset)
         # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not known
         site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard, again=number > 0)
         out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=site))

@@ -5,8 +5,7 @@
     TEX.LL R4, R8, R12, 0x0, 2D        ->  R4–R7 and R8–R11 (two results)
     FOO R8, …                          ->  R8–R11: a vector of registers is aligned to its size
 
-Too many is only imprecise; too few would be a wrong answer. An opcode that is in no table here
-writes as much as the alignment of its first registers allows.
+Too many is only imprecise; too few would be a wrong answer. What such an instruction may write in memory is lost, too (`WRITES`).
 """
 
 from __future__ import annotations
@@ -36,21 +35,44 @@ _PAIR_IF = {"I2F": ("F64",), "UI2F": ("F64",), "F2I": ("U64", "S64"), "UF2I": ("
 _PAIR_UNLESS_32 = frozenset({"CS2R", "CS2UR"})
 _TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
 _OTHER_MEMORY = frozenset({"LDTM", "LDSM"})
+# Results that are vectors of a length that the text does not tell; none at all.
+_VECTORS = frozenset("PIXLD ALD IPA LDT R2T QMUL4 QFMA4 QADD4 UGETNEXTWORKID UR2UP OUT".split())
+_NO_RESULT = frozenset("""
+    STAS REDAS UBLKCP UBLKRED UTMALDG UTMASTG UTMAREDG UTCHMMA UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCCP UTCBAR UTCSHIFT UVIRTCOUNT R2B STT STTM
+    SUST SURED ARRIVES UTMAPF UBLKPF AST
+""".split())
+# The state spaces in which such an instruction may write, at places or times that are not known.
+WRITES = {
+    "ST": "generic", "STG": "global", "STS": "shared", "STL": "local", "STSM": "shared", "LDGSTS": "shared",
+    "ATOM": "generic", "ATOMG": "global", "ATOMS": "shared", "RED": "global", "REDG": "global",
+    "SUST": "global", "SURED": "global", "SUATOM": "global", "UTMASTG": "global", "UTMAREDG": "global", "UTMALDG": "shared",
+    "UBLKCP": "generic", "UBLKRED": "generic", "STAS": "shared", "REDAS": "shared", "SYNCS": "shared", "ARRIVES": "shared", "UTCBAR": "shared",
+    "UGETNEXTWORKID": "shared",
+}
 _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 _MEMORY_WORDS = {"64": 2, "U64": 2, "S64": 2, "128": 4, "256": 4}
 _LOADS = frozenset("LD LDG LDS LDL LDC LDCU ULDC ATOM ATOMG ATOMS LDSM ALD IPA SYNCS RED REDG".split())
+_LISTED = frozenset().union(_SINGLE, _PREDICATES, _PAIR, _PAIR_IF, _PAIR_UNLESS_32, _TEXTURE, _OTHER_MEMORY, _MATRIX, _WARPGROUP, _LOADS, _VECTORS,
+                            _NO_RESULT, WRITES, ("F2F", "MOVM"))
 _TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2}        # registers for each repetition; other shapes take one
 
 
+def is_listed(root: str) -> bool:
+    """What an opcode writes is known, though perhaps not what."""
+    return root in _LISTED
+
+
 def clobber(b: Builder) -> None:
-    """Replace what was begun by one operation, named as the opcode, that writes everything it may."""
+    """Replace what was begun by one operation that writes everything it may, and another one for memory."""
     b.ops.clear()
     written = tuple(dict.fromkeys(r for r in written_registers(b) if r is not None))
     if written and b.root in _TEXTURE | _OTHER_MEMORY and not any(r.bits == 1 for r in written):
         loaded(b, written)
     elif written:
-        b.emit(b.opcode, written, ())
+        b.emit("opaque", written, (), attrs=(b.opcode, b.refused))
+    if b.root in WRITES:
+        b.emit("clobber", (), (), space=WRITES[b.root])
 
 
 def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
@@ -61,6 +83,8 @@ def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
 def written_registers(b: Builder) -> list[ir.Reg]:
     """All registers that the instruction may write, by the form of its operands."""
     out: list[ir.Reg] = []
+    if b.root in _NO_RESULT:
+        return out
     seen_register = b.root in _PREDICATES
     for position, operand in enumerate(b.operands):
         if isinstance(operand, Memory) or not isinstance(operand, Register):

@@ -14,9 +14,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .. import ir
-from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
-from .lift_integer import write_comparison
+from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, bare, float_bits
+from .lift_integer import COMBINE, write_comparison
 from .lift_logic import write_selection
+from .rows import Row
 from .syntax import Number, Operand, Register
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
@@ -36,8 +37,6 @@ def _rounding_of(marks: tuple[str, ...]) -> str:
 
 
 def _attrs(b: Builder) -> tuple:
-    if b.has("SAT"):
-        raise NoMeaning
     return _rounding(b), b.has("FTZ")
 
 
@@ -54,8 +53,6 @@ def _arithmetic(name: str, bits: int):
 
 def minimum(b: Builder) -> None:
     """FMNMX: the least where the predicate holds, else the greatest."""
-    if b.has("NAN", "XORSIGN") or len(b.operands) != 4:
-        raise NoMeaning
     selector = b.operand(3)
     if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
@@ -76,7 +73,7 @@ def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
 def minimum_of_three(b: Builder) -> None:
     """FMNMX3: the least or the greatest of three; a NaN counts only where all are."""
     selector = b.operand(4)
-    if b.has("NAN", "XORSIGN") or not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
+    if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
     name, attrs = "fmax" if selector.negated else "fmin", ("rn", b.has("FTZ"))
     first = b.compute(name, b.real(b.operand(1)), b.real(b.operand(2)), attrs=attrs)
@@ -106,7 +103,7 @@ def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
         return [b.word(Register(operand.kind, operand.number))] * 2
     if operand.suffixes != ("F32x2", "HI_LO") and not operand.is_zero:
         raise NoMeaning
-    return [ir.Const(0) if register is None else register for register in b.registers(operand, 2)]
+    return [ir.Const(0) if register is None else register for register in b.registers(bare(operand), 2)]
 
 
 _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
@@ -115,8 +112,6 @@ _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU",
 def _compare(bits: int):
     def lower(b: Builder) -> None:
         relation = next((mark.lower() for mark in b.marks if mark in _RELATIONS), None)
-        if relation is None or b.has("FTZ") and bits != WORD_BITS:
-            raise NoMeaning
         yes = b.compute(f"fsetp.{relation}", _flushed(b, 2, bits), _flushed(b, 3, bits), bits=bits, result=1)
         write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
     return lower
@@ -124,8 +119,6 @@ def _compare(bits: int):
 
 def division_check(b: Builder) -> None:
     """FCHK P, a, b: whether a / b has to go the slow way."""
-    if b.marks not in ([], ["DIVIDE"], (), ("DIVIDE",)):
-        raise NoMeaning
     b.write_predicate(b.operand(0), b.compute("fsetp.check", b.real(b.operand(1)), b.real(b.operand(2)), bits=WORD_BITS, result=1))
 
 
@@ -133,8 +126,6 @@ def division_check(b: Builder) -> None:
 
 def from_integer(b: Builder) -> None:
     """I2F, I2FP, UI2F, UI2FP: a signed or unsigned integer of 8 to 64 bits to a float of 32 or 64 bits."""
-    if b.has("F16", "BF16"):
-        raise NoMeaning
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, width = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = b.operand(1)
@@ -153,8 +144,6 @@ def from_integer(b: Builder) -> None:
 
 def to_integer(b: Builder) -> None:
     """F2I, UF2I: a float to an integer of 32 or 64 bits."""
-    if b.has("F16", "BF16", "U8", "S8", "U16", "S16"):
-        raise NoMeaning
     source_bits = PAIR_BITS if b.has("F64") else WORD_BITS
     bits = PAIR_BITS if b.has("U64", "S64") else WORD_BITS
     sign = "u" if b.has("U32", "U64") else "s"
@@ -168,15 +157,9 @@ def to_integer(b: Builder) -> None:
 
 def convert(b: Builder) -> None:
     """F2F between 32 and 64 bits, FRND within 32."""
-    if b.has("F16", "BF16", "SAT"):
-        raise NoMeaning
     widths = [int(mark[1:]) for mark in b.marks if mark in ("F32", "F64")]
     if b.root == "FRND":
-        if PAIR_BITS in widths:
-            raise NoMeaning
         return b.write(b.operand(0), "f2f", b.real(b.operand(1)), attrs=(_rounding(b) + "i", b.has("FTZ")))
-    if sorted(widths) != [WORD_BITS, PAIR_BITS]:
-        raise NoMeaning
     to, source = widths
     value = b.compute("f2f", b.real(b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ")))
     if to == PAIR_BITS:
@@ -187,8 +170,6 @@ def convert(b: Builder) -> None:
 
 def special_function(b: Builder) -> None:
     """MUFU: a named function; only the reciprocal has a meaning downstream."""
-    if b.root != "MUFU" or not b.marks or len(b.operands) != 2 or len(b.marks) != 1:
-        raise NoMeaning
     b.write(b.operand(0), f"mufu.{b.marks[0].lower()}", b.real(b.operand(1)))
 
 
@@ -196,10 +177,8 @@ def special_function(b: Builder) -> None:
 
 def half_constant(b: Builder) -> None:
     """HFMA2 R, -RZ, RZ, high, low: a constant as two half-float literals."""
-    if len(b.operands) != 5 or b.has("SAT", "RELU", "BF16_V2", "FTZ", "FMZ"):
-        raise NoMeaning
     destination, first, second, high, low = b.operands
-    if not (_zero(first) and _zero(second) and isinstance(high, Number) and isinstance(low, Number)):
+    if not (_zero(first) and first.negated and _zero(second) and not second.negated and isinstance(high, Number) and isinstance(low, Number)):
         raise NoMeaning
     value = _half_bits(high) << _HALF | _half_bits(low)
     b.write(destination, "mov", ir.Const(value))
@@ -220,27 +199,40 @@ _HALVES = {("H0_H0",): 0, ("H1_H1",): _HALF}
 
 def half_to_float(b: Builder) -> None:
     """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
-    if b.marks != ("F32",) or len(b.operands) != 3:
-        raise NoMeaning
     first, second = b.operands[1:]
     nothing, source = (first, second) if _zero(first) else (second, first)
     if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):
         raise NoMeaning
     if source.negated or source.absolute or source.suffixes not in _HALVES:
         raise NoMeaning
-    half = b.compute("extract", b.registers(source, 1)[0], bits=_HALF, attrs=(_HALVES[source.suffixes],))
+    half = b.compute("extract", b.registers(bare(source), 1)[0], bits=_HALF, attrs=(_HALVES[source.suffixes],))
     b.write(b.operand(0), "f2f", half, attrs=("rn", False))
 
 
+_MODES = "(RM|RP|RZ)?"
+_RELATION = f"({'|'.join(sorted(_RELATIONS))})"
+_COMBINE = f"({'|'.join(COMBINE)})"
+_INTEGER = f"({'|'.join(_FROM_BITS)})"
+_OF_PAIRS = ".F32 .F32x2 .HI_LO"
+_WHOLE = "(FLOOR|CEIL|TRUNC)?"
+# NTZ: of what is no number zero, which is so of 32 bits from 32 only
+_TO_INTEGER = f"FTZ? (U32|S32)? {_WHOLE} NTZ / FTZ? (U64|S64) {_WHOLE} / (U32|S32|U64|S64)? F64 {_WHOLE}"
+
 LOWERINGS = {
-    "FADD": _arithmetic("fadd", WORD_BITS), "FMUL": _arithmetic("fmul", WORD_BITS), "FFMA": _arithmetic("fma", WORD_BITS),
-    "UFADD": _arithmetic("fadd", WORD_BITS), "UFMUL": _arithmetic("fmul", WORD_BITS), "UFFMA": _arithmetic("fma", WORD_BITS),
-    "DADD": _arithmetic("fadd", PAIR_BITS), "DMUL": _arithmetic("fmul", PAIR_BITS), "DFMA": _arithmetic("fma", PAIR_BITS),
-    "FADD2": _packed("fadd"), "FMUL2": _packed("fmul"), "FFMA2": _packed("fma"), "FMNMX3": minimum_of_three,
-    "FMNMX": minimum, "FSEL": select, "UFSEL": select,
-    "FSETP": _compare(WORD_BITS), "UFSETP": _compare(WORD_BITS), "DSETP": _compare(PAIR_BITS),
-    "FCHK": division_check,
-    "I2F": from_integer, "I2FP": from_integer, "UI2F": from_integer, "UI2FP": from_integer,
-    "F2I": to_integer, "UF2I": to_integer, "F2F": convert, "FRND": convert, "MUFU": special_function,
-    "HFMA2": half_constant, "HADD2": half_to_float,
+    **dict.fromkeys(("FADD", "UFADD"), Row(_arithmetic("fadd", WORD_BITS), f"FTZ? {_MODES}", "RV{2}", "- |")),
+    **dict.fromkeys(("FMUL", "UFMUL"), Row(_arithmetic("fmul", WORD_BITS), f"FTZ? {_MODES}", "RV{2}", "- |")),
+    **dict.fromkeys(("FFMA", "UFFMA"), Row(_arithmetic("fma", WORD_BITS), f"FTZ? {_MODES}", "RV{3}", "- |")),
+    "DADD": Row(_arithmetic("fadd", PAIR_BITS), _MODES, "RV{2}", "- |"), "DMUL": Row(_arithmetic("fmul", PAIR_BITS), _MODES, "RV{2}", "- |"),
+    "DFMA": Row(_arithmetic("fma", PAIR_BITS), _MODES, "RV{3}", "- |"),
+    "FADD2": Row(_packed("fadd"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS), "FMUL2": Row(_packed("fmul"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS),
+    "FFMA2": Row(_packed("fma"), f"FTZ? {_MODES}", "RV{3}", _OF_PAIRS), "FMNMX3": Row(minimum_of_three, "FTZ?", "RV{3}P", "- |"),
+    "FMNMX": Row(minimum, "FTZ?", "RV{2}P", "- |"), **dict.fromkeys(("FSEL", "UFSEL"), Row(select, "FTZ?", "RV{2}P", "- |")),
+    **dict.fromkeys(("FSETP", "UFSETP"), Row(_compare(WORD_BITS), f"{_RELATION} FTZ? {_COMBINE}", "PPV{2}P", "- |")),
+    "DSETP": Row(_compare(PAIR_BITS), f"{_RELATION} {_COMBINE}", "PPV{2}P", "- |"), "FCHK": Row(division_check, "DIVIDE?", "PV{2}", "- |"),
+    **dict.fromkeys(("I2F", "UI2F"), Row(from_integer, f"F64? {_INTEGER}? {_MODES}", "RI", ".B0 .B1 .B2 .B3 .H0 .H1")),
+    **dict.fromkeys(("I2FP", "UI2FP"), Row(from_integer, f"F32 (S32|U32) {_MODES}", "RI")),
+    **dict.fromkeys(("F2I", "UF2I"), Row(to_integer, _TO_INTEGER, "RV", "- |")),
+    "F2F": Row(convert, f"FTZ? (F32 F64|F64 F32) {_MODES}", "RV", "- |"), "FRND": Row(convert, "FTZ? (FLOOR|CEIL|TRUNC)?", "RV", "- |"),
+    "MUFU": Row(special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH|RCP64H|RSQ64H)", "RV", "- |"),
+    "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"), "HADD2": Row(half_to_float, "F32", "RRR", "- .H0_H0 .H1_H1"),
 }

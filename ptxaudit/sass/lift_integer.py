@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from .. import ir
 from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning
+from .rows import Row
 from .syntax import Number, Operand, Register
 
 _NOTHING = ir.Const(0, PAIR_BITS)
@@ -236,8 +237,6 @@ def _choice(b: Builder, operand: Operand) -> str | None:
 
 def minimum(b: Builder) -> None:
     """IMNMX, VIMNMX, VIMNMX3, UIMNMX, UVIMNMX: the least where the last predicate holds, else the greatest."""
-    if any("16x2" in mark or mark == "RELU" for mark in b.marks):
-        raise NoMeaning
     if b.has("S64", "U64"):
         return _wide_minimum(b)
     destination, carries, sources = _split(b)
@@ -277,8 +276,6 @@ def _extreme(b: Builder, destination, sources, selector) -> None:
 
 def add_minimum(b: Builder) -> None:
     """VIADDMNMX: the least or greatest of a + b and c."""
-    if b.has("RELU") or any("16x2" in mark for mark in b.marks):
-        raise NoMeaning
     destination, carries, sources = _split(b)
     _no_predicates(b, carries)
     if len(sources) != 4:
@@ -343,11 +340,22 @@ def compare(b: Builder) -> None:
     write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
 
 
+_SUM = Row(add, "X? / 64", "RP{0,2}I{2,3}P{0,2}", "- ~")
+_VECTOR_SUM = Row(add, "", "RI{2}", "-")
+_PRODUCT = Row(multiply_add, "(MOV|SHL|IADD)? U32? / X / WIDE U32? / WIDE U32 X / HI U32?", "RP?I{3}P?", "- ~")
+_SCALED = Row(scaled_add, "(HI X? SX32?)?", "RP?I{2}I?NP?", "- ~")
+_MINIMUM = Row(minimum, "(S32|U32)?", "RP{0,2}I{2}P", "-")
+_EITHER_MINIMUM = Row(minimum, "(S32|U32)? / S64 / U64", "RI{2}P|P{2}RI{2}P{2}", "-")
+_RELATION = f"({'|'.join(_RELATIONS)})"
+_COMBINE = f"({'|'.join(COMBINE)})"
+_COMPARISON = Row(compare, f"{_RELATION} U32? {_COMBINE} EX? / {_RELATION} (S64|U64) {_COMBINE}", "PPI{2}P{1,2}", "-")
+
 LOWERINGS = {
-    "IADD3": add, "UIADD3": add, "IADD": add, "UIADD": add, "VIADD": add, "UVIADD": add,
-    "IMAD": multiply_add, "UIMAD": multiply_add,
-    "LEA": scaled_add, "ULEA": scaled_add,
-    "IMNMX": minimum, "UIMNMX": minimum, "VIMNMX": minimum, "UVIMNMX": minimum, "VIMNMX3": minimum, "UVIMNMX3": minimum,
-    "VIADDMNMX": add_minimum, "UVIADDMNMX": add_minimum, "IABS": absolute, "UIABS": absolute,
-    "ISETP": compare, "UISETP": compare,
+    **dict.fromkeys(("IADD3", "UIADD3", "IADD", "UIADD"), _SUM), **dict.fromkeys(("VIADD", "UVIADD"), _VECTOR_SUM),
+    **dict.fromkeys(("IMAD", "UIMAD"), _PRODUCT), **dict.fromkeys(("LEA", "ULEA"), _SCALED),
+    **dict.fromkeys(("IMNMX", "UIMNMX"), _EITHER_MINIMUM), **dict.fromkeys(("VIMNMX", "UVIMNMX"), _MINIMUM),
+    **dict.fromkeys(("VIMNMX3", "UVIMNMX3"), Row(minimum, "(S32|U32)?", "RP{0,2}I{3}P", "-")),
+    **dict.fromkeys(("VIADDMNMX", "UVIADDMNMX"), Row(add_minimum, "(S32|U32)?", "RP{0,2}I{3}P", "-")),
+    **dict.fromkeys(("IABS", "UIABS"), Row(absolute, "", "RI", "-")),
+    **dict.fromkeys(("ISETP", "UISETP"), _COMPARISON),
 }

@@ -13,7 +13,7 @@ opaque for that reason (`lower`).
 marks: the dotted parts of an opcode behind the first, in their order; alternatives in parentheses, "?" behind what may be missing, " / " between whole
 patterns. operands: a regular expression over one letter for each operand:
 
-    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump    V = any of R N F C
+    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump    V = any of R N F C    I = any of R N C
 
 modifiers: signs and suffixes that operands may carry: "-" "~" "|" (absolute) "+" ".H0_H0" …; of predicates "!" needs no declaration.
 """
@@ -51,7 +51,7 @@ class Row:
 
     @cached_property
     def _operands(self) -> re.Pattern:
-        return re.compile(self.operands.replace("V", "[RNFC]"))
+        return re.compile(self.operands.replace("V", "[RNFC]").replace("I", "[RNC]"))
 
     @cached_property
     def _modifiers(self) -> frozenset[str]:

@@ -1,12 +1,12 @@
 """Collects what instructions look like: opcodes with their marks and kinds of operands, nothing of anybody's code.
 
-    python bench/forms.py WHEEL|LIBRARY|FOLDER|SOURCE.cu… [--megabytes 8]     adds to tests/data/sass_forms.txt and tests/data/ptx_opcodes.txt
+    python bench/forms.py WHEEL|LIBRARY|FOLDER|SOURCE.cu|SOURCE.ptx… [--megabytes 8]     adds to tests/data/sass_forms.txt and tests/data/ptx_opcodes.txt
 
     LEA.HI.X R, R, R, R, #, P        a line of machine code: registers, predicates and numbers by their kind only
     mul.wide.u32                     a line of PTX
 
-Of every wheel, library or folder, `--megabytes` of machine code of each architecture are read, spread over its images. CUDA sources are compiled for
-several architectures and optimization levels.
+Of every wheel, library or folder, `--megabytes` of machine code of each architecture are read, spread over its images. Sources are compiled for
+several optimization levels, those in CUDA for several architectures.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ MOST_IMAGES, MOST_FUNCTIONS = 60, 60
 _REGISTER = re.compile(r"(?<![A-Za-z0-9_.])(U?[RP])(?:\d+|Z|T)\b")
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(0x[0-9a-f]+|\d+(\.\d+)?(e[-+]?\d+)?)(?![A-Za-z0-9_])")
 _COMMENT = re.compile(r"//[^\n]*")
+_TARGET = re.compile(r"\.target\s+(\w+)")
 _STATEMENT = re.compile(r"(?:^|[;{}:])\s*(?:@!?[%\w$]+\s+)?([a-z][a-z0-9_]*(?:\s*\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)+)\s", re.M)
 
 
@@ -53,10 +54,12 @@ def of_ptx(text: str) -> set[str]:
 
 
 def of_source(path: Path) -> Iterator[tuple[set[str], set[str]]]:
-    """(of machine code, of PTX) for every architecture and optimization level."""
-    for arch in ARCHITECTURES:
+    """(of machine code, of PTX) for every architecture and optimization level; PTX is of one architecture."""
+    text = path.read_text()
+    target = _TARGET.search(text) if path.suffix == ".ptx" else None
+    for arch in ARCHITECTURES if target is None else (target[1],):
         try:
-            ptx = compile_source(path.read_text(), arch=arch).ptx
+            ptx = text if target else compile_source(text, arch=arch).ptx
             yield set(), of_ptx(ptx)
             for level in ((), ("-O0",), ("-O1",)):
                 yield of_cubins([read_cubin(assemble(ptx, arch, level).cubin, path.name)]), set()
@@ -110,7 +113,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for path in arguments.paths:
         sass, ptx = set(), set()
-        for more, text in of_source(path) if path.suffix == ".cu" else of_binary(path, int(arguments.megabytes * 2**20)):
+        for more, text in of_source(path) if path.suffix in (".cu", ".ptx") else of_binary(path, int(arguments.megabytes * 2**20)):
             sass |= more
             ptx |= text
         print(f"{path.name}: {add(SASS, sass)} forms of machine code, {add(PTX, ptx)} opcodes of PTX", flush=True)

@@ -143,8 +143,62 @@ def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool,
 
 
 def add_or_sub(name: str):
-    plain, carry = integer(name, 2), carried(name == "sub", False)
-    return lambda o: carry(o) if "cc" in o.plain else plain(o)
+    plain, carry, packed = integer(name, 2), carried(name == "sub", False), halves(name)
+    return lambda o: carry(o) if "cc" in o.plain else packed(o) if name == "add" and o.text.endswith("16x2") else plain(o)
+
+
+def extreme(name: str):
+    """min, max of integers; .relu: not less than 0."""
+    plain, packed = integer(name, 2, True), halves(name)
+
+    def resolve(o: Opcode) -> Plain | Lower | None:
+        if o.text.endswith("16x2"):
+            return packed(o)
+        if o.modifiers != ("relu", "s32"):
+            return plain(o)
+
+        def lower(e: Emitter, operands) -> None:
+            d, a, b = operands
+            e.emit("max.s", (e.target(d),), (e.compute(f"{name}.s", (e.value(a, 32), e.value(b, 32)), 32), ir.Const(0)), 32)
+        return lower
+    return resolve
+
+
+def halves(name: str):
+    """add, min, max of .u16x2 and .s16x2: the halves each by itself."""
+    def resolve(o: Opcode) -> Lower | None:
+        signed, positive = "s16x2" in o.modifiers, "relu" in o.plain
+        if len(o.types) != 1 or not signed and "u16x2" not in o.modifiers or o.plain - {"relu"} or positive and (not signed or name == "add"):
+            return None
+        full = name if name == "add" else f"{name}.{'s' if signed else 'u'}"
+
+        def lower(e: Emitter, operands) -> None:
+            d, *sources = operands
+            values = [e.value(source, 32) for source in sources]
+            parts = []
+            for at in (0, 16):
+                part = e.compute(full, tuple(e.compute("extract", (value,), 16, (at,)) for value in values), 16)
+                parts.append(e.compute("max.s", (part, ir.Const(0, 16)), 16) if positive else part)
+            e.emit("cat", (e.target(d),), tuple(parts), 32)
+        return lower
+    return resolve
+
+
+def dot_product(o: Opcode) -> Lower | None:
+    """dp4a: c and the products of the bytes of a and b; dp2a: of the halves of a and the lower or the higher bytes of b."""
+    if len(o.types) != 2 or any(t.bits != 32 or t.kind not in "su" for t in o.types) or len(o.plain) != (o.base == "dp2a"):
+        return None
+    bits, begin = (8, 0) if o.base == "dp4a" else (16, 16 if "hi" in o.plain else 0)
+    first, second = (f"bfe.{t.kind}" for t in o.types)
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, c = operands
+        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
+        for k in range(32 // bits):
+            factors = (e.compute(first, (x, ir.Const(bits * k), ir.Const(bits)), 32), e.compute(second, (y, ir.Const(begin + 8 * k), ir.Const(8)), 32))
+            total = e.compute("mad", (*factors, total), 32)
+        e.emit("mov", (e.target(d),), (total,), 32)
+    return lower
 
 
 def multiply(o: Opcode) -> Plain | Lower | None:
@@ -331,8 +385,10 @@ ROWS: dict[str, Row] = {
     "rem": Row(integer("rem", 2, True), INTEGER),
     "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
     "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
-    "min": Row(either(integer("min", 2, True), floating("fmin", 2)), INTEGER, "ftz"),
-    "max": Row(either(integer("max", 2, True), floating("fmax", 2)), INTEGER, "ftz"),
+    "min": Row(either(extreme("min"), floating("fmin", 2)), INTEGER, "ftz relu"),
+    "max": Row(either(extreme("max"), floating("fmax", 2)), INTEGER, "ftz relu"),
+    "dp4a": Row(dot_product, INTEGER),
+    "dp2a": Row(dot_product, INTEGER, "lo hi"),
     "popc": Row(bit_count("popc"), INTEGER),
     "clz": Row(bit_count("clz"), INTEGER),
     "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER, "shiftamt"),

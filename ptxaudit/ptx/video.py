@@ -48,4 +48,22 @@ def _selects(operand: s.Operand) -> bool:
     return type(operand) is s.Name and operand.text.rpartition(".")[2] in SELECTORS
 
 
-ROWS: dict[str, Row] = {name: Row(scalar, SECTION, "clamp wrap add") for name in ("vadd", "vsub", "vshl", "vshr")}
+def differences(o: Opcode) -> Lower | None:
+    """vabsdiff4.u32.u32.u32.add: c and the distances of the bytes of a and b."""
+    if o.modifiers != ("u32", "u32", "u32", "add"):
+        return None
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b, c = operands
+        if any(_selects(x) for x in operands):
+            raise NoMeaning("an operand that selects bytes is not understood")
+        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
+        for k in range(4):
+            first, second = (e.compute("bfe.u", (value, ir.Const(8 * k), ir.Const(8)), 32) for value in (x, y))
+            total = e.compute("sad.u", (first, second, total), 32)
+        e.emit("mov", (e.target(d),), (total,), 32)
+    return lower
+
+
+ROWS: dict[str, Row] = {name: Row(scalar, SECTION, "clamp wrap add") for name in ("vadd", "vsub", "vshl", "vshr")} | {
+    "vabsdiff4": Row(differences, "SIMD Video Instructions", "add")}

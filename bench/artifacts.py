@@ -28,14 +28,14 @@ from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.errors import InputError
 from ptxaudit.options import Options
 from ptxaudit.pipeline import run
+from ptxaudit.reasons import Kind
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = 75                          # what the disassembler reads
 MOST_MEMBERS = 200                   # of a wheel, spread over all of them
 MOST_IMAGES = 40                     # of one architecture of a package, spread over all of them
 BINARIES = (".so", ".cubin", ".fatbin", ".a", ".o")
-NO_MEANING = re.compile(r"no meaning for (\S+)")
-OUT_OF_TIME = re.compile(r"\bbudget\b|seconds")
+NO_MEANING, EXHAUSTED = Kind.NO_MEANING.text, Kind.EXHAUSTED.text
 
 
 @dataclass
@@ -115,12 +115,14 @@ def audit_images(row: Row, chosen: list[Image], kernels: int, budget: float) -> 
         for site in report.sites:
             row.sites += 1
             row.status[str(site.status)] += 1
-            if site.status in ("unknown", "bounded") and (match := NO_MEANING.search(site.reason)):
+            whys = list(site.why.walk()) if site.why is not None else []
+            opcode = next((why.arguments["operation"] for why in whys if why.kind == NO_MEANING), None)
+            if site.status in ("unknown", "bounded") and opcode is not None:
                 row.lost_to_opcodes += 1
-                row.opcodes[match[1]] += 1
+                row.opcodes[opcode] += 1
             elif site.status == "unknown":
                 row.unknown[re.sub(r"\b(U?[RP]|t)\d+(\.\d+)?\b", "R", site.reason)[:100]] += 1
-                row.out_of_time += bool(OUT_OF_TIME.search(site.reason))
+                row.out_of_time += any(why.kind == EXHAUSTED for why in whys)
 
 
 RESULTS, PAGE = ROOT / "bench" / "artifacts.json", ROOT / "docs" / "machine_code.md"

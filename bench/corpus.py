@@ -6,7 +6,7 @@ FOLDER holds one folder a package, each with PTX files. Every kernel is audited 
 guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas assembles
 every `--ptxas`th file right after it was audited, in the same process slot, so that the two times can
 be compared. Interrupted, it sums up what is done. The results file has names and counts only: nothing of anybody's code. Seconds are of processor time, which
-a busy machine does not change; only the engine's own deadline is one of the clock, and set far off.
+a busy machine does not change; the engine's own budget is one of steps, and set far off.
 
 A site is *answered* when its status is one of
 
@@ -49,10 +49,12 @@ from ptxaudit.machines import get as machine_of
 from ptxaudit.ptx.lift import lift_module
 from ptxaudit.ptx.parse import parse_module
 from ptxaudit.ptx.spread import spread
+from ptxaudit.reasons import Kind, sentence
 from ptxaudit.version import __version__
+from ptxaudit.work import Account
 
 BUDGET = 10.0               # seconds a kernel: the goal is that none needs them
-PATIENCE = 8                # on a busy machine a second of processor time can take several on the clock
+PATIENCE = 8                # the engine's own budget is far off: this one asks how long it takes
 RATIO = 2                   # a range answers when its high end is at most so many times its low end
 NAME_LENGTH = 96            # names of template instances run to thousands of letters
 TOP = 40                    # reasons listed
@@ -160,14 +162,14 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
             flow = graph.build(function)
             if not flow.sites():
                 return None
-            sites = lanes.evaluate(function, flow, machine=machine, budget=PATIENCE * budget).sites
+            sites = lanes.evaluate(function, flow, machine=machine, account=Account.for_budget(PATIENCE * budget)).sites
     except TimeOut:
         fault = "time-out"
     except InputError as error:
         fault = str(error)
     except Exception as error:
         fault = _place(error)
-    if any(site.reason.startswith("budget:") for site in sites):
+    if any(site.reason is not None and site.reason.of_kind(Kind.EXHAUSTED) for site in sites):
         fault = "time-out"
     answered = [site for site in sites if answers(site)]
     unanswered = [site for site in sites if not answers(site)]
@@ -175,7 +177,7 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
         short(kernel.name), package, file, round(time.process_time() - start, 3),
         dict(sorted(Counter(str(site.status) for site in sites).items())),
         len(answered), sum(site.status is Status.DATA_DEPENDENT for site in answered),
-        dict(Counter(f"{site.status}: {reason_class(site.reason)}" for site in unanswered)), fault,
+        dict(Counter(f"{site.status}: {reason_class(sentence(site.reason, function))}" for site in unanswered)), fault,
     )
 
 

@@ -135,7 +135,7 @@ def requests_of(inputs: list, arch: str, launches: list, machine: str | None = N
                 key = tuple(int(x) for x in told - told.min()), pattern.low
                 rows[key] = rows.get(key, 0) + pattern.count
             if not site.patterns:
-                rows[site.reason, 0] = 1
+                rows[str(site.reason), 0] = 1
         number = sum(1 for name, isa, _ in found if (name, isa) == (one.function.name, one.function.isa))
         found[one.function.name, one.function.isa, number] = sorted((key[0], count, key[1]) for key, count in rows.items())
     if part.problems:

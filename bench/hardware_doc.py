@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import hardware_examples, hardware_fragments, hardware_timed
+from bench import hardware_examples, hardware_fragments, hardware_functions, hardware_timed
 from ptxaudit import machines, score_request
 from ptxaudit.banks import classify
 from ptxaudit.banks.access import UNSCORED
@@ -187,6 +187,7 @@ def _text() -> Iterator[str]:
     yield from _profiler(measured[0].requests)
     yield from hardware_fragments.chapter()
     yield from hardware_timed.chapters()
+    yield from hardware_functions.chapter()
     yield from _unscored()
     yield from _generations()
     yield _CALIBRATE

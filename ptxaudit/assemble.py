@@ -27,6 +27,7 @@ from ptxaudit.lanes.result import KernelResult, Pattern, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.local_memory import LocalAccess
 from ptxaudit.parameters import told
+from ptxaudit.reasons import Reason, arguments, leading, sentence
 from ptxaudit.report import (
     Condition,
     Frame,
@@ -37,6 +38,7 @@ from ptxaudit.report import (
     Source,
     Span,
     Trip,
+    Why,
 )
 from ptxaudit.source_text import SourceLines
 from ptxaudit.status import Status
@@ -112,7 +114,9 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
         width=width,
         source=source_entry(instruction.source, lines),
         status=result.status,
-        reason=result.reason,
+        reason=sentence(result.reason, function),
+        reason_kind=leading(result.reason).kind.text if result.reason else "",
+        why=why_entry(result.reason, function) if result.reason else None,
         cause=cause_of(machine, opcode, result),
         requests=result.requests,
         active_requests=result.active_requests,
@@ -125,14 +129,33 @@ def site_entry(function: ir.Function, result: SiteResult, ids: SiteIds, machine:
         ideal_per_request=span(result.ideal_per_request),
         excess_per_request=excess_per_request(result),
         line_class_max=result.line_class_max,
+        line_class_proved=result.line_class_proved,
         lines=result.lines,
+        lines_proved=result.lines_proved,
         lines_ideal=result.lines_ideal,
         evidence=result.evidence,
         formula=result.formula,
         conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
         trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
         consecutive=consecutive(result.patterns, width),
+        unaligned=result.unaligned,
         lane_step=lane_step(result.patterns),
+    )
+
+
+def why_entry(reason: Reason, function: ir.Function) -> Why:
+    """A reason as programs read it."""
+    place = function.instructions[reason.index].place if reason.index >= 0 else None
+    ptx = function.isa == "ptx"
+    return Why(
+        kind=reason.kind.text,
+        data=reason.data,
+        offset=None if ptx else place,
+        ptx_line=place if ptx else None,
+        unknowns=tuple(dict.fromkeys(unknown.name for unknown in reason.unknowns)),
+        arguments=arguments(reason),
+        parts=tuple(why_entry(part, function) for part in reason.given if isinstance(part, Reason)),
+        cause=why_entry(reason.cause, function) if reason.cause else None,
     )
 
 

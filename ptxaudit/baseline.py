@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -19,8 +19,8 @@ from typing import Any
 
 from ptxaudit.diff import Change, Diff, Verdict, diff_reports
 from ptxaudit.errors import InputError
-from ptxaudit.figures import above_ideal, total_above_ideal
-from ptxaudit.findings import Finding, find
+from ptxaudit.figures import Judgement, above_ideal, total_above_ideal
+from ptxaudit.findings import CONFLICTS, Finding, find
 from ptxaudit.render.words import interval, number, plural
 from ptxaudit.report import Kernel, Report, Site, plain
 from ptxaudit.report_reader import report_from_dict
@@ -31,22 +31,28 @@ AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 
 # Of a site: what diff and the rules compare; what is absent is null, as in a report.
 _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
-         "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "lines", "lines_ideal", "consecutive")
-_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "cause": "", "evidence": "by rule", "formula": "",
-          "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+         "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "line_class_proved", "lines",
+         "lines_proved", "lines_ideal", "consecutive")
+_EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "",
+          "evidence": "by rule", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+SITE, KERNEL = 0, 1          # of what `rules_of` tells
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 
 
 # --- the file -------------------------------------------------------------------------------
 
 def baseline_json(report: Report) -> str:
-    """The text of a baseline file: a line a site, with the rules that find something there."""
-    of_site, of_kernel = rules_of(find(report))
+    """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that may
+    ("open")."""
+    findings = find(report)
+    certain, possible = (rules_of(f for f in findings if f.certain is sure) for sure in (True, False))
+    found = lambda kind, of: {"rules": certain[kind][id(of)], "open": possible[kind][id(of)]}
     kernels = []
     for kernel in report.kernels:
-        head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | {"rules": of_kernel[id(kernel)]}
+        head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | found(KERNEL, kernel)
         head["input"] = _portable(kernel.input)
-        sites = ",\n".join("      " + json.dumps(_site_dict(site) | {"rules": of_site[id(site)]}, ensure_ascii=False) for site in kernel.sites)
+        lines = (json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in kernel.sites)
+        sites = ",\n".join(f"      {line}" for line in lines)
         local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
         fields = json.dumps(head, ensure_ascii=False)[1:-1]
         kernels.append(f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n     ]}}')
@@ -97,11 +103,13 @@ def _source(source: Any) -> dict[str, Any] | None:
 @dataclass(frozen=True)
 class Baseline:
     """What a file says. site_rules: the rules that found something, by kernel, by site; kernel_rules:
-    those of a kernel that are of no site."""
+    those of a kernel that are of no site; site_open, kernel_open: those that could not judge."""
 
     report: Report
     site_rules: tuple[tuple[tuple[str, ...], ...], ...]
     kernel_rules: tuple[tuple[str, ...], ...]
+    site_open: tuple[tuple[tuple[str, ...], ...], ...]
+    kernel_open: tuple[tuple[str, ...], ...]
 
 
 def read_baseline(path: str | Path) -> Baseline:
@@ -119,18 +127,25 @@ def read_baseline(path: str | Path) -> Baseline:
         what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
         raise InputError(f'{what}; this version reads "{SCHEMA}"', AGAIN, file)
     try:
-        kernel_rules = tuple(tuple(kernel.pop("rules")) for kernel in data["kernels"])
-        site_rules = tuple(tuple(tuple(site.pop("rules")) for site in kernel["sites"]) for kernel in data["kernels"])
-        if not all(isinstance(rule, str) for found in (*kernel_rules, *(one for sites in site_rules for one in sites)) for rule in found):
-            raise ValueError("rules are no strings")
+        given, keys = data["kernels"], ("rules", "open")
+        site_rules, site_open = (tuple(tuple(_rules(site, key) for site in kernel["sites"]) for kernel in given) for key in keys)
+        kernel_rules, kernel_open = (tuple(_rules(kernel, key) for kernel in given) for key in keys)
         kernels = [_whole(kernel) for kernel in data["kernels"]]
         document = {"schema": "ptxaudit/report/1", "tool": data["tool"], "inputs": [], "problems": [], "kernels": kernels}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
     try:
-        return Baseline(report_from_dict(document, file), site_rules, kernel_rules)
+        return Baseline(report_from_dict(document, file, "baseline"), site_rules, kernel_rules, site_open, kernel_open)
     except InputError as error:
-        raise InputError(error.what.replace("the report", "the baseline"), AGAIN, file) from None
+        raise InputError(error.what, AGAIN, file) from None
+
+
+def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
+    """Taken out of a site or a kernel; older files do not tell what was open."""
+    found = entry.pop(key) if key == "rules" else entry.pop(key, [])
+    if not all(isinstance(rule, str) for rule in found):
+        raise ValueError("rules are no strings")
+    return tuple(found)
 
 
 def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +172,9 @@ class Ratchet:
 
     diff: Diff
     of_sites: frozenset[tuple[str, int]]            # (rule, id() of a site of the baseline)
+    open_sites: frozenset[tuple[str, int]]          # … that could not be judged by it
     of_kernels: Counter[tuple[int, str]]            # id() of a kernel of the baseline, rule
+    open_kernels: Counter[tuple[int, str]]
     inputs: tuple[str, ...]                         # what was audited
     isas: frozenset[str]                            # instruction sets of it
     whole: bool = True                              # all kernels of these
@@ -166,23 +183,27 @@ class Ratchet:
     def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
         """Raises InputError where the two are of different instruction sets."""
         old = baseline.report.kernels
-        of_sites = {(rule, id(site)) for kernel, sites in zip(old, baseline.site_rules, strict=True)
-                    for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
-        of_kernels = Counter((id(kernel), rule) for kernel, found in zip(old, baseline.kernel_rules, strict=True) for rule in found)
+        of_sites, open_sites = (_by_site(old, found) for found in (baseline.site_rules, baseline.site_open))
+        proved = frozenset(key for key, site in of_sites.items() if key[0] not in CONFLICTS or above_ideal(site)[0] > 0)
+        left = frozenset((*open_sites, *(of_sites.keys() - proved)))         # older files tell both as one
+        of_kernels, open_kernels = (
+            Counter((id(kernel), rule) for kernel, found in zip(old, rules, strict=True) for rule in found)
+            for rules in (baseline.kernel_rules, baseline.kernel_open))
         inputs = tuple(entry.path for entry in report.inputs)
         isas = frozenset(kernel.isa for kernel in report.kernels)
         if isas and old and not isas & {kernel.isa for kernel in old}:
             known, now = (("PTX", "machine code") if "sass" in isas else ("machine code", "PTX"))
             raise InputError(f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
                              "audit with the --isa that the baseline was written with, or write it again")
-        return Ratchet(diff_reports(baseline.report, report), frozenset(of_sites), of_kernels, inputs, isas, whole)
+        return Ratchet(diff_reports(baseline.report, report), proved, left, of_kernels, open_kernels, inputs, isas, whole)
 
-    def is_open(self, site: Site, certain: bool) -> bool:
-        """Whether a limit may deny the site: it is new, worse, or not known any more where that matters."""
+    def is_open(self, site: Site, judged: Judgement, of: Callable[[Site], Judgement]) -> bool:
+        """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the limit."""
         change = self._changes.get(id(site))
         if change is None or change.verdict in (Verdict.NEW, Verdict.WORSE):
             return True
-        return not certain and change.verdict is Verdict.STATUS_CHANGED
+        before = {of(old) for old in change.olds}
+        return Judgement.VIOLATED not in before and (judged is Judgement.VIOLATED or Judgement.OPEN not in before)
 
     def total_grew(self, kernel: Kernel) -> str:
         """How a kernel's excess became more than it was, or that it is new; "" where neither."""
@@ -195,15 +216,18 @@ class Ratchet:
         return "more than in the baseline" if any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes) else ""
 
     def knows(self, finding: Finding) -> bool:
-        """Whether the baseline has the same finding, of the same site and as grave."""
+        """Whether the baseline has the same finding, of the same site and as grave: what it could not judge it does not
+        know to be so."""
         if finding.site is None:
-            return finding.kernel is not None and self.of_kernels[self._old_kernel(finding.kernel), finding.rule] > 0
+            key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
+            return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
         change = self._changes.get(id(finding.site))
         if change is None:
             return False
         if finding.certain and change.verdict in (Verdict.NEW, Verdict.WORSE):
             return False
-        return any((finding.rule, id(old)) in self.of_sites for old in change.olds)
+        known = self.of_sites if finding.certain else self.of_sites | self.open_sites
+        return any((finding.rule, id(old)) in known for old in change.olds)
 
     def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
         """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
@@ -244,6 +268,12 @@ class Ratchet:
         return self._partners[id(kernel)]
 
 
+def _by_site(kernels: tuple[Kernel, ...], rules: tuple[tuple[tuple[str, ...], ...], ...]) -> dict[tuple[str, int], Site]:
+    """(rule, id() of a site) -> the site, of all rules by kernel and site."""
+    return {(rule, id(site)): site for kernel, sites in zip(kernels, rules, strict=True)
+            for site, found in zip(kernel.sites, sites, strict=True) for rule in found}
+
+
 def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
     """What to say of a site, and whether it is certain; None where there is nothing against it."""
     low, high = above_ideal(site)
@@ -251,6 +281,8 @@ def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
         return f"worse than the baseline: {_figure(change.old)} → {_figure(change.new)}", True
     if change.verdict is Verdict.NEW and high != 0:
         return (f"not in the baseline: {_figure(site)}", True) if low > 0 else (f"not in the baseline, and may conflict: {_figure(site)}", False)
+    if change.verdict is Verdict.STATUS_CHANGED and low > 0 and all(above_ideal(old)[0] == 0 for old in change.olds):
+        return f"not known to conflict in the baseline: {_figure(change.old)} → {_figure(change.new)}", True
     if change.verdict is Verdict.STATUS_CHANGED and high != 0:
         return f"cannot be compared with the baseline: {_figure(change.old)} → {_figure(change.new)}", False
     return None

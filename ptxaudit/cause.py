@@ -53,6 +53,8 @@ def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) ->
         return ""
     cycles, fresh = machine.cycles_of(k), machine.cycles_of(k, fresh=True)
     text = f"k = {k}, so many 128-byte destination lines share a class" if k > 1 else "k = 1, the best there is"
+    if result.line_class_proved != k:
+        text = f"at most {text}" + (f" (at least {result.line_class_proved} is proved)" if result.line_class_proved else "")
     if cycles is not None:
         text += f": {_range(cycles)} cycles a request measured"
         text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""

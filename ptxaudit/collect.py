@@ -44,13 +44,14 @@ class Part:
         try:
             yield
         except InputError as error:
-            self._add(error, file, kernel)
+            self.add_problem(error, file, kernel)
         except Exception as error:
             if debugging():
                 raise
-            self._add(fault(error), file, kernel)
+            self.add_problem(fault(error), file, kernel)
 
-    def _add(self, error: InputError, file: str | None, kernel: str | None) -> None:
+    def add_problem(self, error: InputError, file: str | None, kernel: str | None) -> None:
+        """What could not be checked, of a kernel where one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
         self.failed = self.failed or kernel is None
@@ -72,7 +73,7 @@ class Part:
         names = self.names_of.setdefault(content.path, [])
         names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
         for error in loaded.errors:
-            self._add(error, content.path, None)
+            self.add_problem(error, content.path, None)
 
     def add_parameters(self, content: Content, names: Iterable[str]) -> None:
         """What the parameters of one of its kernels are called."""

@@ -214,7 +214,7 @@ def _same_launch(old: Kernel, new: Kernel) -> bool:
 
 # --- sites ----------------------------------------------------------------------------------
 
-_SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_ideal")
+_SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_proved", "lines_ideal")
 _SPANS = ("per_request", "ideal_per_request", "excess_per_request")
 _SUREST_FIRST = (Status.UNREACHED, Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNKNOWN)
 
@@ -231,12 +231,12 @@ def together(sites: tuple[Site, ...]) -> Site | None:
     bounds = [_wavefronts(site) for site in sites]
     low, high = _sum([one and one[0] for one in bounds]), _sum([one and one[1] for one in bounds])
     figures["bounds"] = (low, high) if figures["wavefronts"] is None and low is not None and high is not None else None
-    for name in ("ways", "line_class_max"):
+    for name in ("ways", "line_class_max", "line_class_proved"):
         known = [getattr(site, name) for site in sites]
         figures[name] = None if None in known else max(known)
     status = max((site.status for site in sites), key=_SUREST_FIRST.index)
-    reason = next((site.reason for site in sites if site.status is status), "")
-    return replace(sites[0], **figures, status=status, reason=reason, conditions=(), trips=())
+    first = next(site for site in sites if site.status is status)
+    return replace(sites[0], **figures, status=status, reason=first.reason, reason_kind=first.reason_kind, why=first.why, conditions=(), trips=())
 
 
 def _settled(site: Site, name: str) -> int | None:
@@ -326,7 +326,7 @@ def _surely_conflicts(site: Site) -> bool:
 # --- JSON -----------------------------------------------------------------------------------
 
 _FIGURES = ("id", "opcode", "status", "requests", "wavefronts", "ideal", "excess", "ways", "bounds",
-            "per_request", "line_class_max", "lines", "reason")
+            "per_request", "line_class_max", "lines", "reason", "reason_kind")
 
 
 def _kernel_dict(entry: KernelDiff) -> dict[str, Any]:

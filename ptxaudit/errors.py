@@ -17,6 +17,7 @@ class InputError(Exception):
     hint: one sentence, what to do about it ("" where there is nothing to advise).
     file, line, column: where (1-based; None where there is no such place).
     detail: several lines to show as they are (a compiler's log), or "".
+    setting: the name of the setting that it is about, for who knows where that was made; or "".
     """
 
     what: str
@@ -25,6 +26,7 @@ class InputError(Exception):
     line: int | None = None
     column: int | None = None
     detail: str = ""
+    setting: str = ""
 
     def place(self) -> str:
         parts = [self.file or ""]

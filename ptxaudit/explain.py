@@ -26,9 +26,10 @@ from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
 from ptxaudit.report import Problem, Site
+from ptxaudit.work import Account
 
 MOST_SUGGESTED = 8
-FORMULA_SECONDS = 10.0
+FORMULA_SECONDS = 10.0       # of the reference machine: steps (`work`)
 
 _OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
@@ -78,7 +79,7 @@ def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]
     if not all(formulas.values()):
         block = examined.launch.block if examined.launch else None
         symbolic = lanes.evaluate(
-            examined.function, examined.flow, machine=examined.machine, facts=Facts(block=block), budget=FORMULA_SECONDS
+            examined.function, examined.flow, machine=examined.machine, facts=Facts(block=block), account=Account.for_budget(FORMULA_SECONDS)
         )
         formulas = {site.index: formulas.get(site.index) or site.formula for site in symbolic.sites}
     return [replace(one, formula=formulas.get(one.result.index, "")) for one in sites]

@@ -1,19 +1,43 @@
-"""What a site costs as intervals: the proved lower end, and the upper one where there is one.
+"""What a site costs as intervals, and how they stand against a limit: violated, satisfied, or not judged.
 
     exact, excess 992 over 32 requests   ->  excess_of_request (31, 31), total_excess (992, 992)
     bounded, 1 to 8 wavefronts, ideal 1  ->  excess_of_request (0, 7)
     unknown                              ->  excess_of_request (0, None)
 
-The gate, the rules and the baseline judge by these. A lower end is a fact; an upper end is what
-the analysis could not exclude.
+    against((0, 7), 8) satisfied         against((0, 7), 4) open         against((4, None), 4) violated
+
+The gate, the rules and the baseline judge by these. Both ends are proved: what rests on an assumption, as the figures
+of the block shapes that are tried where none is told, has none.
 """
 
 from __future__ import annotations
 
-from ptxaudit.report import Site
+from enum import StrEnum
+
+from ptxaudit.reasons import Kind
+from ptxaudit.report import Site, Span
 from ptxaudit.status import Status
 
 Interval = tuple[int, int | None]        # high None = no proved upper end
+
+NOTHING_PROVED: Interval = (0, None)
+BY_SHAPE = frozenset((Kind.BY_SHAPE.text, Kind.NO_SHAPE_REACHES.text))      # figures of some block shapes, not of all
+
+
+class Judgement(StrEnum):
+    """How a figure stands against a limit. open: neither is proved."""
+
+    VIOLATED = "violated"
+    SATISFIED = "satisfied"
+    OPEN = "open"
+
+
+def against(figure: Interval, limit: int) -> Judgement:
+    """A figure of `limit` or more violates it."""
+    low, high = figure
+    if low >= limit:
+        return Judgement.VIOLATED
+    return Judgement.SATISFIED if high is not None and high < limit else Judgement.OPEN
 
 
 def above_ideal(site: Site) -> Interval:
@@ -25,20 +49,23 @@ def total_above_ideal(site: Site) -> Interval:
     """The same over the launch."""
     if site.line_class_max is None:
         return total_excess(site)
-    if site.status is Status.UNREACHED or site.lines is None or site.lines_ideal is None:
-        return (0, 0 if site.status is Status.UNREACHED or site.line_class_max == 1 else None)
-    return (site.lines - site.lines_ideal, site.lines - site.lines_ideal)
+    if site.status is Status.UNREACHED or site.line_class_max <= 1:
+        return (0, 0)
+    if site.lines is None or site.lines_ideal is None:
+        return NOTHING_PROVED
+    least = 0 if site.lines_proved is None else site.lines_proved
+    return (max(0, least - site.lines_ideal), site.lines - site.lines_ideal)
 
 
 def excess_of_request(site: Site) -> Interval:
     """The largest excess of any one request."""
     if site.status is Status.UNREACHED or site.excess == 0:
         return (0, 0)
-    span = site.excess_per_request
+    span = _proved(site)
     if site.status is Status.EXACT and site.excess is not None and site.active_requests:
         mean = -(-site.excess // site.active_requests)      # some request has at least the mean
         return (max(mean, span.low if span else 0), span.high if span else site.excess)
-    return (0, None) if span is None else (span.low, span.high)
+    return NOTHING_PROVED if span is None else (span.low, span.high)
 
 
 def ways(site: Site) -> Interval:
@@ -48,12 +75,14 @@ def ways(site: Site) -> Interval:
         return (low + 1, None if high is None else high + 1)
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.ways is not None:
+    if site.ways is not None and site.status in (Status.EXACT, Status.INVARIANT):
         return (site.ways, site.ways)
-    # some group needs at least its share of the wavefronts above the ideal
-    if site.excess_per_request and site.excess_per_request.high == 0:
+    span = _proved(site)
+    if span is None:
+        return NOTHING_PROVED
+    if span.high == 0:                       # some group needs at least its share of the wavefronts above the ideal
         return (0, 1)
-    return (2 if site.excess_per_request and site.excess_per_request.low > 0 else 0, None)
+    return (2 if span.low > 0 else 0, None)
 
 
 def total_excess(site: Site) -> Interval:
@@ -62,18 +91,30 @@ def total_excess(site: Site) -> Interval:
         return (0, 0)
     if site.excess is not None:
         return (site.excess, site.excess)
-    if site.bounds and site.ideal is not None:
-        return (max(0, site.bounds[0] - site.ideal), max(0, site.bounds[1] - site.ideal))
-    if site.excess_per_request and site.excess_per_request.high == 0:
+    span = _proved(site)
+    if span is not None and span.high == 0:
         return (0, 0)
-    return (0, None)
+    lows, highs = [0], []
+    if site.bounds is not None and site.ideal is not None:
+        lows.append(site.bounds[0] - site.ideal)
+        highs.append(max(0, site.bounds[1] - site.ideal))
+    if span is not None:
+        lows.append((site.active_requests or 0) * span.low)
+        highs += [] if site.requests is None else [site.requests * span.high]
+    return (max(lows), min(highs, default=None))
 
 
 def lines_excess(site: Site) -> Interval:
     """cp.async.cg: what the largest request takes above the one line class that it needs at best."""
-    if site.status is Status.UNREACHED or site.lines is not None and site.lines == site.lines_ideal:
+    if site.status is Status.UNREACHED:
         return (0, 0)
     if site.line_class_max is None:
-        return (0, None)
-    above = site.line_class_max - 1
-    return (above if site.lines is not None else 0, above)      # without a launch k is the most that it may be
+        return NOTHING_PROVED
+    return (max(0, (site.line_class_proved or 0) - 1), max(0, site.line_class_max - 1))
+
+
+def _proved(site: Site) -> Span | None:
+    """The excess that each request is proved to have at least, and at most."""
+    if site.why is not None and any(why.kind in BY_SHAPE for why in site.why.walk()):
+        return None
+    return site.excess_per_request

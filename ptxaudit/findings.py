@@ -3,8 +3,9 @@
     report  ──find──▶  Finding("PA001", "31 excess wavefronts …", kernel, site, certain), …
             ──fold──▶  Folded(the worst of them, sites=16, launches=2), …
 
-A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and
-*unknown* where the analysis has no figure at all: only the first fails a build by itself.
+A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and *unknown* where nothing
+is proved of what the rule is about: only the first fails a build by itself. A place that a rule is about and has no
+finding for is proved to keep to it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from ptxaudit.figures import Judgement, against
 from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site, Source, Suppression
 from ptxaudit.status import Status
 
 
+CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))      # rules that excess and ways are the figures of
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))      # rules whose findings are excess wavefronts
 
 
@@ -43,8 +46,8 @@ class Place:
 class Finding:
     """One rule at one place. what: a sentence without a full stop.
 
-    kernel, site: None where it is of no single one. source: the position in the source, with its
-    inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
+    kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the
+    source, with its inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
     that permits it.
     """
 
@@ -57,6 +60,7 @@ class Finding:
     certainty: Certainty = Certainty.CERTAIN
     weight: int = 0
     allowed: Suppression | None = None
+    sites: tuple[Site, ...] = ()
 
     @property
     def certain(self) -> bool:
@@ -179,8 +183,7 @@ def _fold_key(finding: Finding) -> object:
 
 def certainty_of(site: Site, low: int, high: int | None) -> Certainty | None:
     """What an excess of `low` to `high` makes of a finding; None where there is surely none."""
-    if low > 0:
-        return Certainty.CERTAIN
-    if high == 0:
-        return None
-    return Certainty.UNKNOWN if high is None or site.status is Status.UNKNOWN else Certainty.POSSIBLE
+    judged = against((low, high), 1)
+    if judged is Judgement.OPEN:
+        return Certainty.UNKNOWN if high is None or site.status is Status.UNKNOWN else Certainty.POSSIBLE
+    return Certainty.CERTAIN if judged is Judgement.VIOLATED else None

@@ -4,34 +4,41 @@ A limit is met by the figure N or more. excess and ways are of one request of on
 total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
 conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
 
-    exact, invariant                        judged by their figure
-    conditional, bounded, data-dependent    denied when the proved lower end meets the limit already
-    unknown, and upper ends                 not judged: a warning, counted, and denied with --strict
+Whatever the limit, each site that it is about is
 
-For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these: k - 1 of a
+    denied          it is proved to meet it
+    passed          it is proved not to
+    not judged      neither is: a warning, counted, and denied with --strict
+
+An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end
+does not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is
+told, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these: k - 1 of a
 request for the excess, k for the ways.
 
 What a comment in the source allows is not denied, and not part of a kernel's total. With a
-baseline only what is new or worse is denied; without any limit everything that is.
+baseline only what is new or worse is denied; without any limit everything that is. What the baseline could not judge
+either is not judged: it is told of no more, but counted.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
+from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxaudit import rules
 from ptxaudit.errors import InputError
-from ptxaudit.figures import Interval, above_ideal, total_above_ideal, ways
-from ptxaudit.findings import Finding, find
+from ptxaudit.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
+from ptxaudit.findings import CONFLICTS, Finding, find
 from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site
 
 if TYPE_CHECKING:
     from ptxaudit.baseline import Ratchet
 
-CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))      # rules that excess and ways are the figures of
 BASELINE = "baseline"
 
 
@@ -59,16 +66,37 @@ class Denial:
     finding: Finding | None = None
 
 
+class Standing(StrEnum):
+    """How a place stands against all limits that are about it, worst first."""
+
+    DENIED = "denied"
+    OPEN = "not judged"
+    KNOWN = "known"                  # to the baseline, to be so
+    ALLOWED = "allowed"              # by a comment
+    PASSED = "passed"
+
+
 @record
 class Verdict:
-    """warnings: what only --strict would deny; unjudged: sites that no limit could judge;
-    allowed: findings that a comment in the source permits."""
+    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
+    places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
+    not be audited, whose sites nobody knows."""
 
     denials: tuple[Denial, ...]
-    unjudged: int
+    standing: dict[Standing, int]
     sites: int
     warnings: tuple[Denial, ...] = ()
     allowed: int = 0
+    unaudited: int = 0
+
+    @property
+    def unjudged(self) -> int:
+        """Places that are neither proved to meet a limit nor not to."""
+        return self.standing.get(Standing.OPEN, 0)
+
+    @property
+    def concerned(self) -> int:
+        return sum(self.standing.values())
 
 
 # the smallest figure that is a conflict
@@ -101,19 +129,21 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     denials = list(judging.denials())
     certain = tuple(denial for denial in denials if denial.certain)
     possible = tuple(denial for denial in denials if not denial.certain)
-    unjudged = len({id(denial.site) for denial in possible if denial.site is not None} | judging.open_in_totals())
     allowed = sum(finding.allowed is not None for finding in found)
-    if strict:
-        return Verdict((*certain, *possible), unjudged, len(report.sites), (), allowed)
-    return Verdict(certain, unjudged, len(report.sites), possible, allowed)
+    unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
+    verdict = Verdict(certain, dict(Counter(judging.standing.values())), len(report.sites), possible, allowed, unaudited)
+    return replace(verdict, denials=(*certain, *possible), warnings=()) if strict else verdict
 
 
 @record
 class _Judging:
+    """standing: of each place that was judged, by its id()."""
+
     report: Report
     findings: tuple[Finding, ...]
     limits: tuple[Limit, ...]
     ratchet: Ratchet | None
+    standing: dict[int, Standing] = field(default_factory=dict)
 
     def denials(self) -> Iterator[Denial]:
         allowed = self._allowed()
@@ -127,62 +157,104 @@ class _Judging:
                 if limit.name == "total-excess":
                     yield from self._of_kernel(kernel, limit, allowed)
                 elif limit.figure is not None:
-                    for site in kernel.sites:
-                        if id(site) not in allowed and (denial := _judge_site(kernel, site, limit)) and self._is_open(site, denial):
-                            yield denial
+                    yield from self._of_sites(kernel, limit, allowed)
 
-    def open_in_totals(self) -> set[int]:
-        """Sites without an upper end that a limit on totals has to leave open."""
-        if not any(limit.name == "total-excess" for limit in self.limits):
-            return set()
-        return {id(site) for site in self.report.sites if total_above_ideal(site)[1] is None}
+    def _put(self, place: object, standing: Standing) -> None:
+        """The worst counts."""
+        before = self.standing.get(id(place), Standing.PASSED)
+        self.standing[id(place)] = min(before, standing, key=_WORST_FIRST.index)
 
     def _allowed(self) -> set[int]:
         """Sites whose conflict a comment permits."""
         return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in CONFLICTS}
 
-    def _is_open(self, site: Site, denial: Denial) -> bool:
-        """Not known to the baseline, or worse than there."""
-        return self.ratchet is None or self.ratchet.is_open(site, denial.certain)
-
     def _of_rule(self, limit: Limit) -> Iterator[Denial]:
+        rule = rules.RULES[limit.name]
+        for kernel in self.report.kernels:
+            for site in kernel.sites:
+                if rule.concerns(kernel, site):
+                    self._put(site, Standing.PASSED)
         for finding in self.findings:
+            if finding.rule != limit.name:
+                continue
             known = self.ratchet is not None and self.ratchet.knows(finding)
-            if finding.rule == limit.name and finding.allowed is None and not known:
+            judged = Judgement.VIOLATED if finding.certain else Judgement.OPEN
+            standing = Standing.ALLOWED if finding.allowed else _standing(judged, known)
+            for place in (finding.site,) if finding.site is not None else finding.sites or (finding,):
+                self._put(place, standing)
+            if finding.allowed is None and not known:
                 yield Denial(limit, finding.kernel, finding.site, finding.what, finding.certain, finding)
 
+    def _of_sites(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
+        for site in kernel.sites:
+            judged = _judged(limit, site)
+            met = judged is not Judgement.SATISFIED
+            known = met and self.ratchet is not None and not self.ratchet.is_open(site, judged, partial(_judged, limit))
+            self._put(site, Standing.ALLOWED if id(site) in allowed else _standing(judged, known))
+            if met and not known and id(site) not in allowed:
+                yield _denial(limit, kernel, site, FIGURES[limit.name](site), judged)
+
     def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
-        figures = [total_above_ideal(site) for site in kernel.sites if id(site) not in allowed]
-        low = sum(figure[0] for figure in figures)
-        high = None if any(figure[1] is None for figure in figures) else sum(figure[1] or 0 for figure in figures)
-        denial = _against(limit, kernel, None, low, high)
-        grown = self.ratchet.total_grew(kernel) if denial and self.ratchet else ""
-        if denial and (self.ratchet is None or grown):
+        counted = [(site, total_above_ideal(site)) for site in kernel.sites if id(site) not in allowed]
+        low = sum(figure[0] for _, figure in counted)
+        high = None if any(figure[1] is None for _, figure in counted) else sum(figure[1] or 0 for _, figure in counted)
+        judged = against((low, high), limit.figure or 0)
+        grown = self.ratchet.total_grew(kernel) if judged is not Judgement.SATISFIED and self.ratchet else ""
+        known = self.ratchet is not None and not grown
+        left = _left_open(counted, judged)
+        of_all = _standing(judged, known) if judged is Judgement.VIOLATED else Standing.PASSED
+        for site in kernel.sites:
+            self._put(site, Standing.ALLOWED if id(site) in allowed else Standing.OPEN if id(site) in left else of_all)
+        if judged is not Judgement.SATISFIED and not known:
+            denial = _denial(limit, kernel, None, (low, high), judged)
             yield replace(denial, what=f"{denial.what}, {grown}") if grown else denial
 
     def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
         assert self.ratchet is not None
         limit = Limit(BASELINE)
+        for site in self.report.sites:
+            low, high = above_ideal(site)
+            known = Standing.PASSED if low == high else Standing.OPEN
+            self._put(site, Standing.ALLOWED if id(site) in allowed else known)
         for kernel, site, what, certain in self.ratchet.worse():
             if id(site) not in allowed:
+                self._put(site, Standing.DENIED if certain else Standing.OPEN)
                 yield Denial(limit, kernel, site, what, certain)
 
 
-def _judge_site(kernel: Kernel, site: Site, limit: Limit) -> Denial | None:
-    denial = _against(limit, kernel, site, *FIGURES[limit.name](site))
-    if denial is None or site.line_class_max is None:
-        return denial
-    return replace(denial, what=f"{denial.what}: its line classes, k = {site.line_class_max}")
+_WORST_FIRST = tuple(Standing)
 
 
-def _against(limit: Limit, kernel: Kernel, site: Site | None, low: int, high: int | None) -> Denial | None:
+def _standing(judged: Judgement, known: bool) -> Standing:
+    """What the baseline could not judge either stays so."""
+    if judged is Judgement.VIOLATED:
+        return Standing.KNOWN if known else Standing.DENIED
+    return Standing.PASSED if judged is Judgement.SATISFIED else Standing.OPEN
+
+
+def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[int]:
+    """The sites, by their id(), that leave a total open, or would: those without an upper end; where there is none, those
+    in a range."""
+    without = {id(site) for site, (_, high) in counted if high is None}
+    if without or judged is not Judgement.OPEN:
+        return without
+    return {id(site) for site, (low, high) in counted if low != high}
+
+
+def _judged(limit: Limit, site: Site) -> Judgement:
+    return against(FIGURES[limit.name](site), limit.figure or 0)
+
+
+def _denial(limit: Limit, kernel: Kernel, site: Site | None, figure: Interval, judged: Judgement) -> Denial:
     """A denial where the figure meets the limit, an uncertain one where it may."""
-    assert limit.figure is not None
-    if low >= limit.figure:
-        return Denial(limit, kernel, site, f"{limit.name} is {_text(low, high)}")
-    if high is None or high >= limit.figure:
-        return Denial(limit, kernel, site, f"{limit.name} may be {_text(low, high)}", certain=False)
-    return None
+    certain = judged is Judgement.VIOLATED
+    what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
+    if site is not None and site.line_class_max is not None:
+        at_most = "" if site.line_class_proved == site.line_class_max else " at most"
+        what += f": its line classes, k = {site.line_class_max}{at_most}"
+    elif site is not None and not certain and site.reason:
+        what += f": {site.reason}"
+    return Denial(limit, kernel, site, what, certain)
 
 
 def _text(low: int, high: int | None) -> str:

@@ -14,7 +14,7 @@ instruction runs; only that slice is ever evaluated. Nothing here knows the inst
 
 from __future__ import annotations
 
-import time
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,8 +24,12 @@ import networkx as nx
 
 from .ir import Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
+from .work import INSTRUCTION, SLICED, Account
 
 END = -1        # the virtual block after every exit
+CONTROL_FLOW = "looking at the control flow"
+DEFINITIONS = "looking for what defines a register"
+SLICING = "looking for what decides the accesses"
 
 
 def sources_of(op: Op) -> list[Reg]:
@@ -85,10 +89,6 @@ class SharedWrites:
     barriers: frozenset[int] = frozenset()
 
 
-class OutOfTime(Exception):
-    """The time given for a kernel is spent."""
-
-
 # System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
 
@@ -105,7 +105,10 @@ class Slice:
 
 @dataclass
 class Graph:
-    """Basic blocks of one function. Blocks are numbered in instruction order; END = -1."""
+    """Basic blocks of one function. Blocks are numbered in instruction order; END = -1.
+
+    account: pays for what is found out of the function once, whoever asks for it first; Exhausted where it cannot.
+    """
 
     function: Function
     starts: list[int]                   # first instruction of each block
@@ -115,6 +118,11 @@ class Graph:
     within: nx.DiGraph                  # the same, but a routine that is called from several places comes back to none of them
     calls: dict[int, int]               # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
+    account: Account = field(default_factory=Account, compare=False, repr=False)
+
+    def _look_at_all(self) -> None:
+        """Pays for something that visits every edge of the control flow."""
+        self.account.spend(INSTRUCTION * (self.cfg.number_of_nodes() + self.cfg.number_of_edges()), CONTROL_FLOW)
 
     @property
     def apart(self) -> Graph:
@@ -176,6 +184,7 @@ class Graph:
     @cached_property
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
+        self._look_at_all()
         ipdom = nx.immediate_dominators(_reversed(self._coming_back), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
@@ -187,6 +196,7 @@ class Graph:
         return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
         always stays, that with the most behind it: what follows a loop is not an early return.
         """
+        self._look_at_all()
         kept = self._coming_back.copy()
         exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
         idom = self.dominators
@@ -201,6 +211,7 @@ class Graph:
                 ways += ending
         for _, u, v in sorted(ways):
             kept.remove_edge(u, v)
+            self.account.spend(len(kept), CONTROL_FLOW)
             if not nx.has_path(kept, u, END):
                 kept.add_edge(u, v)
         ipdom = nx.immediate_dominators(_reversed(kept), END)
@@ -222,18 +233,20 @@ class Graph:
                     continue
                 seen.add(s)
                 stack.append(s)
+        self.account.spend(len(seen), CONTROL_FLOW)
         alone = all(p in seen for b in seen - {block} for p in self.within.predecessors(b)) and source not in seen
         return frozenset(seen) if alone else None
 
     @cached_property
     def dominators(self) -> dict[int, int]:
+        self._look_at_all()
         return {b: d for b, d in nx.immediate_dominators(self.within, 0).items() if d is not None}
 
     @cached_property
     def controllers(self) -> dict[int, set[int]]:
         """block -> the blocks whose last instruction decides whether it runs."""
         out: dict[int, set[int]] = defaultdict(set)
-        ipdom = self.postdominators
+        ipdom, climbed = self.postdominators, 0
         for a in self.within.nodes:
             successors = list(self.within.successors(a))
             if a == END or len(successors) < 2:
@@ -243,10 +256,13 @@ class Graph:
                 runner = b
                 while runner != stop and runner != END:
                     out[runner].add(a)
+                    climbed += 1
                     nxt = ipdom.get(runner, END)
                     if nxt == runner:
                         break
                     runner = nxt
+            self.account.spend(climbed, CONTROL_FLOW)
+            climbed = 0
         return out
 
     def region(self, block: int) -> set[int]:
@@ -260,6 +276,7 @@ class Graph:
                 continue
             seen.add(b)
             stack.extend(s for s in self.within.successors(b) if s != stop and s != END and s not in seen)
+        self.account.spend(len(seen), CONTROL_FLOW)
         return seen
 
     @cached_property
@@ -297,10 +314,12 @@ class Graph:
                 if p not in loop:
                     loop.add(p)
                     stack.append(p)
+        self.account.spend(len(loop), CONTROL_FLOW)
         return loop
 
     def _waits(self, loop: set[int]) -> bool:
         """Whether a loop is left is decided by what its own atomic operations return."""
+        self.account.spend(len(loop), CONTROL_FLOW)
         instructions = self.function.instructions
         exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
         controls = [instructions[k].control for b in exits for k in range(self.starts[b], self.ends[b])]
@@ -308,6 +327,7 @@ class Graph:
         wanted = set(work)
         while work:
             name = work.pop()
+            self.account.spend(len(self.definitions.get(name, ())), CONTROL_FLOW)
             for at, _ in self.definitions.get(name, ()):
                 for op in instructions[at].ops if self.block_of[at] in loop else ():
                     if any(d is not None and d.name == name for d in op.dst):
@@ -325,6 +345,7 @@ class Graph:
     @cached_property
     def definitions(self) -> dict[str, list[tuple[int, bool]]]:
         """register -> [(instruction, kills)] in order."""
+        self.account.spend(INSTRUCTION * len(self.function.instructions), DEFINITIONS)
         out: dict[str, list[tuple[int, bool]]] = {}
         for i in self.function.instructions:
             for op in i.ops:
@@ -357,13 +378,13 @@ class Graph:
             return frozenset(at for at, _ in writes)
         block = self.block_of[index]
         found: set[int] = set()
-        for at, kills in reversed(writes):
-            if at < index:
-                if self.block_of[at] != block:
-                    break
-                found.add(at)
-                if kills:
-                    return frozenset(found)
+        for n in range(bisect_left(writes, (index, False)) - 1, -1, -1):
+            at, kills = writes[n]
+            if self.block_of[at] != block:
+                break
+            found.add(at)
+            if kills:
+                return frozenset(found)
         return self._at_entry(register, block) | found
 
     def _at_entry(self, register: str, block: int) -> frozenset[int]:
@@ -381,12 +402,14 @@ class Graph:
                     if b in ended:
                         continue
                 stack.extend(self.before[b])
+            self.account.spend(len(seen) + len(found), DEFINITIONS)
             self._entry_memo[key] = frozenset(found)
         return self._entry_memo[key]
 
     def _leaving(self, register: str) -> tuple[dict[int, list[int]], set[int]]:
         """(block -> writes of a register that may hold at its end, blocks with one that holds for certain)."""
         if register not in self._leaving_memo:
+            self.account.spend(len(self.definitions[register]), DEFINITIONS)
             leaving: dict[int, list[int]] = {}
             ended: set[int] = set()
             for at, kills in reversed(self.definitions[register]):
@@ -456,14 +479,15 @@ class Graph:
             regs.append(control.selector)
         return regs
 
-    def slice(self, roots, follow_loads: bool = False, whether=(), deadline: float | None = None,
+    def slice(self, roots, follow_loads: bool = False, whether=(), account: Account | None = None,
               shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = ()) -> Slice:
         """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
 
         shared: values that are read from shared memory are followed to where they were written.
         held: registers as well, each with the index of an instruction at which it is read.
-        Raises OutOfTime when perf_counter passes `deadline`.
+        account: pays for it. Raises Exhausted where it cannot.
         """
+        account = account or self.account
         instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
         branches = self._ordering_lanes()
@@ -480,6 +504,7 @@ class Graph:
             for reg in regs:
                 writes = definitions.get(reg.name, ())
                 found = self.reaching(reg.name, index) if len(writes) > 1 else [at for at, _ in writes]
+                account.spend(len(found), SLICING)
                 defining.update(found)
                 work.extend([at for at in found if at not in wanted])
 
@@ -504,8 +529,7 @@ class Graph:
             if index in wanted:
                 continue
             wanted.add(index)
-            if deadline is not None and len(wanted) % 256 == 0 and time.perf_counter() > deadline:
-                raise OutOfTime
+            account.spend(SLICED, SLICING)
             instruction = instructions[index]
             regs = self.reads(instruction, follow_loads, True, shared)
             ask(regs, index)
@@ -572,9 +596,14 @@ class Graph:
 
 
 @no_collection()
-def build(function: Function) -> Graph:
-    """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
+def build(function: Function, account: Account | None = None) -> Graph:
+    """Basic blocks and the control-flow graphs, with every block joined to END in the end.
+
+    account: pays for this and for all that is found out later of the function once. Raises Exhausted where it cannot.
+    """
+    account = account or Account()
     instructions = function.instructions
+    account.spend(INSTRUCTION * len(instructions), CONTROL_FLOW)
     count = len(instructions)
     leaders = {0}
     for i in instructions:
@@ -593,19 +622,26 @@ def build(function: Function) -> Graph:
     for b, (s, e) in enumerate(zip(starts, ends)):
         for k in range(s, e):
             block_of[k] = b
-    routines = _routines(instructions)
+    routines = _routines(instructions, account)
     problems: list[str] = []
-    cfg = _flow(instructions, starts, ends, block_of, routines, problems)
+    cfg = _flow(instructions, starts, ends, block_of, routines, problems, account)
     shared = {r.start for r in routines if len(r.calls) > 1 and r.returns}
     within, calls = cfg, {}
     if shared:
-        within = _flow(instructions, starts, ends, block_of, [r for r in routines if r.start not in shared], [])
+        within = _flow(instructions, starts, ends, block_of, [r for r in routines if r.start not in shared], [], account)
         for r in routines:
             for call in r.calls if r.start in shared else ():
                 calls[block_of[call]] = block_of[r.start]
                 if call + 1 < count:
                     within.add_edge(block_of[call], block_of[call + 1])
-    return Graph(function, starts, ends, block_of, cfg, within, calls, problems)
+    return Graph(function, starts, ends, block_of, cfg, within, calls, problems, account)
+
+
+def flat(function: Function) -> Graph:
+    """All instructions in one block, for who does not look at the control flow."""
+    count = len(function.instructions)
+    cfg = nx.DiGraph([(0, END)])
+    return Graph(function, [0], [count], [0] * count, cfg, cfg, {})
 
 
 @dataclass(frozen=True)
@@ -617,7 +653,7 @@ class _Routine:
     returns: tuple[int, ...]
 
 
-def _routines(instructions) -> list[_Routine]:
+def _routines(instructions, account: Account) -> list[_Routine]:
     """What is called, where it is known."""
     count = len(instructions)
     calls: dict[int, list[int]] = defaultdict(list)
@@ -641,11 +677,13 @@ def _routines(instructions) -> list[_Routine]:
                     stack.append(k + 1)
             else:
                 stack += [*c.targets, *((k + 1,) if c.guard else ())]
+        account.spend(len(seen), CONTROL_FLOW)
         out.append(_Routine(start, tuple(callers), tuple(returns)))
     return out
 
 
-def _flow(instructions, starts, ends, block_of, routines: list[_Routine], problems: list[str]) -> nx.DiGraph:
+def _flow(instructions, starts, ends, block_of, routines: list[_Routine], problems: list[str],
+          account: Account) -> nx.DiGraph:
     """Blocks and what follows them; these routines come back behind all of their calls."""
     count = len(instructions)
     behind: dict[int, set[int]] = defaultdict(set)             # ret -> where it comes back to
@@ -661,6 +699,7 @@ def _flow(instructions, starts, ends, block_of, routines: list[_Routine], proble
             cfg.add_edge(b, END if t == END else block_of[t])
     if not count:
         cfg.add_edge(0, END)
+    account.spend(INSTRUCTION * cfg.number_of_edges(), CONTROL_FLOW)
     _join_to_end(cfg)
     return cfg
 
@@ -699,8 +738,13 @@ def _reversed(cfg: nx.DiGraph) -> nx.DiGraph:
 
 def _join_to_end(cfg: nx.DiGraph) -> None:
     """Give endless loops an edge to END, so that post-dominators exist everywhere."""
-    reaches = nx.ancestors(cfg, END)
-    for b in sorted((n for n in cfg.nodes if n != END), reverse=True):
-        if b not in reaches:
+    reaches = nx.ancestors(cfg, END) | {END}
+    for b in sorted((n for n in cfg.nodes if n not in reaches), reverse=True):
+        stack = [b] if b not in reaches else []
+        if stack:
             cfg.add_edge(b, END)
-            reaches |= nx.ancestors(cfg, b) | {b}
+        while stack:
+            n = stack.pop()
+            if n not in reaches:
+                reaches.add(n)
+                stack += cfg.predecessors(n)

@@ -101,12 +101,14 @@ def _embeds_device_code(path: Path) -> bool:
         return False
     if not head.startswith(BINARY_MAGICS) and not _is_cache(path):
         return False
-    from ptxaudit.artifacts.container import images
+    from ptxaudit.artifacts.container import NoDeviceCode, images
 
     try:
         return bool(images(str(path)))
-    except InputError as error:
-        return not error.what.startswith("no device code")
+    except NoDeviceCode:
+        return False
+    except InputError:
+        return True
 
 
 def _is_cache(path: str | os.PathLike[str]) -> bool:

@@ -14,19 +14,21 @@ from dataclasses import replace
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
 from ptxaudit.collect import Part, Progress, silent
+from ptxaudit.faults import fault
 from ptxaudit.inputs import Content
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import KernelResult
 from ptxaudit.launch import Launch, match
 from ptxaudit.link import link
 from ptxaudit.loading import Loaded
-from ptxaudit.local_memory import lane_indexed
+from ptxaudit.local_memory import LocalAccess, lane_indexed
 from ptxaudit.options import Options, chosen
 from ptxaudit.pairing import PtxMap, Side, side
 from ptxaudit.ptx.spread import spread
 from ptxaudit.questions import with_questions
 from ptxaudit.records import record
 from ptxaudit.report import Kernel
+from ptxaudit.work import Account, Exhausted
 
 
 @record
@@ -56,9 +58,10 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
         for module, kernel in _chosen(loaded.modules, options):
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
-                function = spread(link(module, kernel), machine.fragments)
-                flow = graph.build(function)
-                local = lane_indexed(function, flow)
+                prepared = _prepared(module, kernel, machine, options)
+                function, flow = prepared.function, prepared.flow
+                if prepared.spent is not None:             # its sites are told as unknown; not those of what it calls
+                    part.add_problem(fault(prepared.spent), content.path, kernel.name)
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
                 aligned = _aligned(function, options.assume, positions)
@@ -66,22 +69,52 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                 for launch in launches or [None]:
                     progress(f"{content.path}: {function.name}")
                     with part.collecting(content.path, function.name):
-                        result = _evaluate(function, flow, machine, launch, aligned, options)
+                        result = _evaluate(prepared, machine, launch, aligned, options)
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
-                            registers=loaded.registers.get(kernel.name), local=local,
+                            registers=loaded.registers.get(kernel.name), local=prepared.local,
                         )
                         yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
 
 
-def _evaluate(function: ir.Function, flow: graph.Graph, machine: machines.Machine, launch: Launch | None,
-              aligned: dict[str, int], options: Options) -> KernelResult:
+@record
+class _Prepared:
+    """What all launches of a kernel share. spent: what was not finished of it; whole: the function and its graph were,
+    else there are the kernel's own instructions, in one block."""
+
+    function: ir.Function
+    flow: graph.Graph
+    local: tuple[LocalAccess, ...] = ()
+    spent: Exhausted | None = None
+    whole: bool = True
+
+
+def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine, options: Options) -> _Prepared:
+    """The kernel joined with what it calls, and its graph, for as many steps as one launch may take."""
+    account = Account.for_budget(options.budget)
+    try:
+        function = spread(link(module, kernel, account), machine.fragments)
+        flow = graph.build(function, account)
+    except Exhausted as spent:
+        return _Prepared(kernel, graph.flat(kernel), (), spent, whole=False)
+    try:
+        return _Prepared(function, flow, lane_indexed(function, flow))
+    except Exhausted as spent:
+        return _Prepared(function, flow, (), spent)
+
+
+def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | None, aligned: dict[str, int],
+              options: Options) -> KernelResult:
     """The lane engine's answer, and what to tell where it has none."""
+    function, flow = prepared.function, prepared.flow
     if launch is not None:
         launch.buffer(function)            # wrong parameters are wrong also where no site reads them
-    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), budget=options.budget)
-    return with_questions(result, function, flow, machine, launch)
+    if prepared.spent is not None and not prepared.whole:
+        return lanes.not_begun(function, prepared.spent)
+    account = Account.for_budget(options.budget)
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), account=account)
+    return with_questions(result, function, flow, machine, launch, account)
 
 
 def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:

@@ -76,37 +76,37 @@ class Launch:
             put("dynamic_shared", None)
         dynamic = self.dynamic_shared
         if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
-            raise self.error(f"dynamic_shared is {dynamic!r}, not a number of bytes", "write it as bytes: dynamic_shared = 2048")
+            raise self.error(f"dynamic_shared is {dynamic!r}, not a number of bytes", "write it as bytes: dynamic_shared = 2048", "dynamic_shared")
         if self.params is not None:
             if isinstance(self.params, (str, bytes)) or not isinstance(self.params, Sequence):
-                raise self.error(f"params is {self.params!r}, not a list", 'write one value for each parameter: params = ["?", 1024]')
+                raise self.error(f"params is {self.params!r}, not a list", 'write one value for each parameter: params = ["?", 1024]', "params")
             put("params", tuple(tuple(value) if isinstance(value, list) else value for value in self.params))
         if isinstance(self.param_bytes, str):
             put("param_bytes", self._hex(self.param_bytes))
         if self.params is not None and self.param_bytes is not None:
-            raise self.error("both params and param_bytes are given", "keep one of the two")
+            raise self.error("both params and param_bytes are given", "keep one of the two", "params")
         if not isinstance(self.symbols, Mapping):
-            raise self.error(f"symbols is {self.symbols!r}, not names with values", "write it as symbols = {pitch = 33}")
+            raise self.error(f"symbols is {self.symbols!r}, not names with values", "write it as symbols = {pitch = 33}", "symbols")
         places = Places(list(self.told_buffers))
         if self.params is not None:
-            put("params", tuple(self._placed(value, f"params[{at}]", places) for at, value in enumerate(self.params)))
-        put("named", {str(key): self._placed(value, f"parameter {key}", places) for key, value in self.named.items()})
-        put("symbols", {str(key): self._placed(tuple(value) if isinstance(value, list) else value, f"symbol {key}", places) for key, value in self.symbols.items()})
+            put("params", tuple(self._placed(value, f"params[{at}]", "params", places) for at, value in enumerate(self.params)))
+        put("named", {str(key): self._placed(value, f"parameter {key}", "", places) for key, value in self.named.items()})
+        put("symbols", {str(key): self._placed(tuple(value) if isinstance(value, list) else value, f"symbol {key}", "symbols", places) for key, value in self.symbols.items()})
 
-    def error(self, what: str, hint: str = "") -> InputError:
-        """An InputError at the place that this launch was read from."""
-        return InputError(what, hint, self.file, self.line)
+    def error(self, what: str, hint: str = "", setting: str = "") -> InputError:
+        """An InputError at the place that this launch was read from, about one of its settings."""
+        return InputError(what, hint, self.file, self.line, setting=setting)
 
-    def _placed(self, value: Any, name: str, places: Places) -> Any:
+    def _placed(self, value: Any, name: str, setting: str, places: Places) -> Any:
         """A value, what is told of memory as a Buffer with its address."""
         if isinstance(value, tuple):
-            return tuple(self._placed(item, name, places) for item in value)
+            return tuple(self._placed(item, name, setting, places) for item in value)
         if not is_buffer(value):
             return value
         try:
             return places.placed(value, self.file)
         except ValueError as error:
-            raise self.error(f"{name}: {error}", "a parameter is a number, \"?\", or the contents of a buffer: {file = …}, {values = […]}, {zeros = N}; files are relative to the launch file") from None
+            raise self.error(f"{name}: {error}", "a parameter is a number, \"?\", or the contents of a buffer: {file = …}, {values = […]}, {zeros = N}; files are relative to the launch file", setting) from None
 
     @property
     def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:
@@ -126,13 +126,13 @@ class Launch:
             return None
         numbers = (value,) if isinstance(value, int) else value
         if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not 1 <= len(numbers) <= len(DIMENSIONS):
-            raise self.error(f"{name} is {value!r}, not 1 to 3 numbers", f"write it as {name} = [32, 8]")
+            raise self.error(f"{name} is {value!r}, not 1 to 3 numbers", f"write it as {name} = [32, 8]", name)
         numbers = tuple(numbers)
         for axis, number in zip(DIMENSIONS, numbers):
             if isinstance(number, bool) or not hasattr(number, "__index__"):
-                raise self.error(f"{name}.{axis} is {number!r}, not a whole number", f"write it as {name} = [32, 8]")
+                raise self.error(f"{name}.{axis} is {number!r}, not a whole number", f"write it as {name} = [32, 8]", name)
             if number < 1:
-                raise self.error(f"{name}.{axis} is {number}; it must be at least 1", "leave out the dimensions that are not used")
+                raise self.error(f"{name}.{axis} is {number}; it must be at least 1", "leave out the dimensions that are not used", name)
         ones = (1,) * (len(DIMENSIONS) - len(numbers))
         return tuple(int(number) for number in numbers) + ones  # type: ignore[return-value]
 
@@ -140,22 +140,22 @@ class Launch:
         for name, dims, limits in (("block", self.block, MAX_BLOCK), ("grid", self.grid, MAX_GRID)):
             for axis, number, limit in zip(DIMENSIONS, dims or (), limits):
                 if number > limit:
-                    raise self.error(f"{name}.{axis} is {number}; CUDA allows at most {limit}", "check the order of the dimensions")
+                    raise self.error(f"{name}.{axis} is {number}; CUDA allows at most {limit}", "check the order of the dimensions", name)
         if self.block and prod(self.block) > MAX_THREADS:
             shape = " x ".join(map(str, self.block))
-            raise self.error(f"a block of {shape} has {prod(self.block)} threads; CUDA allows at most {MAX_THREADS}", "make the block smaller")
+            raise self.error(f"a block of {shape} has {prod(self.block)} threads; CUDA allows at most {MAX_THREADS}", "make the block smaller", "block")
         if self.cluster:
             if prod(self.cluster) > MAX_CLUSTER:
-                raise self.error(f"a cluster of {prod(self.cluster)} blocks; CUDA allows at most {MAX_CLUSTER}", "make the cluster smaller")
+                raise self.error(f"a cluster of {prod(self.cluster)} blocks; CUDA allows at most {MAX_CLUSTER}", "make the cluster smaller", "cluster")
             for axis, blocks, cluster in zip(DIMENSIONS, self.grid or (), self.cluster):
                 if blocks % cluster:
-                    raise self.error(f"grid.{axis} = {blocks} is not a multiple of cluster.{axis} = {cluster}", "CUDA refuses such a launch")
+                    raise self.error(f"grid.{axis} = {blocks} is not a multiple of cluster.{axis} = {cluster}", "CUDA refuses such a launch", "grid")
 
     def _hex(self, text: str) -> bytes:
         try:
             return bytes.fromhex(text.removeprefix("0x"))
         except ValueError:
-            raise self.error("param_bytes is not pairs of hexadecimal digits", 'write it as param_bytes = "00e0a4f7 10000000"') from None
+            raise self.error("param_bytes is not pairs of hexadecimal digits", 'write it as param_bytes = "00e0a4f7 10000000"', "param_bytes") from None
 
     @cached_property
     def _pattern(self) -> str:

@@ -69,8 +69,7 @@ def _launch(table: dict[str, Any], file: str | None, text: str, start: int | Non
     try:
         return Launch(**table, file=file, line=start)
     except InputError as error:
-        key = next((key for key in table if re.match(rf"(both )?{key}\b|a {key} of", error.what)), None)
-        error.line = _line_of(text, key, start) if key else start
+        error.line = _line_of(text, error.setting, start) if error.setting in table else start
         raise
 
 

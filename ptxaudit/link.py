@@ -16,18 +16,22 @@ from dataclasses import replace
 
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
+from .work import INSTRUCTION, Account
 
+COPYING = "putting called functions in their places"
 COPIED = 8_000         # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
 
 
 @no_collection()
-def link(module: Module, kernel: Function) -> Function:
-    """The kernel with its callees behind it; the kernel itself when it calls nothing."""
+def link(module: Module, kernel: Function, account: Account | None = None) -> Function:
+    """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the account does
+    not pay for it."""
+    account = account or Account()
     calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
     if not calls:
         return kernel
     if any(control.targets for control in calls):
-        return unshare(kernel)
+        return unshare(kernel, account)
     recursive = _recursive(module, kernel)
     notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
     out: list[Instruction] = []
@@ -42,6 +46,7 @@ def link(module: Module, kernel: Function) -> Function:
             out[call_at] = replace(out[call_at], control=replace(out[call_at].control, targets=(len(out),)))
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
+        account.spend(INSTRUCTION * len(function.instructions), COPYING)
         copy = _Copy(prefix, _numbering(function, module, recursive, len(out)))
         for instruction in function.instructions:
             callee = _followed(instruction, module, recursive)
@@ -74,7 +79,7 @@ def link(module: Module, kernel: Function) -> Function:
     return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes), origin=tuple(origin))
 
 
-def unshare(function: Function) -> Function:
+def unshare(function: Function, account: Account) -> Function:
     """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
 
     Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
@@ -91,6 +96,7 @@ def unshare(function: Function) -> Function:
             taken.add(start)
             continue
         body = sorted(_body(out, start))
+        account.spend(INSTRUCTION * len(body), COPYING)
         if at in body:
             continue                                    # recursion
         moved = {old: len(out) + k for k, old in enumerate(body)}

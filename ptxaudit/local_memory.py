@@ -17,6 +17,7 @@ from typing import Literal
 from ptxaudit.graph import Graph
 from ptxaudit.ir import Function, Instruction, Op, Operand, Reg, Special
 from ptxaudit.records import record
+from ptxaudit.work import INSTRUCTION
 
 # Special registers that differ between the lanes of a warp.
 _LANES = ("tid.", "laneid", "lanemask")
@@ -34,7 +35,8 @@ class LocalAccess:
 
 
 def lane_indexed(function: Function, flow: Graph) -> tuple[LocalAccess, ...]:
-    """The local accesses of a function whose address differs between lanes, in program order."""
+    """The local accesses of a function whose address differs between lanes, in program order. Raises Exhausted where the account
+    of the graph does not pay for it."""
     found = []
     known: dict[tuple[str, int], By | None] = {}
     for instruction in function.instructions:
@@ -66,7 +68,9 @@ def _of_operand(operand: Operand, index: int, function: Function, flow: Graph, k
         if key in known:
             reasons.add(known[key])
             continue
-        for at in flow.reaching(*key):
+        definitions = flow.reaching(*key)
+        flow.account.spend(1 + INSTRUCTION * len(definitions), "looking at local memory")
+        for at in definitions:
             inner: set[str] = set()            # what an instruction computes for itself on the way
             for op in function.instructions[at].ops:
                 reasons |= set(_origins(op))

@@ -102,6 +102,18 @@ class Source:
     url: str = ""
 
 
+@record
+class SpecialFunctions:
+    """What is known of the unit for special functions (MUFU) beside what documents say of it.
+
+    measured: functions whose result was measured for every input ("rcp", "ex2.f16"; `lanes.mufu` has them).
+    division_check: so was FCHK.
+    """
+
+    measured: frozenset[str] = frozenset()
+    division_check: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Machine:
     """How one generation splits a shared-memory request.
@@ -113,7 +125,7 @@ class Machine:
     was counted. line_cycles: of cp.async.cg that read the same
     sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
     copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says what wmma.load
-    and wmma.store become, "" where there are none.
+    and wmma.store become, "" where there are none. special: of its unit for special functions.
     """
 
     name: str
@@ -133,6 +145,7 @@ class Machine:
     fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
     copy_cycles: tuple[float, float] | None = None
     fragments: str = ""
+    special: SpecialFunctions = SpecialFunctions()
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""

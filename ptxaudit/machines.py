@@ -22,8 +22,9 @@ from ptxaudit.machine_model import (
     Machine,
     Rule,
     Source,
+    SpecialFunctions,
 )
-from ptxaudit.measured import COPY_CYCLES, FRESH_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
+from ptxaudit.measured import COPY_CYCLES, FRESH_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS, SPECIAL_FUNCTIONS
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
@@ -177,7 +178,9 @@ def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], fragm
     return Machine(
         name=name, title=f"{generation}, {name}", banks=BANKS, word=WORD, lanes=WARP, archs=(name,), rules=rules,
         sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code, fragments=fragments,
-        measured=MEASURED if measured else {}, products=MEASURED_PRODUCTS if measured else frozenset(), notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
+        special=SpecialFunctions(SPECIAL_FUNCTIONS, division_check=True) if measured else SpecialFunctions(),
+        measured=MEASURED if measured else {}, products=MEASURED_PRODUCTS if measured else frozenset(),
+        notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
         fresh_cycles=FRESH_CYCLES if measured else (), copy_cycles=COPY_CYCLES if measured else None)
 
 
@@ -321,6 +324,10 @@ def _generic_by_name(name: str) -> Machine:
 
 # --- by name --------------------------------------------------------------------------------
 
+class NoSuchMachine(InputError):
+    """A name that no machine has."""
+
+
 @lru_cache(maxsize=1024)
 def get(name: str) -> Machine:
     """The machine of a name or an architecture; the same object each time.
@@ -339,7 +346,7 @@ def get(name: str) -> Machine:
     if plain in _KEPLER_ARCHS or plain == "kepler":
         raise InputError(f"{name} has two bank modes, which the program chooses when it runs",
                          "say which: kepler-4byte (the default mode) or kepler-8byte")
-    raise InputError(f"no machine is called {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…")
+    raise NoSuchMachine(f"no machine is called {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…")
 
 
 def names() -> tuple[str, ...]:

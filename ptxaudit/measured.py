@@ -1,4 +1,4 @@
-"""What was measured on sm_90: how many requests of each machine instruction, and the cycles of cp.async.cg.
+"""What was measured on sm_90: how many requests of each machine instruction, the cycles of cp.async.cg, and which functions of MUFU.
 
 The requests are those of tests/data/requests_sm90.json.gz and tests/data/calibration_sm90.json.gz; a test counts them.
 ATOMS.CAST.SPIN was measured inside its loops, all passes together.
@@ -54,3 +54,5 @@ FRESH_CYCLES = (
 )
 # cp.async.ca beside it, for every one of the patterns: cycles a wavefront, and once a request
 COPY_CYCLES = (1.08, 1.2)
+# functions of MUFU whose result was measured for every input
+SPECIAL_FUNCTIONS = frozenset({"rcp", "rsq", "sqrt", "ex2", "lg2", "sin", "cos", "rcp64h", "rsq64h", "ex2.f16", "ex2.bf16"})

@@ -9,9 +9,9 @@ from typing import Literal
 from ptxaudit.compile_commands import Flags
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch, match
+from ptxaudit.work import DEFAULT_BUDGET
 
 DEFAULT_ARCH = "sm_90"
-DEFAULT_BUDGET = 60.0        # seconds: a run that waits for another block would never end
 
 Isa = Literal["ptx", "sass", "both"]
 
@@ -30,7 +30,8 @@ class Options:
     of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
     part of it: what is of none of these inputs is then no error.
     cache: take what is kept of files that have not changed, and keep what is found.
-    jobs: files audited at a time. budget: seconds for one kernel and launch, None = no limit.
+    jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they
+    are counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None

@@ -61,8 +61,8 @@ def check_machine(options: Options) -> None:
     """The machine or the architecture that was asked for is known. Raises InputError."""
     try:
         machines.get(options.machine or options.arch or DEFAULT_ARCH)
-    except InputError as error:
-        if options.machine or not error.what.startswith("no machine"):
+    except machines.NoSuchMachine:
+        if options.machine:
             raise
         there = ", ".join(name for name in machines.names() if name.startswith("sm_"))
         raise InputError(f"no architecture is called {options.arch!r}", f"there are {there}") from None

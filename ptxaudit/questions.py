@@ -23,43 +23,49 @@ from ptxaudit.lanes.result import KernelResult, SiteResult
 from ptxaudit.launch import Launch
 from ptxaudit.machine_model import Counted
 from ptxaudit.machines import Machine
-from ptxaudit.render.words import listing
+from ptxaudit.reasons import Kind, Reason, several
 from ptxaudit.signature import numbered_name
 from ptxaudit.status import Status
 from ptxaudit.symbols import symbols_of
+from ptxaudit.work import BLOCK, INSTRUCTION, Account, Exhausted
 
-_NO_QUESTION = ("budget:", "the hardware faults")       # unknown, whatever is told
+_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)        # unknown, whatever is told
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
 _OF_DATA = ("global", "generic")
 POINTER_BYTES = 8
-MOST_POINTERS = 3            # that a reason names
-MOST_STEPS = 1_000_000       # of all sites of a kernel together: some seconds
+ASKING = "looking for what to tell"
+HINTS_SHARE = 1 / 30         # of the account, for hints at data: thousands of sites of one kernel would take minutes
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")      # with a meaning of their own
 
 
-def with_questions(result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None) -> KernelResult:
-    """The result, each such site as a range with its question."""
+def with_questions(result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None,
+                   account: Account) -> KernelResult:
+    """The result, each such site as a range with its question; those that the account does not pay for as they are."""
     if not {Status.UNKNOWN, Status.DATA_DEPENDENT} & {site.status for site in result.sites}:
         return result
-    asking = _Asking(function, flow, launch)
+    asking = _Asking(function, flow, launch, account)
     return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
 
 
 def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
+    try:
+        return _with_question(site, asking, machine)
+    except Exhausted:
+        return site
+
+
+def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if site.status is Status.DATA_DEPENDENT and (pointers := asking.data_of(site.index)):
-        named = ", ".join(f"--param {name}=@FILE" for name in pointers[:MOST_POINTERS])
-        return replace(site, reason=f"{site.reason}; the data can be told ({named})")
-    if site.status is not Status.UNKNOWN or any(sign in site.reason for sign in _NO_QUESTION):
+        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_TOLD, given=(pointers,))))
+    if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
     asks = () if access is None else asking.of(site.index)
     if not asks:
         return site
-    names, options = zip(*asks)
-    verb = "is" if len(names) == 1 else "are"
-    reason = f"depends on {listing(list(names))}, which {verb} not told ({', '.join(options)}): {site.reason}"
+    reason = Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason)
     if machine.rule(access).count.what is Counted.LINES:        # no counter sees its wavefronts: there is no range of them
         return replace(site, reason=reason)
     return replace(site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes))
@@ -78,14 +84,14 @@ def _scored(function: Function, index: int, machine: Machine) -> banks.Access | 
 
 
 class _Asking:
-    """What to tell for the accesses of one kernel."""
+    """What to tell for the accesses of one kernel. Raises Exhausted where the account does not pay for it."""
 
-    def __init__(self, function: Function, flow: Graph, launch: Launch | None) -> None:
-        self.function, self.flow, self.launch = function, flow, launch
+    def __init__(self, function: Function, flow: Graph, launch: Launch | None, account: Account) -> None:
+        self.function, self.flow, self.launch, self.account = function, flow, launch, account
         self.known = launch.buffer(function)[1] if launch is not None else b""
         self.symbols = {name for name, content in symbols_of(launch, function).constants.items() if content} if launch is not None else set()
         self._found: dict[object, tuple] = {}
-        self._steps = 0              # operations walked
+        self._hints = 0              # steps that were spent on data
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
         """(what, option) of each thing that is not told; () where more than that decides the address."""
@@ -94,12 +100,18 @@ class _Asking:
     def data_of(self, index: int) -> tuple[str, ...]:
         """The pointers whose data the address of an access is computed from, where that is not told.
 
-        () once MOST_STEPS operations were walked: thousands of sites of one kernel would take minutes for a hint.
+        () once HINTS_SHARE of the account was spent on such hints.
         """
-        return self._once("data", index, self._data_of) if self._steps < MOST_STEPS else ()
+        if self._hints > self.account.share(HINTS_SHARE):
+            return ()
+        before = self.account.spent
+        found = self._once("data", index, self._data_of)
+        self._hints += self.account.spent - before
+        return found
 
     def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
         """Copies of one access, which read the same registers, are asked about once."""
+        self.account.spend(BLOCK, ASKING)
         registers = self.flow.reads(self.function.instructions[index], True)
         key = (what, self.flow.block_of[index], frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers))
         if key not in self._found:
@@ -127,7 +139,7 @@ class _Asking:
 
     def _deciding(self, index: int) -> Iterator[Op]:
         """What the address and the execution of a site come from."""
-        part = self.flow.slice([index], follow_loads=True)
+        part = self.flow.slice([index], follow_loads=True, account=self.account)
         for at in sorted(part.instructions | part.branches):
             yield from part.ops.get(at, ()) if at != index else ()
 
@@ -144,10 +156,10 @@ class _Asking:
         while pending:
             for at in sorted(self.flow.reaching(*pending.pop())):
                 for op in self.function.instructions[at].ops:
-                    self._steps += 1
+                    self.account.spend(INSTRUCTION, ASKING)
                     yield at, op
-                    further = {(source.name, at) for source in sources_of(op)} - seen
-                    seen |= further
+                    further = [key for source in sources_of(op) if (key := (source.name, at)) not in seen]
+                    seen.update(further)
                     pending += further
 
     def _is_pointer(self, op: Op) -> bool:
@@ -197,7 +209,7 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    from ptxaudit.lanes.operations import meaning_of
+    from ptxaudit.lanes.operations import ever_known
 
     special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
-    return not special and meaning_of(op.name) is None or any(isinstance(source, Unknown) for source in op.src)
+    return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

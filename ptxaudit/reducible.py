@@ -15,6 +15,7 @@ import networkx as nx
 
 from .graph import END, Graph, build
 from .ir import Control, Function, Instruction
+from .work import INSTRUCTION, Account
 
 MOST_INSTRUCTIONS = 60_000     # of a function with its copies
 MOST_SPLITS = 64
@@ -29,10 +30,15 @@ class Reducible:
     origin: list[int]
 
 
-def reducible(function: Function, graph: Graph) -> Reducible | None:
-    """The function with loops of one entry each; None when that takes too many copies."""
+def reducible(function: Function, graph: Graph, account: Account | None = None) -> Reducible | None:
+    """The function with loops of one entry each; None when that takes too many copies.
+
+    account: pays for it (None: the graph's own). Raises Exhausted where it cannot.
+    """
+    account = account or graph.account
     origin = [i.index for i in function.instructions]
     for _ in range(MOST_SPLITS):
+        account.spend(INSTRUCTION * len(function.instructions), "copying blocks of loops with several entries")
         cfg = graph.cfg.subgraph(graph.reachable - {END})
         found = _tangle(cfg, frozenset(cfg.nodes), 0)
         if found is None:
@@ -43,7 +49,7 @@ def reducible(function: Function, graph: Graph) -> Reducible | None:
         if len(function.instructions) + sizes(copied) > MOST_INSTRUCTIONS:
             return None
         function, origin = _split(function, graph, loop, copied, origin)
-        graph = build(function)
+        graph = build(function, account)
     return None
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,28 @@ class Trip:
 
 
 @record
+class Why:
+    """A reason for programs. kind: of `reasons.Kind`; data: data that no one told decides; offset, ptx_line: of the instruction
+    where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the kind calls them;
+    parts: where it is several reasons; cause: what it rests on."""
+
+    kind: str
+    data: bool
+    offset: int | None = None
+    ptx_line: int | None = None
+    unknowns: tuple[str, ...] = ()
+    arguments: dict[str, Any] = field(default_factory=dict, compare=False)
+    parts: tuple[Why, ...] = ()
+    cause: Why | None = None
+
+    def walk(self) -> Iterator[Why]:
+        """Itself, its parts and what they rest on, outermost first."""
+        yield self
+        for inner in (*self.parts, *filter(None, [self.cause])):
+            yield from inner.walk()
+
+
+@record
 class Pairing:
     """What ptxas made of accesses of the PTX: ids of sites on both sides.
 
@@ -151,6 +173,8 @@ class Site:
     source: Source | None
     status: Status
     reason: str = ""
+    reason_kind: str = ""     # of `why`, of its first part where it has several
+    why: Why | None = None    # the reason for programs
     cause: str = ""           # why the figure is above ideal, in words
     requests: int | None = None
     active_requests: int | None = None
@@ -163,7 +187,9 @@ class Site:
     ideal_per_request: Span | None = None
     excess_per_request: Span | None = None
     line_class_max: int | None = None
+    line_class_proved: int | None = None
     lines: int | None = None
+    lines_proved: int | None = None
     lines_ideal: int | None = None
     evidence: str = "by rule"
     formula: str = ""
@@ -172,6 +198,7 @@ class Site:
     pairs_with: str | None = None
     pairing: Pairing | None = None
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
+    unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
 
     @property
@@ -356,7 +383,7 @@ def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """Dataclasses as dicts and tuples as lists, all the way down: what `json` writes."""
     if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     if isinstance(value, dict):

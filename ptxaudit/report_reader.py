@@ -24,6 +24,7 @@ from ptxaudit.report import (
     Suppression,
     Tool,
     Trip,
+    Why,
 )
 from ptxaudit.status import Status
 from ptxaudit.typecheck import check_types
@@ -56,13 +57,13 @@ def parse_report(text: str, file: str | None = None) -> Report:
     return report_from_dict(data, file)
 
 
-def report_from_dict(data: Any, file: str | None = None) -> Report:
-    """The report of a parsed document. Raises InputError for another schema or a missing key."""
+def report_from_dict(data: Any, file: str | None = None, what: str = "report") -> Report:
+    """The report of a parsed document, which the user calls `what`. Raises InputError for another schema or a missing key."""
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema is None:
-        raise InputError(f'this is not a ptxaudit report: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
+        raise InputError(f'this is not a ptxaudit {what}: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
     if schema != SCHEMA:
-        raise InputError(f'the report has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
+        raise InputError(f'the {what} has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
     try:
         report = Report(
             tool=Tool(**data["tool"]),
@@ -75,7 +76,7 @@ def report_from_dict(data: Any, file: str | None = None) -> Report:
         return report
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"the report does not keep to its schema: {missing}", AGAIN, file) from None
+        raise InputError(f"the {what} does not keep to its schema: {missing}", AGAIN, file) from None
 
 
 def _launch(entry: dict[str, Any]) -> LaunchRecord:
@@ -114,9 +115,20 @@ def _site(entry: dict[str, Any]) -> Site:
         "excess_per_request": _span,
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
+        "unaligned": _tuple,
+        "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
     }
+    if "line_class_proved" not in entry and entry["lines"] is not None:          # an older report, of which k was the figure
+        entry = entry | {"line_class_proved": entry["line_class_max"], "lines_proved": entry["lines"]}
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
+
+
+def _why(entry: dict[str, Any] | None) -> Why | None:
+    if entry is None:
+        return None
+    inner = {"unknowns": tuple(entry["unknowns"]), "parts": tuple(_why(part) for part in entry["parts"]), "cause": _why(entry["cause"])}
+    return Why(**(entry | inner))
 
 
 def _source(entry: dict[str, Any] | None) -> Source | None:

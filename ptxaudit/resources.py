@@ -11,13 +11,21 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 
 
+_GRAMMARS = (PACKAGE / "grammars", PACKAGE.parent / "grammars")
+
+
 def grammar(name: str) -> str:
     """The text of `grammars/NAME` ("ptx.lark"). FileNotFoundError when there is no such grammar."""
-    for folder in (PACKAGE / "grammars", PACKAGE.parent / "grammars"):
+    for folder in _GRAMMARS:
         path = folder / name
         if path.is_file():
             return path.read_text(encoding="utf-8")
-    raise FileNotFoundError(f"no grammar {name!r} in {PACKAGE / 'grammars'} or {PACKAGE.parent / 'grammars'}")
+    raise FileNotFoundError(f"no grammar {name!r} in {_GRAMMARS[0]} or {_GRAMMARS[1]}")
+
+
+def grammars() -> list[Path]:
+    """The files of all grammars, wherever they are."""
+    return [path for folder in _GRAMMARS for path in sorted(folder.glob("*.lark"))]
 
 
 def tables_of(name: str, grammar: str) -> str | None:

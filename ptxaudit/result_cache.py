@@ -1,12 +1,12 @@
 """Keeps what was found in a file, so that a file that has not changed is not audited again.
 
-    key   = the file's path and content, the options, this tool's own code, the disassembler and the assembler
+    key   = the file's path and content, what lies beside it, the options, and what this tool is made of (`fingerprint`)
     value = the kernels found in it, as they stand in the report
 
 Only for files whose content is everything that decides: PTX and compiled code. A CUDA source is compiled
-each time, since what it includes may have changed. Nothing is kept of a file with a problem, of a kernel
-whose time ran out, or under options that cannot be written down; a value is used only if the source files
-whose lines it shows are the same as then. `--no-cache` leaves all of it aside.
+each time, since what it includes may have changed. Nothing is kept of a file with a problem, or under options
+that cannot be written down; a value is used only if the source files whose lines it shows have the same content
+as then. `--no-cache` leaves all of it aside.
 
 It is kept in the user's cache folder, which only the user can read: values are pickled.
 """
@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ptxaudit import fingerprint
 from ptxaudit.buffers import Buffer
 from ptxaudit.collect import Part
 from ptxaudit.errors import InputError
@@ -34,18 +35,15 @@ if TYPE_CHECKING:
 
 KINDS = frozenset({"ptx", "cubin", "fatbin", "host", "cache"})
 MOST_BYTES = 1 << 30
-TOOLS = ("nvdisasm", "cuobjdump", "ptxas")
-PACKAGE = Path(__file__).parent
-
-Stamp = tuple[int, int] | None           # modification time in ns and size; None: no such file
+BESIDE = (".ptx", ".cubin")              # with one of these of the same name, the other is not made of a file
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of one file. sources: the source files that its lines are shown of."""
+    """What is kept of one file. sources: the source files that its lines are shown of, with their stamps and contents."""
 
     part: Part
-    sources: dict[str, Stamp]
+    sources: dict[str, tuple[fingerprint.Stamp, str]]
 
 
 class ResultCache:
@@ -54,6 +52,7 @@ class ResultCache:
     def __init__(self, options: Options) -> None:
         self._options = _written(options)
         self._cache = _opened() if self._options is not None else None
+        self._tool = _tool(self._cache) if self._cache is not None else None
 
     def get(self, item: Any) -> tuple[str | None, Part | None]:
         """(key, what is kept) of a file; no key where nothing can be kept of it."""
@@ -64,21 +63,22 @@ class ResultCache:
             kept = self._cache.get(key)
         except Exception:                # a damaged file, an older layout: as good as nothing
             return key, None
-        if not isinstance(kept, Kept) or any(_stamp(file) != stamp for file, stamp in kept.sources.items()):
+        if not isinstance(kept, Kept) or not all(_is_the_same(file, *known) for file, known in kept.sources.items()):
             return key, None
         return key, kept.part
 
-    def put(self, key: str, part: Part) -> None:
-        """Keeps what was found in a file."""
-        if self._cache is None or not _keepable(part):
+    def put(self, key: str, item: Any, part: Part, began: int) -> None:
+        """Keeps what was found in a file. began: the moment after the key was made, and before the audit."""
+        sources = set(_sources(part))
+        if self._cache is None or not _keepable(part) or any(fingerprint.written_since(file, began) for file in (item, *sources)):
             return
         try:
-            self._cache.set(key, Kept(part, {file: _stamp(file) for file in _sources(part)}))
+            self._cache.set(key, Kept(part, {file: (fingerprint.stamp(file), fingerprint.content(file)) for file in sources}))
         except Exception:                # a full disk, a lock held too long: it is only a cache
             return
 
     def _key(self, item: Any) -> str | None:
-        if self._cache is None or _name(item) is None:
+        if self._tool is None or _name(item) is None:
             return None
         try:
             content = read(item)
@@ -86,9 +86,16 @@ class ResultCache:
             return None
         if content.kind not in KINDS or not content.is_file:
             return None
-        beside = Path(content.path).with_suffix(".cubin").exists()      # then PTX is not assembled again
-        parts = (_code(), _tools(), self._options, content.path, content.kind, beside, content.sha256)
+        beside = [suffix for suffix in BESIDE if Path(content.path).with_suffix(suffix).exists()]
+        parts = (self._tool, self._options, content.path, content.kind, beside, content.sha256)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _tool(cache: Cache) -> str | None:
+    try:
+        return fingerprint.of_tool(cache)
+    except Exception:                    # a damaged file: as good as no cache
+        return None
 
 
 def _written(options: Options) -> str | None:
@@ -117,40 +124,21 @@ def _plain(value: Any) -> Any:
 
 
 def _keepable(part: Part) -> bool:
-    sites = (site for kernel in part.kernels for site in kernel.sites)
-    return not part.failed and not part.problems and not any("budget" in site.reason for site in sites)
+    """Nothing went wrong, and no name stays mangled because this machine has no library that reads it."""
+    mangled = any(kernel.name.startswith("_Z") and kernel.demangled == kernel.name for kernel in part.kernels)
+    return not part.failed and not part.problems and not mangled
 
 
 def _sources(part: Part) -> Iterator[str]:
     for kernel in part.kernels:
-        for site in kernel.sites:
-            if site.source is not None:
-                yield site.source.file
-                yield from (frame.file for frame in site.source.inlined)
+        for source in (one.source for one in (*kernel.sites, *kernel.local)):
+            if source is not None:
+                yield source.file
+                yield from (frame.file for frame in source.inlined)
 
 
-def _stamp(file: str | os.PathLike[str]) -> Stamp:
-    try:
-        found = os.stat(file)
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
-@cache
-def _code() -> str:
-    """This tool's own code: another build of it may know better."""
-    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".lark", ".json"))
-    return hashlib.sha256(repr([(str(path), _stamp(path)) for path in files]).encode()).hexdigest()
-
-
-@cache
-def _tools() -> str:
-    """The programs that machine code goes through."""
-    from ptxaudit import toolchains
-
-    found = [tool.path for kind in TOOLS for tool in toolchains.find(kind)]
-    return repr([(path, _stamp(path)) for path in found])
+def _is_the_same(file: str, stamp: fingerprint.Stamp, content: str) -> bool:
+    return fingerprint.stamp(file) == stamp or fingerprint.content(file) == content
 
 
 @cache
@@ -176,6 +164,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
     files = list(whole.files_of(inputs, options.isa))
     found = [results.get(file) for file in files]
     missing = [file for file, (_, kept) in zip(files, found) if kept is None]
+    began = fingerprint.moment()
     fresh = audit(missing)
     pieces = split(fresh, missing)
     apart = all(_name(file) in pieces for file in missing)
@@ -186,7 +175,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
         elif apart:
             whole.add(piece)
         if kept is None and key is not None and piece is not None:
-            results.put(key, piece)
+            results.put(key, file, piece, began)
     if not apart:
         whole.add(fresh)
     return whole

@@ -17,6 +17,7 @@ from ptxaudit.ir import Op
 from ptxaudit.lanes import affine, operations
 from ptxaudit.lanes.operations import apply
 from ptxaudit.lanes.value import DTYPES, EVERYWHERE, Lost, Uniform, Value, constant, fingerprint, known, signed, sure_bits, unknown
+from ptxaudit.reasons import Kind
 
 LANES = 32
 PRINTS: dict = {}        # fingerprint -> value: what a derived unknown was derived from
@@ -223,7 +224,7 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
     values = []
     for number, sure in sources:
         base = constant(number, 32).base
-        values.append(Value(base) if sure == 0xFFFFFFFF else Value(base, poison=EVERYWHERE, why=Lost("loaded"), sure=constant(sure, 32).base))
+        values.append(Value(base) if sure == 0xFFFFFFFF else Value(base, poison=EVERYWHERE, why=Lost(Kind.LOADED), sure=constant(sure, 32).base))
     out = apply(Op(name, bits=32, attrs=(table,) if name == "lop3" else ()), tuple(values))
     found, claimed = int(out.base.flat[0]), int(np.broadcast_to(sure_bits(out), (1, 1))[0, 0])
     for bit in range(32):

@@ -20,7 +20,7 @@ def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
     low, high, ideal, ways = (int(array[0]) for array in (scores.low, scores.high, scores.ideal, scores.ways))
     lines = None if scores.lines is None else int(scores.lines[0])
     pattern = Pattern(addresses, active, 1, low, high, ideal, ways)
-    return cause_of(machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines))
+    return cause_of(machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines, line_class_proved=lines))
 
 
 @pytest.mark.parametrize("addresses, opcode, said", [

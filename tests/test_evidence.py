@@ -19,6 +19,7 @@ from ptxaudit.lanes.record import SiteRecord
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.measured import MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
 from ptxaudit.report import Site
+from ptxaudit.work import Account
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ("bitonic_sort", "histogram", "hgemm", "transpose", "vector_merges")
@@ -59,7 +60,7 @@ def test_by_rule_is_what_nobody_says_otherwise():
         for opcode in (*MEASURED, *MEASURED_PRODUCTS):
             measured = name in MEASURED_ARCHS
             assert machines.get(name).evidence(classify(opcode)) == ("measured" if measured else "by rule"), (name, opcode)
-    assert SiteRecord(machines.get("sm_80"), classify("LDS")).evidence == "by rule"
+    assert SiteRecord(machines.get("sm_80"), classify("LDS"), Account()).evidence == "by rule"
 
 
 def test_products_that_are_called_measured_were_counted():

@@ -32,10 +32,12 @@ INVARIANT = each(Status.INVARIANT, 4, 4, ways=4)
 RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
 
 
-def cg(k, lines=None):
-    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch."""
+def cg(k, lines=None, least=None):
+    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch, exact but where `least` classes are proved."""
+    least = least or (None if lines is None else k)
     nothing = dict.fromkeys(("wavefronts", "ideal", "excess", "ways", "per_request", "ideal_per_request", "excess_per_request"))
-    return dataclasses.replace(site(access="cp.async"), **nothing, line_class_max=k, lines=lines, lines_ideal=None if lines is None else 8)
+    return dataclasses.replace(site(access="cp.async"), **nothing, line_class_max=k, line_class_proved=least, lines=lines,
+                               lines_proved=lines and lines * least // k, lines_ideal=None if lines is None else 8)
 
 
 @pytest.mark.parametrize("limit, found, expected", [
@@ -43,6 +45,9 @@ def cg(k, lines=None):
     ("excess=2", cg(3, 24), (1, 0)), ("excess=3", cg(3, 24), (0, 0)), ("ways=3", cg(3, 24), (1, 0)), ("total-excess=16", cg(3, 24), (1, 0)),
     ("excess=1", cg(3), (0, 1)), ("excess=3", cg(3), (0, 0)), ("excess=1", cg(1), (0, 0)), ("total-excess=1", cg(1), (0, 0)),
     ("total-excess=1", cg(3), (0, 1)),
+    # a bound of k is no proof of it: where the array lies may decide
+    ("excess=1", cg(2, 16, 1), (0, 1)), ("PA004", cg(2, 16, 1), (0, 1)), ("ways=2", cg(2, 16, 1), (0, 1)), ("total-excess=1", cg(2, 16, 1), (0, 1)),
+    ("PA004", cg(2, 16), (1, 0)), ("PA004", cg(1), (0, 0)), ("PA004", cg(3, least=2), (1, 0)), ("excess=3", cg(3, 24, 2), (0, 0)), ("excess=2", cg(3, 24, 2), (0, 1)),
     ("excess=7", BAD, (1, 0)), ("excess=8", BAD, (0, 0)), ("excess=1", CLEAN, (0, 0)),
     ("ways=8", BAD, (1, 0)), ("ways=9", BAD, (0, 0)), ("ways=2", CLEAN, (0, 0)),
     ("total-excess=56", BAD, (1, 0)), ("total-excess=57", BAD, (0, 0)),

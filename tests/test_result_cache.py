@@ -2,16 +2,21 @@
 
 import os
 import pickle
+import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from kernels import COLUMN, PTX
 
 import ptxaudit
-from ptxaudit import pipeline, result_cache
+from ptxaudit import fingerprint, pipeline, resources, result_cache, toolchains
 from ptxaudit.cli import main
 from ptxaudit.launch import Launch
 from ptxaudit.nvrtc import compile_source
+from ptxaudit.options import Options
+from ptxaudit.toolchains import Tool
 
 LAUNCH = Launch("*", grid=2, block=32)
 
@@ -21,11 +26,12 @@ def here(tmp_path, monkeypatch):
     """An empty working folder and an empty cache; `audited` lists the files that are really audited."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    for function in (result_cache._opened, result_cache._code, result_cache._tools):
-        function.cache_clear()
+    result_cache._opened.cache_clear()
     (tmp_path / "k.ptx").write_text(PTX)
     (tmp_path / "c.cu").write_text(COLUMN)
     (tmp_path / "c.cubin").write_bytes(compile_source(tmp_path / "c.cu").cubin)
+    while fingerprint.written_since("c.cubin", fingerprint.moment()):      # the clock of the file system may be coarse
+        pass
     yield tmp_path
     result_cache._opened.cache_clear()
 
@@ -86,11 +92,128 @@ def test_another_content_is_another_result(here, audited):
     assert run("k.ptx").kernels[0].name == "other"
 
 
-def test_another_build_of_the_tool_knows_nothing_of_it(here, audited, monkeypatch):
+@pytest.fixture
+def elsewhere(here, monkeypatch):
+    """A copy of the package and its grammars, and one program of each kind, that a test may change; `begun` is a process that has begun since."""
+    folder, tools = here / "copy", here / "tools"
+    for name in ("graph.py", "lanes/infer.py", "machines.py", "schemas/report-1.schema.json"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes((fingerprint.PACKAGE / name).read_bytes())
+    (here / "grammars").mkdir()
+    for name in ("ptx.lark", "sass.lark"):
+        (here / "grammars" / name).write_text(resources.grammar(name))
+    tools.mkdir()
+    for kind in fingerprint.PROGRAMS:
+        (tools / kind).write_text(kind)
+    of_package = fingerprint.of_package
+    monkeypatch.setattr(fingerprint, "of_package", lambda: of_package(folder))
+    monkeypatch.setattr(fingerprint, "_found", lambda kind: tuple(Tool(kind, str(path), "test") for path in sorted(tools.glob(f"{kind}*"))))
+    monkeypatch.setattr(resources, "_GRAMMARS", (here / "none", here / "grammars"))
+    return here
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    def begin():
+        monkeypatch.setattr(fingerprint, "AT_START", fingerprint._of_code())
+    return begin
+
+
+def rewrite(path, old=b"", new=b"x"):
+    path.write_bytes(path.read_bytes().replace(old, new, 1) if old else path.read_bytes() + new)
+
+
+INGREDIENTS = {
+    "a module": lambda here, patch: rewrite(here / "copy" / "graph.py"),
+    "a module in a folder": lambda here, patch: rewrite(here / "copy" / "lanes" / "infer.py"),
+    "a module of the same size": lambda here, patch: rewrite(here / "copy" / "machines.py", b"a", b"b"),
+    "a new module": lambda here, patch: (here / "copy" / "new.py").write_text(""),
+    "a schema": lambda here, patch: rewrite(here / "copy" / "schemas" / "report-1.schema.json"),
+    "a grammar of a checkout": lambda here, patch: rewrite(here / "grammars" / "sass.lark"),
+    "a grammar more": lambda here, patch: (here / "grammars" / "other.lark").write_text(""),
+    "the disassembler": lambda here, patch: rewrite(here / "tools" / "nvdisasm"),
+    "the extractor": lambda here, patch: rewrite(here / "tools" / "cuobjdump", b"c", b"k"),
+    "the assembler": lambda here, patch: rewrite(here / "tools" / "ptxas"),
+    "another assembler": lambda here, patch: (here / "tools" / "ptxas-12.9").write_text(""),
+    "no extractor": lambda here, patch: (here / "tools" / "cuobjdump").unlink(),
+    "Python": lambda here, patch: patch.setattr(sys, "version", "3.99"),
+    "the processor": lambda here, patch: patch.setattr("platform.machine", lambda: "riscv"),
+    "numpy": lambda here, patch: patch.setattr(fingerprint, "_version", lambda name: "99" if name == "numpy" else "1"),
+    "lark": lambda here, patch: patch.setattr(fingerprint, "_version", lambda name: "99" if name == "lark" else "1"),
+}
+
+
+@pytest.mark.parametrize("what", INGREDIENTS)
+def test_whatever_the_tool_is_made_of_decides(elsewhere, audited, begun, monkeypatch, what):
+    begun()
+    digests = {fingerprint.of_tool({}), fingerprint.of_tool({})}
     run("k.ptx")
-    monkeypatch.setattr(result_cache, "_code", lambda: "another")
+    run("k.ptx")
+    assert audited == ["k.ptx"]
+    INGREDIENTS[what](elsewhere, monkeypatch)
+    begun()
+    digests.add(fingerprint.of_tool({}))
+    assert len(digests) == 2
+    run("k.ptx")
     run("k.ptx")
     assert audited == ["k.ptx", "k.ptx"]
+
+
+def test_the_toolchains_that_a_variable_names_decide(here, begun, monkeypatch):
+    toolchains.find.cache_clear()
+    begun()
+    before = fingerprint.of_tool({})
+    other = here / "cuda" / "bin"
+    other.mkdir(parents=True)
+    (other / "ptxas").write_text("#!/bin/sh\n")
+    (other / "ptxas").chmod(0o755)
+    monkeypatch.setenv(toolchains.VARIABLE, str(here / "cuda"))
+    toolchains.find.cache_clear()
+    try:
+        assert fingerprint.of_tool({}) != before
+    finally:
+        monkeypatch.delenv(toolchains.VARIABLE)
+        toolchains.find.cache_clear()
+    assert fingerprint.of_tool({}) == before
+
+
+def test_a_copy_elsewhere_is_the_same(elsewhere, begun):
+    begun()
+    before = fingerprint.of_tool({})
+    for path in [*(elsewhere / "copy").rglob("*.py"), *(elsewhere / "tools").iterdir()]:
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)                # another inode, other times
+    begun()
+    assert fingerprint.of_tool({}) == before
+
+
+def test_what_runs_may_be_the_old_text(elsewhere, audited, begun):
+    """Code that was written to since the process began: nothing is taken, and nothing is kept."""
+    begun()
+    run("k.ptx")
+    rewrite(elsewhere / "copy" / "graph.py")
+    for _ in range(2):
+        run("k.ptx")
+    assert audited == ["k.ptx"] * 3 and fingerprint.of_tool({}) is None
+    begun()
+    run("k.ptx")
+    assert audited == ["k.ptx"] * 4
+
+
+def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, monkeypatch):
+    begun()
+    kept, read = {}, []
+    content = fingerprint.content
+    monkeypatch.setattr(fingerprint, "content", lambda file: read.append(file) or content(file))
+    first = fingerprint.of_tool(kept)
+    assert not kept and read                      # all was written just now
+    monkeypatch.setattr(fingerprint, "GRAIN", -(10**15))
+    assert fingerprint.of_tool(kept) == first and kept
+    read.clear()
+    assert fingerprint.of_tool(kept) == first and not read
+    rewrite(elsewhere / "tools" / "ptxas")
+    assert fingerprint.of_tool(kept) != first and [Path(file).name for file in read] == ["ptxas"]
 
 
 def test_a_source_line_that_changed_is_read_again(here, audited):
@@ -98,6 +221,60 @@ def test_a_source_line_that_changed_is_read_again(here, audited):
     (here / "c.cu").write_text("// moved\n" + COLUMN)
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
+
+
+def test_a_source_of_the_same_content_is_the_same(here, audited):
+    run("c.cubin")
+    (here / "c.cu").unlink()
+    (here / "c.cu").write_text(COLUMN)
+    os.utime("c.cu", (1, 1))
+    run("c.cubin")
+    assert audited == ["c.cubin"]
+    (here / "c.cu").write_text(COLUMN.replace("tid", "tix"))
+    os.utime("c.cu", (1, 1))                      # the same size and time, other content
+    run("c.cubin")
+    assert audited == ["c.cubin", "c.cubin"]
+
+
+@pytest.mark.parametrize("name", ["k.ptx", "c.cu"])
+def test_what_is_written_during_an_audit_is_not_kept(here, audited, monkeypatch, name):
+    audit = pipeline._audited
+
+    def and_write(inputs, options, progress):
+        part = audit(inputs, options, progress)
+        rewrite(here / name, b"", b"\n")
+        return part
+
+    monkeypatch.setattr(pipeline, "_audited", and_write)
+    file = "k.ptx" if name == "k.ptx" else "c.cubin"
+    run(file)
+    monkeypatch.setattr(pipeline, "_audited", audit)
+    assert result_cache.ResultCache(Options(cache=True)).get(file)[1] is None
+
+
+def test_what_lies_beside_a_file_decides(here, audited):
+    """Of a cubin with its PTX beside it, and the other way round, one is not made of the other."""
+    for name in ("k.cubin", "c.ptx"):
+        run("k.ptx", "c.cubin")
+        (here / name).write_text("")
+    run("k.ptx", "c.cubin")
+    assert audited == ["k.ptx", "c.cubin", "k.ptx", "c.cubin"]
+
+
+def test_the_data_of_a_buffer_decide(here, audited):
+    for numbers in (range(8), range(8), range(1, 9)):
+        np.save(here / "a.npy", np.array(numbers, np.int32))
+        (here / "launch.toml").write_text("[[launch]]\nkernel = '*'\nblock = 32\ngrid = 1\nparams = [{file = 'a.npy'}, 2]\n")
+        run("k.ptx", launches=ptxaudit.read_launches(here / "launch.toml"))
+    assert audited == ["k.ptx", "k.ptx"]
+
+
+def test_what_steps_left_open_is_kept_too(here, audited):
+    """One budget gives one answer."""
+    first = run("k.ptx", budget=1e-4)
+    assert {site.reason_kind for kernel in first.kernels for site in kernel.sites} == {"exhausted"}
+    assert run("k.ptx", budget=1e-4) == first
+    assert audited == ["k.ptx"]
 
 
 def test_problems_are_never_kept(here, audited):

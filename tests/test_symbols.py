@@ -12,12 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import ptxaudit
-from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.cli import main
 from ptxaudit.launch import Launch
-from ptxaudit.launch_file import read_launches, write_launches
+from ptxaudit.launch_file import read_launches
 from ptxaudit.report_reader import read_report
-from ptxaudit.sass.lift import signature
 
 SOURCE = """
 __constant__ int pitch;

@@ -13,6 +13,7 @@ from ptxaudit.lanes import Facts
 from ptxaudit.lanes.rows import environment
 from ptxaudit.lanes.simulate import Simulation
 from ptxaudit.launch import Launch
+from ptxaudit.work import Account
 
 EVERY = opcodes.every_opcode()
 GROUP = 40
@@ -26,7 +27,7 @@ def engine_values(text: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     env = environment(function, launch, Facts(), launch.block)
     first = np.zeros((1, 3), np.int64)
     everything = Slice(frozenset(range(len(function.instructions))), frozenset(), {i.index: i.ops for i in function.instructions})
-    run = Simulation(graph, everything, env, {}, first, first, None, False)
+    run = Simulation(graph, everything, env, {}, first, first, Account(), False)
     run.run()
     shape = (1, opcodes.LANES)
     known = lambda v: np.zeros(shape, bool) if v.terms or v.valid is not None else ~np.broadcast_to(False if v.poison is None else v.poison, shape)

@@ -181,7 +181,7 @@ OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
     "cvt.sat.s8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, -128), 127))),
 }
 # What ptxas makes of some of them; of which the machine code is only known in part it must be opaque.
-OPAQUE = ("I2I.S8", "I2I.S16", "VIMNMX.U8x4", "VIADD.U8x4")
+OPAQUE = ("I2I.S8", "I2I.S16", "VIMNMX.U8x4", "VIADD.U8x4", "SGXT")
 
 
 def text(operations: list[str]) -> str:
@@ -214,7 +214,7 @@ def test_of_machine_code(arch):
     """Where its machine code is understood it stores the right words."""
     opcodes: set[str] = set()
     possible = [operation for operation, (first, _) in OPERATIONS.items() if first <= int(arch[3:])]
-    apart = [operation for operation in possible if operation.startswith(("cvt.sat.s8", "vabsdiff4"))]
+    apart = [operation for operation in possible if operation.startswith(("cvt.sat.s8", "vabsdiff4", "szext"))]
     for group in ([operation for operation in possible if operation not in apart], *([operation] for operation in apart)):
         function = lift_cubin(from_ptx(text(group), arch), "k.cubin").functions["k"]
         unknown = [op.attrs[0] for i in function.instructions for op in i.ops if op.name == "opaque"]

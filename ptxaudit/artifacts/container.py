@@ -67,6 +67,10 @@ class Image:
         return self._entry is not None
 
 
+class NoDeviceCode(InputError):
+    """A file without device code in it, as far as it can be read."""
+
+
 def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     """All device code of a file, in its order, places that are damaged included. data: the content, where it is not a file on disk.
 
@@ -90,7 +94,7 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     except InputError as error:
         found.append(_damaged(error))
     if all(image.damage for image in found):
-        raise next((image.damage for image in found), None) or InputError(
+        raise next((image.damage for image in found), None) or NoDeviceCode(
             "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file)
     return found
 

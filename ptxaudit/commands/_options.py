@@ -10,6 +10,7 @@ import click
 
 from ptxaudit.buffers import TYPES
 from ptxaudit.errors import InputError
+from ptxaudit.work import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from ptxaudit.launch import Launch
@@ -26,8 +27,9 @@ _INPUT_OPTIONS = (
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
                  help="nvcc takes sources with host code; it needs gcc."),
-    click.option("--budget", type=float, metavar="SECONDS", default=60.0, show_default=True,
-                 help="Time for one kernel and launch; what is open then is unknown."),
+    click.option("--budget", type=float, metavar="SECONDS", default=DEFAULT_BUDGET, show_default=True,
+                 help="What one kernel and launch may cost, in seconds of a reference machine, whatever this one does meanwhile; "
+                      "what is open then is unknown."),
 )
 
 _TOOLCHAIN_OPTIONS = (

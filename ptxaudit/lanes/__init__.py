@@ -5,7 +5,7 @@
 the abstract interpretation of the same slice (`infer`), which answers per request.
 """
 
-from .evaluate import evaluate
+from .evaluate import evaluate, not_begun
 from .env import Facts
 
-__all__ = ["evaluate", "Facts"]
+__all__ = ["evaluate", "not_begun", "Facts"]

@@ -13,6 +13,8 @@ from operator import or_
 
 import numpy as np
 
+from ..reasons import Kind
+from . import alternatives
 from .meaning import MEANINGS
 from .value import (
     DTYPES, MAX_TERMS, Lost, Uniform, Value, array_zeros, because, combine_terms, either, fingerprint, fits_signed, known, lane_spans,
@@ -29,6 +31,8 @@ def fit(value: Value, bits: int) -> Value:
         return value
     if value.known:
         return Value(resize(value.base, bits))
+    if value.alternatives is not None:
+        return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
         terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if c.any())
@@ -44,13 +48,13 @@ def truth(value: Value) -> Value:
         return Value(resize(value.base, 1))
     if term_zeros(value) >= 1:
         return Value(resize(value.base, 1), poison=value.poison, why=value.why)
-    return derived("bit0", (value,), 1) or give_up((value,), 1, "bit 0 of an unknown")
+    return derived("bit0", (value,), 1) or give_up((value,), 1, Kind.BIT_OF_UNKNOWN)
 
 
 def zero_extend(value: Value, bits: int) -> Value:
     if value.base.dtype == bool:
         return Value(resize(value.base, bits), poison=value.poison, why=value.why) if not value.terms else \
-            derived("zext", (value,), bits) or give_up((value,), bits, "an unknown predicate as a number")
+            derived("zext", (value,), bits) or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
     if value.known:
         return Value(resize(value.base, bits))
     s = span(value)
@@ -64,6 +68,8 @@ def zero_extend(value: Value, bits: int) -> Value:
 
 
 def sign_extend(value: Value, bits: int) -> Value:
+    if value.alternatives is not None:
+        return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: MEANINGS["sext"].run(bits, (), array))
     if value.base.dtype == bool or (value.known):
         return Value(MEANINGS["sext"].run(bits, (), value.base))
     if fits_signed(value):
@@ -132,8 +138,13 @@ def short(value: Value) -> str:
     return "+".join(parts)
 
 
-def give_up(values, bits: int, reason: str, index: int = -1) -> Value:
-    return opaque(bits, because(*values) or Lost(reason, index, from_data(*values)))
+def give_up(values, bits: int, kind: Kind, index: int = -1, given: tuple = ()) -> Value:
+    """An opaque result, because of the first source that is; else for this reason, of the unknowns in the sources."""
+    return opaque(bits, because(*values) or Lost(kind, index, given, unknowns_of(*values)))
+
+
+def unknowns_of(*values: Value) -> tuple[Uniform, ...]:
+    return tuple(dict.fromkeys(u for v in values for u, _ in v.terms))
 
 
 def from_data(*values: Value) -> bool:
@@ -158,16 +169,18 @@ def _weaker(a: Value, b: Value) -> tuple:
 
 
 def add(a: Value, b: Value) -> Value:
+    if a.alternatives is not None or b.alternatives is not None:
+        return alternatives.symbolic(lambda plain: add(*plain), (a, b)) or give_up((a, b), a.bits, Kind.MANY_ALTERNATIVES)
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
-        return give_up((a, b), a.bits, "a sum of too many unknowns")
+        return give_up((a, b), a.bits, Kind.MANY_TERMS)
     return Value(a.base + b.base, terms, *_weaker(a, b))
 
 
 def subtract(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms, -1)
     if terms is None:
-        return give_up((a, b), a.bits, "a sum of too many unknowns")
+        return give_up((a, b), a.bits, Kind.MANY_TERMS)
     return Value(a.base - b.base, terms, *_weaker(a, b))
 
 
@@ -213,15 +226,17 @@ def multiply(a: Value, b: Value) -> Value:
             put(product_symbol(u, v), c * d)
     kept = tuple((u, c) for u, c in terms.items() if c.any())
     if len(kept) > 12:
-        return give_up((a, b), a.bits, "a product of too many unknowns")
+        return give_up((a, b), a.bits, Kind.MANY_FACTORS)
     return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
 
 
 def invert(a: Value) -> Value:
     """~a = −a − 1."""
+    if a.alternatives is not None:
+        return alternatives.changed(a, invert, np.invert)
     if a.base.dtype == bool:
         if a.terms:
-            return derived("not", (a,), 1) or give_up((a,), 1, "not of an unknown")
+            return derived("not", (a,), 1) or give_up((a,), 1, Kind.NOT_OF_UNKNOWN)
         return Value(~a.base, poison=a.poison, why=a.why)
     minus = scale(a, np.full((1, 1), -1 & ((1 << a.bits) - 1), a.base.dtype))
     return Value(minus.base - a.base.dtype.type(1), minus.terms, a.valid, a.poison, a.why)

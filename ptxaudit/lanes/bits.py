@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .affine import add, bit_of, derived, invert, scale, subtract
-from .value import Uniform, Value, array_zeros, because, constant, either, lane_uniform, low_zeros, span, term_zeros, unknown
+from .value import Value, array_zeros, because, constant, either, lane_uniform, low_zeros, span, term_zeros, unknown
 
 MAX_BITS = 6        # bits of an unknown that are told apart: a swizzle takes three to five
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..reasons import Kind, Reason
 from .repeat import Unsafe
 
 GRAIN = 1 << 10                 # bytes that are taken in at a time
@@ -19,12 +20,8 @@ UNORDERED = -3                  # in place of the one that writes, where it is s
 # Why a byte is not known; further numbers are given to further reasons (`Shadow.reasons`).
 NEVER, VALUE, ORDER, COPY, PLACE, LATER = range(6)
 REASONS = {
-    NEVER: "read from shared memory where nothing known was written",
-    VALUE: "read from shared memory where a value was stored that is not known",
-    ORDER: "read from shared memory where threads store different values in no order",
-    COPY: "read from shared memory that an asynchronous copy fills",
-    PLACE: "read from shared memory after a store whose place is not known",
-    LATER: "read from shared memory that another thread writes between the same barriers",
+    NEVER: Kind.READ_NEVER_WRITTEN, VALUE: Kind.READ_UNKNOWN_VALUE, ORDER: Kind.READ_NO_ORDER, COPY: Kind.READ_COPIED,
+    PLACE: Kind.READ_AFTER_UNPLACED_STORE, LATER: Kind.READ_BETWEEN_BARRIERS,
 }
 
 
@@ -107,7 +104,7 @@ class Cells:
         same = sure & get("known") & (get("value") == value) & (not lasting)
         torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
         if torn.any():
-            raise Unsafe("threads read and write it between the same barriers", frozenset(np.unique(get("by")[torn]).tolist()))
+            raise Unsafe(Reason(Kind.RACE), frozenset(np.unique(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
         ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         sure = sure & ~get("frozen") & (not lasting)

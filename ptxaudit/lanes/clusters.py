@@ -13,6 +13,7 @@ import numpy as np
 
 from ..banks.access import UNSCORED
 from ..ir import Function, Special
+from ..reasons import Kind
 from . import affine
 from .effects import View
 from .spaces import OPEN, SHARED, spaces_of, within
@@ -20,7 +21,7 @@ from .value import Lost, Value, array_zeros, constant, signed
 
 RANK_BIT = 24
 ALONE = (1, 1, 1)
-REMOTE = Lost(UNSCORED["remote"])
+REMOTE = Lost(Kind.REMOTE, given=(UNSCORED["remote"],))
 
 
 def clustered(function: Function, launch) -> bool:
@@ -48,9 +49,7 @@ def located(address: Value, active: np.ndarray, origins: frozenset[str] | None) 
     lanes, unknown = active & (found == SHARED), active & (found == OPEN)
     why = None
     if unknown.any():
-        cause = f": {address.why.reason}" if address.why is not None else ""
-        data = address.why is not None and address.why.data or any(u.data for u, _ in address.terms)
-        why = Lost(f"whether a generic address is one of shared memory is not known{cause}", data=data)
+        why = Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address), cause=address.why)
     idle = ~active.any(axis=1) & (found == SHARED).any(axis=1)
     return Located(within(address), lanes, unknown, why, idle)
 
@@ -66,8 +65,7 @@ def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:
     if address.poison is not None and (address.poison & active).any():
         if env.cluster is None:
             return None                               # (what is not known at all is left to who asks)
-        why = address.why or Lost("an address that is not known")
-        return Lost(f"whether the address lies in another block of the cluster is not known: {why.reason}", why.index, why.data)
+        return Lost(Kind.MAY_BE_REMOTE, cause=address.why)
     rank = view.read(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
     rest = affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
     base = np.broadcast_to(signed(rest.base), active.shape)[active]

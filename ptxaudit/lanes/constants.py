@@ -16,6 +16,7 @@ import numpy as np
 
 from ..demangle import demangle
 from ..ir import Variable
+from ..reasons import Kind
 from .value import DTYPES, Lost, Uniform, Value, unknown, words_at
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Constants:
         if not found.any():
             return None
         poison = None if found.all() else ~found
-        return Value(out, poison=poison, why=None if poison is None else Lost("a load from constant memory whose content is not known"))
+        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.CONSTANT_MEMORY))
 
     def sentences(self) -> tuple[str, ...]:
         """What the answers rest on, for the report."""

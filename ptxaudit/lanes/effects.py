@@ -13,8 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir import Guard, Op, Operand, Reg
-from . import affine, operations
+from ..reasons import Kind
+from . import affine, alternatives, operations
 from .env import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
+from .meaning import Meaning
 from .spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
@@ -27,6 +29,8 @@ MOST_PLACES = 64          # places of a local array that one access may reach
 
 def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
+    if value.alternatives is not None:
+        return alternatives.in_rows(value, rows)
     def pick(array):
         return array if array is None or array.shape[0] == 1 else array[rows]
     poison = pick(value.poison)
@@ -40,6 +44,10 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
+    if old.alternatives is not None or new.alternatives is not None:
+        both = alternatives.blended(old, new, mask)
+        if both is not None:
+            return both
     if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
         return opaque(new.bits, because(new, old))
     base = np.where(mask, new.base, old.base)
@@ -75,7 +83,7 @@ class Registers:
     def get(self, name, bits: int) -> Value:
         value = self.values.get(name)
         if value is None:
-            return opaque(bits, Lost(f"{name} is read before it is written"))
+            return opaque(bits, Lost(Kind.UNWRITTEN, given=(name,)))
         return value
 
     def expand(self, index: np.ndarray) -> None:
@@ -135,7 +143,7 @@ class View:
         if self.supposed:
             self._outdate(reg.name)
         if BITS[value.base.dtype] != reg.bits:
-            value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(f"{reg.bits}-bit register"))
+            value = affine.fit(value, reg.bits) if reg.bits in DTYPES else opaque(64, Lost(Kind.WIDE_REGISTER, given=(reg.bits,)))
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
             self._store(reg.name, value, guard, guard is None)
@@ -144,11 +152,11 @@ class View:
 
     def _per_warp(self, value: Value, guard):
         """A uniform register holds what its first active lane has."""
-        value = squeeze(value)
+        first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
+        n = self.mask.shape[0]
+        pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
+        value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
         if not value.uniform:
-            first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
-            n = self.mask.shape[0]
-            pick = lambda a: np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
             value = Value(pick(value.base), tuple((u, pick(c)) for u, c in value.terms), value.valid,
                           None if value.poison is None else pick(value.poison), value.why)
         if guard is not None:
@@ -165,15 +173,17 @@ class View:
             else:
                 old = values.get(name)
                 if old is None and isinstance(name, tuple):      # memory: other lanes may have been written
-                    old = opaque(value.bits, Lost("read from local memory at a place that is not followed"))
+                    old = opaque(value.bits, Lost(Kind.LOCAL_PLACE))
                 values[name] = value if old is None else blend(old, value, mask)
+            self.env.note_work(values[name])
             return
         rows = self.registers.rows
         old = values.get(name)
         if old is None:
-            old = opaque(value.bits, Lost(f"{name} is not written in every warp"))
+            old = opaque(value.bits, Lost(Kind.UNWRITTEN_IN_SOME, given=(name,)))
         part = value if mask is None else blend(take(old, self.rows), value, mask)
         values[name] = _scatter(old, part, self.rows, rows)
+        self.env.note_work(values[name])
 
 
 class _Supposed(View):
@@ -194,6 +204,10 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     """old with some rows replaced."""
     if old.base.dtype != part.base.dtype:
         old = affine.fit(old, part.bits)
+    if part.alternatives is not None or old.alternatives is not None:
+        inside = np.zeros((rows, 1), bool)
+        inside[index] = True
+        return blend(old, take(part, np.cumsum(inside) - 1), inside)
     def put(a, b, dtype):
         a = np.zeros((1, 1), dtype) if a is None else a
         b = np.zeros((1, 1), dtype) if b is None else b
@@ -264,14 +278,14 @@ def _looks_across(op: Op) -> bool:
 
 def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | None:
     name = op.name
-    row = operations.meaning_of(name)
+    row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
         sources = tuple([view.read(s) for s in op.src])
-        out = operations.apply(op, sources, index)
+        out = operations.apply(op, sources, index, row)
         if type(out) is tuple:
             return out
         if not view.full and _loses(out, view.mask):
-            out = _among_the_active(op, sources, view.mask, out, index)
+            out = _among_the_active(op, sources, view.mask, out, index, row)
         return (out,)
     if name in ("load", "store", "atom"):
         return _memory(op, view, index, guard)
@@ -284,19 +298,18 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
         asked = [squeeze(view.read(s)) for s in op.src]
         alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
         key = ("waited", index, view.env.serial())
-        return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
+        return tuple(opaque(32, Lost(Kind.NO_RESULT, index)) if d is None else
                      _told_apart(Uniform(f"waited@{index}", d.bits, key=key, data=True)) if alike else
-                     opaque(d.bits, Lost("what a barrier answers", index, True)) for d in op.dst)
+                     opaque(d.bits, Lost(Kind.BARRIER_ANSWER, index)) for d in op.dst)
     if name == "bar.red":          # one result for all threads of the block
-        return tuple(opaque(32, Lost("nothing is written", index)) if d is None else
+        return tuple(opaque(32, Lost(Kind.NO_RESULT, index)) if d is None else
                      _told_apart(Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True))
                      for k, d in enumerate(op.dst))
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         forget_local(view.registers)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
-    opcode, what = (*op.attrs, "", "")[:2] if name == "opaque" else (name, "")
-    whys = Lost(f"no meaning for {opcode}" + (f": {what}" if what else ""), index)
+    whys = Lost(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Lost(Kind.NO_MEANING, index, (name,))
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
 
@@ -307,7 +320,7 @@ def _told_apart(symbol: Uniform) -> Value:
     return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
 
 
-def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int) -> Value:
+def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Meaning) -> Value:
     """The result when the lanes that are not active hold what the first active one does: they do not count,
     and a value that is one for all active lanes is seen to be so."""
     if any(_loses(v, mask) for v in sources):
@@ -315,7 +328,7 @@ def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out:
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
-    again = operations.apply(op, filled, index)
+    again = operations.apply(op, filled, index, row)
     return out if _loses(again, mask) else again
 
 
@@ -345,7 +358,7 @@ def fill(value: Value, mask: np.ndarray) -> Value:
 def _memory(op: Op, view: View, index: int, guard):
     address = view.read(op.src[0]) if op.src else constant(0, 64)
     if op.name == "atom":
-        return tuple(opaque(d.bits if d else 32, Lost("loaded by an atomic operation", index, True)) for d in op.dst)
+        return tuple(opaque(d.bits if d else 32, Lost(Kind.LOADED_BY_ATOMIC, index)) for d in op.dst)
     if op.offset:
         address = affine.add(address, constant(op.offset, address.bits))
     if op.space == "local":
@@ -364,7 +377,7 @@ def _memory(op: Op, view: View, index: int, guard):
         if view.env.facts.memory is not None and op.space in ("global", "generic") and bits in DTYPES:
             told = view.env.facts.memory.load(at, bits, index)
         if told is None:
-            lost = opaque(bits if bits in DTYPES else 64, Lost("loaded through an address that may be one of local memory", index, True))
+            lost = opaque(bits if bits in DTYPES else 64, Lost(Kind.MAY_BE_LOCAL, index))
             told = lost if private else _load(op.space, at, bits, is_signed, view.env, index)
         out.append(widen(told, d.bits if d else bits, is_signed))
     return tuple(out)
@@ -393,7 +406,7 @@ def widen(value: Value, bits: int, is_signed: bool) -> Value:
 
 def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environment, index: int) -> Value:
     if bits not in DTYPES:
-        return opaque(64, Lost(f"a {bits}-bit load", index))
+        return opaque(64, Lost(Kind.LOADED_WIDE, index, (bits,)))
     if space == "param":
         return _parameter(address, bits, env, index)
     if space.startswith("const"):
@@ -404,7 +417,7 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
     if flat.uniform and flat.poison is None and flat.valid is None:
         key = "load", index, fingerprint(flat), bits, env.serial()
         return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=key, data=True, address=bits == 64))
-    return opaque(bits, Lost("loaded from memory", index, True))
+    return opaque(bits, Lost(Kind.LOADED, index))
 
 
 def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value:
@@ -419,7 +432,7 @@ def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
         return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits), address=bits == 64))
-    return opaque(bits, Lost("a parameter read at an index that is not known", index))
+    return opaque(bits, Lost(Kind.PARAMETER_INDEX, index))
 
 
 def _places(address: Value, mask: np.ndarray) -> list[tuple] | None:
@@ -452,7 +465,7 @@ def _local(op: Op, view: View, address: Value, index: int, guard):
     is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
     out = []
     for k, d in enumerate(op.dst):
-        missing = opaque(bits if bits in DTYPES else 64, Lost("read from local memory at a place that is not followed", index))
+        missing = opaque(bits if bits in DTYPES else 64, Lost(Kind.LOCAL_PLACE, index))
         value = missing
         for symbol, start, lanes in places or ():
             cell = view.registers.values.get(("local", symbol, start + k * bits // 8, bits))
@@ -476,7 +489,7 @@ def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard)
             for at in range(start - wide // 8 + 1, start + size):
                 if (key := ("local", symbol, at, wide)) in cells and key != name:
                     del cells[key]
-        value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost("a wide spill", index))
+        value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Lost(Kind.WIDE_SPILL, index))
         view._store(name, value, mask, view.full and guard is None and lanes is None)
 
 
@@ -497,7 +510,7 @@ def _generic(op: Op, view: View, address: Value, index: int) -> Value:
             if any(u.kind == "window" and u.key[0] == space for u, _ in address.terms):
                 address = within(address)
             elif address.poison is None:
-                return opaque(op.bits, Lost(f"a generic address that is not known to lie in {space} memory", index))
+                return opaque(op.bits, Lost(Kind.NOT_IN_SPACE, index, (space,)))
         return affine.fit(address, op.bits)
     return _in_space(address, space, view, index)
 
@@ -515,7 +528,7 @@ def _in_space(address: Value, space: str, view: View, index: int) -> Value:
     if any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms) \
             or space == "shared" and remote(within(address), found == SHARED, view) is not None:
         lost = np.ones((1, 1), bool)                 # a constant; perhaps another block's memory
-    why = Lost("the state space of a generic address is not known", index)
+    why = Lost(Kind.STATE_SPACE, index)
     return Value(inside, poison=lost, why=why) if lost.any() else Value(inside)
 
 
@@ -536,7 +549,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard):
     """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
     a, b, c = (view.read(s) for s in op.src[:3])
     if not (b.known and c.known):
-        return opaque(op.bits, Lost("a shuffle whose lane is not known", index)), opaque(1, Lost("a shuffle whose lane is not known", index))
+        return opaque(op.bits, Lost(Kind.SHUFFLE_LANE, index)), opaque(1, Lost(Kind.SHUFFLE_LANE, index))
     lane = np.arange(LANES, dtype=np.int64)[None, :]
     b = b.base.astype(np.int64) & 31
     clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
@@ -565,7 +578,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard):
     if not (poison & _active(view, guard)).any():
         poison = None
     elif why is None:
-        why = Lost("a shuffle from a lane that is not active", index)
+        why = Lost(Kind.SHUFFLE_INACTIVE, index)
     if not view.exact and poison is None:
         pass    # which lanes take part is the program's promise (the member mask)
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
@@ -627,7 +640,7 @@ def _one_for_all(op: Op, serial, bits: int, index: int):
 def _match(op: Op, kind: str, view: View, index: int, guard):
     a = view.read(op.src[0])
     if not a.known or not view.exact:
-        why = a.why or Lost("match on values that are not known", index)
+        why = a.why or Lost(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
     members = _members(op, 1, view, guard)
     n = members.shape[0]
@@ -651,7 +664,7 @@ def _activemask(op: Op, kind: str, view: View, index: int, guard):
 def _elect(op: Op, kind: str, view: View, index: int, guard):
     members = _members(op, 0, view, guard)
     if not view.exact:
-        lost = Lost("elect under a mask that is not known", index)
+        lost = Lost(Kind.ELECT, index)
         return opaque(32, lost), opaque(1, lost)
     first = members.argmax(axis=1)[:, None]
     leader = np.arange(LANES)[None, :] == first

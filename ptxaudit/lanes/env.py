@@ -6,17 +6,20 @@ lanes exist, and what the launch tells. What is not told is a `Uniform`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ir import Address, Const, Function, Op, Operand, Special
+from ..reasons import Kind
 from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
 
 if TYPE_CHECKING:
     from .given import Given
+    from .meaning import Meaning
     from .origins import Origins
 
 LANES = 32                       # lanes of a warp, on every NVIDIA machine
@@ -39,7 +42,8 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None: not looked at.
+    constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None: not
+    looked at. meanings: of operations of which the machine knows more than any other (`operations.on_machine`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -49,6 +53,7 @@ class Facts:
     memory: Given | None = None
     constants: Constants | None = None
     origins: Origins | None = None
+    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
 
 
 @dataclass
@@ -73,6 +78,16 @@ class Environment:
     facts: Facts = field(default_factory=Facts)
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
     executions: int | None = None    # counts executions, where two of one instruction must differ
+    _elements: int = field(default=0, init=False)     # of results, since someone paid for them
+
+    def note_work(self, result: Value) -> None:
+        """A result was computed, for which someone pays."""
+        self._elements += result.base.size * (1 + len(result.terms))
+
+    def work_done(self) -> int:
+        """The elements of the arrays of all results since this was asked last."""
+        size, self._elements = self._elements, 0
+        return size
 
     def serial(self) -> int | None:
         """A number for this execution of a load; None where an instruction stands for all its runs."""
@@ -100,7 +115,7 @@ class Environment:
             return self.special(source.name, source.bits)
         if isinstance(source, Address):
             return self.address(source)
-        return opaque(source.bits, Lost(source.reason))
+        return opaque(source.bits, Lost(Kind.NOT_EXPRESSED, given=(source.reason,)))
 
     def address(self, a: Address) -> Value:
         if a.space == "param":
@@ -145,7 +160,7 @@ class Environment:
         if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
             return self._cluster(stem, d)
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            return opaque(32, Lost(f"%{name} is not known before the run"))
+            return opaque(32, Lost(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         if name in WINDOWS:
             return unknown(Uniform(f"%{name}", 32, WINDOW_ZEROS if name.endswith("_lo") else 0, 0, 2**31 - 1, "window", WINDOWS[name]))
         # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an H200).

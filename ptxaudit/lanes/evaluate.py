@@ -5,52 +5,56 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import cache
 
 from .. import banks
 from ..errors import InputError
-from ..graph import Graph, OutOfTime
+from ..graph import Graph
 from ..ir import Const, Function, Instruction
 from ..quiet import no_collection
+from ..reasons import Kind, Reason, several
 from ..symbols import NOTHING_TOLD, symbols_of
+from ..work import DEFAULT_BUDGET, Account, Exhausted
 from .clusters import clustered
 from .constants import Constants
 from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
+from .operations import on_machine
 from .origins import Origins
-from .result import KernelResult, SiteResult, Status
-
-OUT_OF_TIME = "budget: the analysis was not finished in the time given"
-BUDGET = 30.0                  # seconds a kernel and launch may take when nothing else is said
-
+from .result import KernelResult, SiteResult, Status, unfinished
 
 @no_collection()
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
-             budget: float | None = None) -> KernelResult:
+             account: Account | None = None) -> KernelResult:
     """All sites of a kernel.
 
     launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
-    facts: what is stated beside a launch. budget: seconds (BUDGET when None); when spent, what is open is unknown.
+    facts: what is stated beside a launch. account: pays for it (None: one of the default budget); what is open when it is
+    used up is unknown.
     """
     accesses, listed, counted = _accesses(function, graph, machine, clustered(function, launch))
     if not accesses and (launch is None or not counted):
         return KernelResult(tuple(listed.values()))
-    deadline = time.perf_counter() + (BUDGET if budget is None else budget)
     try:
-        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, deadline)
-    except OutOfTime:
-        late = {i: SiteResult(i, Status.UNKNOWN, OUT_OF_TIME, evidence="by rule") for i, first in _twins(function, accesses).items() if i == first}
+        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, account or Account.for_budget(DEFAULT_BUDGET))
+    except Exhausted as spent:
+        late = {i: unfinished(i, spent) for i, first in _twins(function, accesses).items() if i == first}
         return KernelResult(tuple(site for _, site in sorted((listed | late).items())))
 
 
-def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, deadline: float) -> KernelResult:
+def not_begun(function: Function, spent: Exhausted) -> KernelResult:
+    """All sites unknown, because what comes before them was not finished."""
+    return KernelResult(tuple(unfinished(i.index, spent) for i in function.instructions if i.site is not None and not i.site.again))
+
+
+def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, account: Account) -> KernelResult:
     simulated: dict[int, SiteResult] = {}
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
     constants = Constants.of(function, symbols.constants)
-    facts = replace(facts, constants=constants, origins=Origins(graph, *(launch.buffer(function) if launch is not None else (b"", b""))))
+    told = launch.buffer(function) if launch is not None else (b"", b"")
+    facts = replace(facts, constants=constants, origins=Origins(graph, *told, account=account), meanings=on_machine(machine.special))
     if launch is not None and (launch.buffers or symbols.variables):
         facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
     if launch is not None and (launch.grid is None or launch.block is None):
@@ -62,19 +66,14 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
     if launch is not None:
         from .runs import simulate              # where nothing is told, none of it is loaded
 
-        simulated = simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), deadline)
+        simulated = simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), account)
         # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
-        issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, deadline)
+        issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
         listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i])) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items()
                   if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
-    try:
-        inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, deadline) if open_sites else Inference({}, ())
-    except OutOfTime:
-        if not simulated:
-            raise
-        inferred = Inference({}, ())
+    inferred = infer(function, graph, launch, told, machine, facts, open_sites, twins, account) if open_sites else Inference({}, ())
     results = dict(listed)
     for i in accesses:
         if twins[i] != i:
@@ -98,21 +97,20 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
         if graph.block_of[i] in hidden:
-            reason = f"a call that is not followed may lead there: {graph.loose_call.text.strip()}"
-            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
             continue
         if graph.block_of[i] not in graph.reachable:
-            listed[i] = SiteResult(i, Status.UNREACHED, "no path leads there", evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
             continue
         try:
             access = banks.classify(site.opcode, _added(function, i))
             access = _varied(access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None))
         except InputError as error:
-            listed[i] = SiteResult(i, Status.UNKNOWN, f"{site.opcode} has no rule: {error.what}", evidence="by rule")
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, error.what)), evidence="by rule")
             continue
-        reason = site.unscored or machine.refusal(access)
-        if reason:
-            listed[i] = SiteResult(i, Status.UNKNOWN, reason, evidence="by rule")
+        said = site.unscored or machine.refusal(access)
+        if said:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule")
             if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
                 counted[i] = access
         else:
@@ -144,7 +142,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
     if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
-    return replace(known, status=Status.EXACT, reason="", wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
+    return replace(known, status=Status.EXACT, reason=None, wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
                    bounds=(wavefronts, wavefronts), evidence=evidence)
 
 
@@ -183,12 +181,12 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
             high = inferred.per_request[1] * (simulated.requests if active is None else active)
             if simulated.bounds is not None:
                 low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
-            return replace(simulated, bounds=(low, high), per_request=inferred.per_request, formula=inferred.formula)
-        return replace(simulated, formula=inferred.formula)
+            return replace(simulated, bounds=(low, high), per_request=inferred.per_request, ideal_per_request=inferred.ideal_per_request,
+                           formula=inferred.formula, unaligned=inferred.unaligned)
+        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
-            return replace(simulated, reason=f"{simulated.reason}; {inferred.reason}", per_request=widest, formula=inferred.formula)
-        apart = simulated.reason and simulated.reason != inferred.reason
-        return replace(inferred, reason=f"{simulated.reason}; {inferred.reason}") if apart else inferred
+            return replace(simulated, reason=several(simulated.reason, inferred.reason), per_request=widest, formula=inferred.formula, unaligned=inferred.unaligned)
+        return replace(inferred, reason=several(simulated.reason, inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
-    return replace(inferred, status=status, reason=simulated.reason + (f"; {inferred.reason}" if inferred.reason else ""))
+    return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Instruction, Op
+from ..reasons import Kind, Reason
 from . import affine, clusters
 from .effects import FULL_MASK, View, guard_mask, pack, results_of, widen
 from .env import LANES
@@ -32,7 +33,8 @@ class Followed:
 
     def __init__(self, simulation: Simulation, plan: Plan):
         self.simulation, self.plan = simulation, plan
-        self.shadow = Shadow(simulation.env, simulation.low, simulation.high, plan.writes.valued, plan.distrusted, simulation.allow_blocks)
+        self.shadow = Shadow(simulation.env, simulation.low, simulation.high, plan.writes.valued, plan.distrusted, simulation.allow_blocks,
+                             simulation.account)
 
     def touch(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
         """Note what the operation does to shared memory; True when its results are written too."""
@@ -56,7 +58,7 @@ class Followed:
             return self._load(op, touch, address, view, index, guard)
         if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
             if isinstance(address, Lost) and env.cluster != clusters.ALONE:
-                raise Unsafe("a store may go to another block of the cluster")
+                raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, index))
             values, size, lanes = written(op, instruction, view)
             if lanes < LANES:
                 touch = replace(touch, active=active & (np.arange(LANES) < lanes))
@@ -115,7 +117,7 @@ class Followed:
             if sim.graph.only_exits(sim.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
                 come[cohort.rows] |= cohort.mask
             elif come[cohort.rows].any():
-                raise Unsafe("lanes wait for others of their warp that wait at a barrier")
+                raise Unsafe(Reason(Kind.LANES_WAIT_APART))
         late = (sim.alive & ~come).any(axis=1)
         ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
         number: dict[int, int] = {}
@@ -123,7 +125,7 @@ class Followed:
         for cohort, at in held:
             kind = shadow.kind[cohort.rows]
             if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
-                raise Unsafe("warps of a block wait at different barriers")
+                raise Unsafe(Reason(Kind.BARRIERS_DIFFER))
             go = (ready | shadow.lost)[kind]
             if go.any():
                 sim.push(cohort.some(go))
@@ -131,5 +133,5 @@ class Followed:
                 sim.held.append((cohort.some(~go), at))
         shadow.epoch[list(number)] += 1
         if not sim.heap and not sim.waiting:
-            raise Unsafe("some warps do not come to a barrier")
+            raise Unsafe(Reason(Kind.BARRIER_MISSED))
         return bool(sim.heap)

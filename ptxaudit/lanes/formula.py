@@ -11,6 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..ir import Function
+from ..reasons import sentence
 from .env import LANES
 from .value import EVERYWHERE, Value, signed
 
@@ -18,10 +20,10 @@ LANE_BITS = 5
 _LANE = np.arange(LANES)
 
 
-def formula(value: Value, offset: int = 0) -> str:
-    """A value plus a number as text, of the first row."""
+def formula(value: Value, offset: int = 0, function: Function | None = None) -> str:
+    """A value plus a number as text, of the first row. function: whose instructions are named where it is not known."""
     if value.poison is not None and (value.poison is EVERYWHERE or value.poison.all()):
-        return f"not known: {value.why.reason}" if value.why else "not known"
+        return f"not known: {sentence(value.why, function)}" if value.why else "not known"
     parts = [_symbol(u.name, _first_row(c)) for u, c in value.terms]
     lanes = _lanes(_first_row(value.base, offset))
     if lanes != "0" or not parts:

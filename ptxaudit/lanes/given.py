@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir import Op
+from ..reasons import Kind
 from .value import DTYPES, Lost, Value, words_at
 
 if TYPE_CHECKING:
@@ -62,11 +63,10 @@ class Given:
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
-            return Value(out, poison=np.ones((1, 1), bool), why=Lost(
-                "loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", index, True)) if changed else None
+            return Value(out, poison=np.ones((1, 1), bool), why=Lost(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        return Value(out, poison=poison, why=None if poison is None else Lost("loaded from outside of the buffers that are told", index, True))
+        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.LOADED_OUTSIDE, index))
 
 
 ASSUMED = "what is written through a told pointer, or to a variable, stays within the buffer that it points to"

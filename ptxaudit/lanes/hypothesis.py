@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..reasons import Kind
 from . import affine
 from .effects import forget_local
 from .loops import LOCAL, Loop
@@ -72,7 +73,7 @@ class Hypothesis:
                 k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
                 values[name] = affine.add(old, affine.multiply(self.steps[name], k))
             elif kind == "modulo":
-                values[name] = modulo(old, self.zeros[name], Lost(f"{name} changes in a loop by other amounts in each lane", self.place))
+                values[name] = modulo(old, self.zeros[name], Lost(Kind.LOOP_APART, self.place, (name,)))
             elif kind == "shift" and old.base.dtype == bool:
                 u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", key)
                 values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
@@ -82,7 +83,7 @@ class Hypothesis:
                 values[name] = affine.add(old, unknown(u))
             else:
                 values[name] = opaque(old.bits, self.blame.get(name) or
-                                      Lost(f"{name} changes in a loop in a way that is not followed", self.place))
+                                      Lost(Kind.LOOP_NOT_FOLLOWED, self.place, (name,)))
         return state
 
     def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:

@@ -15,7 +15,6 @@ the steps are read off the code (`trips`): most loops are then run once. Nothing
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
@@ -23,33 +22,32 @@ import numpy as np
 
 from ..graph import END, Graph, opaque_load
 from ..ir import Control, Function
+from ..reasons import Kind, one_of_each
 from ..reducible import reducible
+from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
-from .loops import Loop, Paths
+from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
-from .result import SiteResult, Status
+from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
 from .shape import is_two_dimensional, shaped_sites
-from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, one_doubt, without_trips
+from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
 
 UNROLL_TRIPS = 1024        # trips of a loop followed one by one before it is generalised
-UNROLL_SECONDS = 1.0       # and the time for that
+UNROLL_SHARE = 1 / 60      # of all steps: what is not unrolled in so many is generalised too
 ALL_TRIPS = 2048           # trips of all loops together: one inside others is followed anew in each of theirs
 WIDEN_PASSES = 12
+INFERRING = "inferring the requests"
 LONG = 15_000              # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
 MOST_DEAD = 2              # a state is rid of registers that are read no more when they are so many times the others
 
 
 class Undecided(Exception):
     """A branch in a loop that is being unrolled is not decided by what is known."""
-
-
-class Stop(Exception):
-    """The time given is spent."""
 
 
 @dataclass(frozen=True)
@@ -73,47 +71,67 @@ class Mark:
 class Question:
     """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. twins: access -> the
     first copy of the same instruction, which answers for all. named: an access that answers -> what the caller calls it.
+    origin: for each instruction what the caller calls it; None: the same.
     """
 
     paths: Paths
     accesses: dict
     twins: dict[int, int]
     named: dict[int, int]
+    origin: list[int] | None = None
 
 
-def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], deadline: float | None) -> Inference:
-    """Answers per request for the sites in `accesses` ({index: banks.Access}).
+def infer(function: Function, graph: Graph, launch, told, machine, facts, accesses: dict, twins: dict[int, int], account: Account) -> Inference:
+    """Answers per request for the sites in `accesses` ({index: banks.Access}). What the account does not pay for is unknown.
 
     twins: access -> the first copy of the same instruction, which answers for all.
     launch: with grid and block, or None. told: a launch whose parameters count although its shape is not told.
     """
-    paths = _paths(function, graph.apart, accesses, deadline)
-    narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-    question = Question(paths, accesses, twins, {t: t for t in twins.values()})
-    if paths.order is None:
-        question = _with_single_entries(question, deadline)
-        if facts.origins is not None:
-            facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
-    batches = rows_for(question.paths.function, launch, told, facts, narrow)
-    seen, failure = _observed(question, batches, deadline)
-    answering = [index for index in question.accesses if question.twins[index] == index]
-    if failure:
-        names = [question.named[index] for index in answering]
-        return Inference({name: SiteResult(name, Status.UNKNOWN, failure) for name in names}, batches[0].assumed)
-    shaped = frozenset() if batches[0].shape_known else _shaped(question)
-    conclusions = Conclusions(machine)
-    results = [conclusions.conclude(question.named[index], question.accesses[index], seen.get(index, []), index in shaped) for index in answering]
-    return Inference({result.index: result for result in results}, batches[0].assumed)
+    try:
+        paths = _paths(function, graph.apart, accesses, account)
+        narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
+        question = Question(paths, accesses, twins, {t: t for t in twins.values()})
+        if paths.order is None:
+            question = _with_single_entries(question, account)
+            if facts.origins is not None:
+                facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
+        batches = rows_for(question.paths.function, launch, told, facts, narrow)
+        observed = _observed(question, batches, account)
+        shaped = frozenset() if batches[0].shape_known else _shaped(question)
+    except Exhausted as spent:
+        return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
+    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
 
 
-def _paths(function: Function, graph: Graph, accesses: dict, deadline: float | None) -> Paths:
-    return Paths(function, graph, graph.slice(accesses, follow_loads=True, deadline=deadline))
+def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
+    """The answers, by what the caller calls the accesses."""
+    out = {}
+    for index in question.accesses:
+        if question.twins[index] != index:
+            continue
+        name = question.named[index]
+        if observed.failure:
+            out[name] = SiteResult(name, Status.UNKNOWN, observed.failure)
+        elif index in observed.left:
+            out[name] = unfinished(name, observed.left[index])
+        else:
+            try:
+                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+            except Exhausted as spent:
+                out[name] = unfinished(name, spent)
+        if question.origin is not None and out[name].reason is not None:
+            out[name] = replace(out[name], reason=out[name].reason.moved(question.origin))
+    return out
 
 
-def _with_single_entries(question: Question, deadline: float | None) -> Question:
+def _paths(function: Function, graph: Graph, accesses: dict, account: Account) -> Paths:
+    return Paths(function, graph, graph.slice(accesses, follow_loads=True, account=account), account)
+
+
+def _with_single_entries(question: Question, account: Account) -> Question:
     """The same, asked of a function whose loops have one entry each because some of its blocks are copies; the question
     itself where there is no such function."""
-    split = reducible(question.paths.function, question.paths.graph)
+    split = reducible(question.paths.function, question.paths.graph, account)
     if split is None:
         return question
     origin = {i: old for i, old in enumerate(split.origin) if old in question.accesses}
@@ -121,30 +139,42 @@ def _with_single_entries(question: Question, deadline: float | None) -> Question
     for i, old in origin.items():
         first.setdefault(question.twins[old], i)
     accesses = {i: question.accesses[old] for i, old in origin.items()}
-    return Question(_paths(split.function, split.graph.apart, accesses, deadline), accesses,
-                    {i: first[question.twins[old]] for i, old in origin.items()}, {i: old for old, i in first.items()})
+    return Question(_paths(split.function, split.graph.apart, accesses, account), accesses,
+                    {i: first[question.twins[old]] for i, old in origin.items()}, {i: old for old, i in first.items()}, split.origin)
 
 
-def _observed(question: Question, batches: list[Rows], deadline: float | None) -> tuple[dict[int, list[Seen]], str]:
-    """(an access that answers -> its requests in all batches of rows, why that is not all of them or "")."""
+@dataclass(frozen=True)
+class Observed:
+    """seen: an access that answers -> its requests in all batches of rows. left: those of which these are not all, because the
+    account did not pay for more. failure: why nothing is known of any."""
+
+    seen: dict[int, list[Seen]]
+    left: dict[int, Exhausted]
+    failure: Lost | None
+
+
+def _observed(question: Question, batches: list[Rows], account: Account) -> Observed:
     seen: dict[int, list[Seen]] = defaultdict(list)
-    failure = ""
+    left: dict[int, Exhausted] = {}
+    failure: Lost | None = None
     carried = question.paths.carried() if question.paths.order is not None else None
     for rows in batches:
+        interpreter = Interpreter(question.paths, rows, question.accesses, account)
         try:
-            ahead = None
             if carried is not None:
-                ahead = Interpreter(carried, rows, {}, deadline)
-                ahead.run()
-            interpreter = Interpreter(question.paths, rows, question.accesses, deadline, ahead)
+                interpreter.ahead = Interpreter(carried, rows, {}, account)
+                interpreter.ahead.run()
             interpreter.run()
-        except Stop:
-            return seen, "budget: the analysis was not finished in the time given"
+        except Exhausted as spent:
+            later = question.accesses if rows is not batches[-1] else interpreter.unfinished()
+            left |= {question.twins[index]: spent for index in later}
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
                 seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
-    return seen, failure
+        if left:
+            break
+    return Observed(seen, left, failure)
 
 
 def _shaped(question: Question) -> frozenset[int]:
@@ -156,14 +186,16 @@ def _shaped(question: Question) -> frozenset[int]:
 class Interpreter:
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
-    def __init__(self, paths: Paths, rows: Rows, accesses: dict, deadline: float | None, ahead: Interpreter | None = None):
-        """deadline: perf_counter time. ahead: one that has run what the loops carry, by itself: what it found of them is
-        likely to hold."""
+    def __init__(self, paths: Paths, rows: Rows, accesses: dict, account: Account):
+        """account: pays for the run, else it raises Exhausted."""
         self.function, self.graph, self.part, self.paths = paths.function, paths.graph, paths.part, paths
-        self.rows, self.accesses, self.deadline, self.ahead = rows, accesses, deadline, ahead
+        self.rows, self.accesses, self.account = rows, accesses, account
+        self.ahead: Interpreter | None = None    # one that has run what the loops carry, by itself: what it found is likely to hold
+        self._rest = iter(paths.order or ())     # of the order, what is not begun
+        self._begun: list = []                   # the element of the order that is being run
         self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
-        self.failure = ""                        # why nothing is known of any site
+        self.failure: Lost | None = None         # why nothing is known of any site
         self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)      # block -> (from where, state)s that arrived
         self.after: dict[int, State] = {}        # block -> state after it, masks only of interest
         self.branches = Branches()
@@ -184,10 +216,18 @@ class Interpreter:
         registers = Registers(self.rows.env.rows)
         start = State(registers, self.rows.env.exists)
         if self.paths.order is None:
-            self.failure = "control flow that is not reducible to loops"
+            self.failure = Lost(Kind.IRREDUCIBLE)
             return
         self.incoming[0].append((-2, start))
-        self._run_elements(self.paths.order)
+        for element in self._rest:
+            self._begun = [element]
+            self._run_elements(self._begun)
+        self._begun = []
+
+    def unfinished(self) -> list[int]:
+        """The accesses of which a run that was broken off has not seen everything."""
+        left = blocks_of([*self._begun, *self._rest])
+        return [k for k in self.accesses if self.graph.block_of[k] in left]
 
     # --- order of running ---
 
@@ -210,7 +250,7 @@ class Interpreter:
             return
         loop = self.paths.loop(head, body)
         if any(b != head and self.incoming.get(b) for b in loop.inside):
-            self.failure = "a loop with several entries"
+            self.failure = Lost(Kind.SEVERAL_ENTRIES, self.graph.starts[head])
             for b in loop.inside:
                 self.incoming.pop(b, None)
             return
@@ -269,7 +309,7 @@ class Interpreter:
         self.unrolling += 1
         widening, self.widening = self.widening, 0
         state = entry.copy()
-        limit = time.perf_counter() + UNROLL_SECONDS
+        limit = self.account.spent + self.account.share(UNROLL_SHARE)
         try:
             for trip in range(UNROLL_TRIPS):
                 self.trips += 1
@@ -278,7 +318,7 @@ class Interpreter:
                     self.unrolled.add(loop.head)
                     return True
                 state = self._folded(loop.head, back, None, "trip")      # of lanes that are known to be different ones
-                if time.perf_counter() > limit:
+                if self.account.spent > limit:
                     return False
             return False
         except Undecided:
@@ -370,8 +410,7 @@ class Interpreter:
     def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
         causes = [self.causes[b] for b in loop.forks if b in self.causes]
-        why = Lost("differs between the lanes of a warp after a loop that they leave in different trips", self.graph.ends[loop.head] - 1,
-                   any(c.data for c in causes))
+        why = Lost(Kind.LOOP_LEFT_APART, self.graph.ends[loop.head] - 1, cause=next((c for c in causes if c.data), causes[0] if causes else None))
         for b in loop.targets:
             states = self.incoming.get(b, ()) if b not in loop.inside else ()
             for i, (source, state) in enumerate(states):
@@ -387,8 +426,7 @@ class Interpreter:
 
     def _run_block(self, block: int, state: State) -> None:
         """Run it from a state that is its own to change."""
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise Stop
+        self.account.spend(self.paths.cost(block), INFERRING)
         view = self._view(state)
         for instruction, ops in self.paths.steps(block):
             k = instruction.index
@@ -407,6 +445,7 @@ class Interpreter:
                 else:
                     state = self._restore(block, state, firm=True)
                 view = self._view(state)
+        self.account.spend(elements(self.rows.env.work_done()), INFERRING)
         self.after[block] = state
         self._leave(block, state)
 
@@ -422,7 +461,7 @@ class Interpreter:
         """Lanes that name different masks go on apart."""
         if not is_uniform(view.read(instruction.control.selector)):
             state.exact = False
-            state.doubts += (one_doubt(f"the masks named at {instruction.text.strip()}", instruction.index),)
+            state.doubts += (one_of_each(Kind.MASKS_NAMED, instruction.index),)
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
@@ -501,7 +540,7 @@ class Interpreter:
             if part.mask.any():
                 self._go(block, start, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
-        why = Lost(f"changed by {control.callee or 'a routine'}, which is called from several places", self.graph.ends[block] - 1)
+        why = Lost(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
         forget_local(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
@@ -549,7 +588,7 @@ class Interpreter:
             self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
 
     def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
-        value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost("a branch target that is not known"))
+        value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
         if value.known and control.targets:
             chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
             self.branches.put(block, "apart")
@@ -640,7 +679,7 @@ class Interpreter:
         """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all together)."""
         d, ways = self.paths.dominators.get(block), self.paths.between(block)
         stay = ways - {d}
-        return tuple(self.causes.get(b) or one_doubt("a branch that is not decided", self.graph.ends[b] - 1) for b in sorted(ways - {block})
+        return tuple(self.causes.get(b) or one_of_each(Kind.BRANCH_OPEN, self.graph.ends[b] - 1) for b in sorted(ways - {block})
                      if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in stay)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
@@ -649,6 +688,7 @@ class Interpreter:
         exclusive = together and not alike and not (out.mask & other.mask).any()
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
         differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
+        self.account.spend(BLOCK + len(values) // 4 + 2 * OPERATION * len(differing), INFERRING)
         for name in differing:
             a, b = values.get(name), others.get(name)
             if name not in live and not isinstance(name, tuple):
@@ -661,7 +701,7 @@ class Interpreter:
                     values[name] = a if a is not None else b
                 continue
             if a.base.dtype != b.base.dtype:
-                values[name] = opaque(a.bits, Lost(f"{name} has two widths"))
+                values[name] = opaque(a.bits, Lost(Kind.TWO_WIDTHS, given=(name,)))
             elif same(a, b):
                 continue
             elif exclusive:
@@ -680,7 +720,7 @@ class Interpreter:
         if apart:
             return lanes_that_agree(name, a, b, doubts)
         if a.poison is not None or b.poison is not None:
-            return opaque(a.bits, because(a, b) or Lost(f"{name} takes one of two values"))
+            return opaque(a.bits, because(a, b) or Lost(Kind.ONE_OF_TWO, given=(name,)))
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
@@ -689,7 +729,7 @@ class Interpreter:
             return lanes_that_agree(name, a, b, doubts)
         difference = squeeze(affine.subtract(a, b))
         if difference.valid is not None:
-            return opaque(a.bits, Lost(f"{name} takes one of two values"))
+            return opaque(a.bits, Lost(Kind.ONE_OF_TWO, given=(name,)))
         if difference.uniform:
             low = high = None
             if not difference.terms and difference.base.size == 1:
@@ -700,7 +740,7 @@ class Interpreter:
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))
             return affine.add(b, affine.scale(unknown(u), difference.base))
-        return opaque(a.bits, Lost(f"{name} takes one of two values"))
+        return opaque(a.bits, Lost(Kind.ONE_OF_TWO, given=(name,)))
 
 
 def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:

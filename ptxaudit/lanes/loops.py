@@ -17,8 +17,11 @@ import numpy as np
 
 from ..graph import END, Graph, Slice, tree_spans
 from ..ir import Function, Instruction, Op, Reg
+from ..work import BLOCK, INSTRUCTION, OPERATION, Account
 from .trips import Piece, Trip, trip_of
 
+ORDERING = "looking at the loops"
+BITS_A_STEP = 1_000      # of sets of registers that are numbers
 LOCAL = ("local",)        # stands for all of local memory among the names of registers
 MOST_CARRIED = 0.2       # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
 
@@ -56,9 +59,11 @@ class Paths:
     they are written for certain (states meet register by register: most of a long kernel's are of no use any more).
     """
 
-    def __init__(self, function: Function, graph: Graph, part: Slice):
-        self.function, self.graph, self.part = function, graph, part
+    def __init__(self, function: Function, graph: Graph, part: Slice, account: Account):
+        """account: pays for it. Raises Exhausted where it cannot."""
+        self.function, self.graph, self.part, self.account = function, graph, part, account
         self._successors: dict[int, list[int]] = {}
+        account.spend(INSTRUCTION * (len(graph.starts) + len(part.instructions)), ORDERING)
         self.reduced = self._reduced_cfg()
         self.order = _weak_order(self.reduced, 0)
         self.loops: dict[int, frozenset[int]] = {}
@@ -69,11 +74,13 @@ class Paths:
         self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}
         self._between: dict[int, frozenset[int]] = {}
+        self._costs: dict[int, int] = {}
 
     def loop(self, head: int, body: list) -> Loop:
         """The loop at a head of the order."""
         if head not in self._loops:
-            inside = frozenset({head} | _blocks_of(body))
+            inside = frozenset({head} | blocks_of(body))
+            self.account.spend(INSTRUCTION * sum(1 + self.graph.ends[b] - self.graph.starts[b] for b in inside), ORDERING)
             ways = {b: set(self.reduced.successors(b)) for b in inside}
             last = lambda b: self.function.instructions[self.graph.ends[b] - 1]
             sites = (k for b in inside for k in range(self.graph.starts[b], self.graph.ends[b])
@@ -93,7 +100,7 @@ class Paths:
         once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
         pieces = []
         for element in (head, *body):
-            for b in sorted(_blocks_of([element])):
+            for b in sorted(blocks_of([element])):
                 control = self.function.instructions[self.graph.ends[b] - 1].control
                 pieces.append(Piece(tuple(self._ops_of(b)), b in once and element == b, element != b, b in exits,
                                     control.guard if control is not None else None))
@@ -105,6 +112,7 @@ class Paths:
         while block != top:
             block = self.dominators[block]
             out.add(block)
+        self.account.spend(len(out), ORDERING)
         return out
 
     def _ops_of(self, block: int) -> Iterator[tuple[int, Op]]:
@@ -147,8 +155,9 @@ class Paths:
                         if d is not None and d.name in live)
         if not held:
             return None
-        part = self.graph.slice((), follow_loads=True, held=[(reg, self.graph.starts[head]) for (_, head), reg in held.items()])
-        return Paths(self.function, self.graph, part) if len(part.instructions) <= MOST_CARRIED * len(self.part.instructions) else None
+        part = self.graph.slice((), follow_loads=True, account=self.account,
+                                held=[(reg, self.graph.starts[head]) for (_, head), reg in held.items()])
+        return Paths(self.function, self.graph, part, self.account) if len(part.instructions) <= MOST_CARRIED * len(self.part.instructions) else None
 
     def relevant(self, block: int) -> bool:
         """The jump at its end decides something of the slice."""
@@ -172,11 +181,19 @@ class Paths:
                                   for i in here if i.index in wanted or i.control is not None]
         return self._steps[block]
 
+    def cost(self, block: int) -> int:
+        """Steps of running it, beside the elements of its results."""
+        if block not in self._costs:
+            steps = self.steps(block)
+            self._costs[block] = BLOCK + OPERATION * sum(len(ops) + (i.site is not None) for i, ops in steps)
+        return self._costs[block]
+
     @cached_property
     def live(self) -> dict[int, dict[str, None]]:
         """block -> the registers that are read there, or later before they are written. (Sets of them are numbers, a bit a
         register; the order of the names is always the same.)"""
         reads, kills, names = {}, {}, {}
+        self.account.spend(INSTRUCTION * len(self.part.instructions), ORDERING)
         for b in self.reduced.nodes:
             reads[b], kills[b] = self._reads_and_kills(b, names)
         entering_somewhere = set().union(*reads.values())
@@ -194,6 +211,7 @@ class Paths:
             for b in order:
                 if b in changed:
                     changed.discard(b)
+                    self.account.spend(INSTRUCTION + len(names) // BITS_A_STEP, ORDERING)
                     entering = used[b]
                     for s in after[b]:
                         entering |= live[s] & kept[b]
@@ -250,6 +268,7 @@ class Paths:
         if block not in self._gathered:
             d = self.dominators.get(block)
             while d is not None and self.always(d, block) and not self.loops[d] <= self.loops[block]:
+                self.account.spend(1, ORDERING)
                 d = self.dominators.get(d) if self.dominators.get(d) != d else None
             # where a way from the nearest dominator leads past the block, one does from those before
             self._gathered[block] = d if d is not None and d != block and self.always(d, block) else None
@@ -265,6 +284,7 @@ class Paths:
                 if b not in seen:
                     seen.add(b)
                     stack += self.reduced.predecessors(b) if b != d else ()
+            self.account.spend(len(seen), ORDERING)
             self._between[block] = frozenset(seen)
         return self._between[block]
 
@@ -298,7 +318,7 @@ def _loops_of(elements) -> Iterator[tuple[int, list]]:
             yield from _loops_of(e[1])
 
 
-def _blocks_of(elements) -> set[int]:
+def blocks_of(elements) -> set[int]:
     """All blocks of a part of an order."""
     out: set[int] = set()
     for e in elements:
@@ -306,7 +326,7 @@ def _blocks_of(elements) -> set[int]:
             out.add(e)
         else:
             out.add(e[0])
-            out |= _blocks_of(e[1])
+            out |= blocks_of(e[1])
     return out
 
 

@@ -25,15 +25,17 @@ from .value import BITS, DTYPES, SIGNED, resize, signed
 class Meaning:
     """One operation. `run(op_bits, attrs, *arrays)`; `undefined(…)` marks lanes without a result.
 
-    widths: which sources are read at the operation's width ("same"), as they are ("own"), or at
+    candidates: in place of `run` where only a few numbers are known of which the result is one: (all of them, first axis
+    new; the lanes where it may be another). widths: which sources are read at the operation's width ("same"), as they are ("own"), or at
     32 bits ("count"), one letter each: s, o, c, p (predicate), h (half the width). predicate: the result is one.
     """
 
-    run: Callable
+    run: Callable | None
     widths: str
     undefined: Callable | None = None
     results: int = 1
     predicate: bool = False
+    candidates: Callable | None = None
 
     def letters(self, count: int) -> str:
         """The letters of so many sources: "o*" stands for any number."""

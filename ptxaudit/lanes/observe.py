@@ -19,17 +19,20 @@ from functools import cached_property, partial
 import numpy as np
 
 from .. import banks
+from ..ir import Function
+from ..reasons import Kind, Reason, several
 from ..records import record
+from ..work import BLOCK, REQUEST, Account
 from .env import LANES
 from .formula import formula
-from .record import SiteRecord
+from .record import SiteRecord, rule_range
 from .result import Case, SiteResult, Status
-from .tabulate import Counted, NoFigure, Observation, place_of, scored
-from .value import Lost
+from .tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
+from .value import EVERYWHERE, Uniform, array_zeros
 
 OWN_FORMULA = "each site's own"
-BY_SHAPE = "depends on the block's shape, which is not told (--block)"
-MOST_NAMED = 3               # reasons that one sentence names
+CONCLUDING = "concluding from requests"
+PLACES = frozenset(("shared", "variable", "pointer", "window"))        # unknowns that say where an array lies
 
 
 @record
@@ -48,21 +51,23 @@ class _Range:
     high: int | None = None
     ideal_low: int | None = None
     ideal_high: int | None = None
+    lines_low: int | None = None
     lines_high: int | None = None
 
-    def put(self, low: int | None, high: int | None, ideal_low: int | None, ideal_high: int | None, lines_high: int | None = None) -> None:
+    def put(self, low: int | None, high: int | None, ideal_low: int | None, ideal_high: int | None, lines_low: int | None = None,
+            lines_high: int | None = None) -> None:
         """Widens them by those of one more request; None: it has no such figure."""
         pick = lambda a, b, f: b if a is None else a if b is None else f(a, b)
         self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
         self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
-        self.lines_high = pick(self.lines_high, lines_high, max)
+        self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
 
 
 @record
 class _Doubts:
-    """Why lanes that may take part may also not: the reasons in words; data: one of them is loaded data."""
+    """Why lanes that may take part may also not; data: one of the reasons is loaded data."""
 
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     data: bool
 
 
@@ -70,7 +75,7 @@ class _Doubts:
 class _Bounds:
     """A request that has no figure: only the range that its lanes allow, and why."""
 
-    reason: str
+    reason: Reason
     status: Status
     low: int
     high: int
@@ -83,7 +88,7 @@ class _Asked:
     group: str
     request: _Bounds | Counted
     doubts: _Doubts | None
-    open: Lost | None = None         # why it is not known which lanes of a generic access go to shared memory
+    open: Reason | None = None         # why it is not known which lanes of a generic access go to shared memory
     more: int = 0                    # wavefronts that lanes which go to other memory may add
     some_none: bool = False          # requests all of whose lanes do, at no cost in shared memory
 
@@ -94,13 +99,15 @@ class _Found:
 
     ranges: dict[str, _Range] = field(default_factory=dict)        # group -> figures
     cases: list[Case] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
+    unknowns: list[Uniform] = field(default_factory=list)             # that multiply the lane
+    reasons: list[Reason] = field(default_factory=list)
     bounded: list[tuple[str, _Bounds]] = field(default_factory=list)  # by group
     inexact: list[_Doubts] = field(default_factory=list)
     patterns: dict[str, set] = field(default_factory=dict)         # group -> distinct requests
+    ways: int = 0                    # the most of any lane group of the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
-    open: list[Lost] = field(default_factory=list)                 # why it is not known whether lanes go to shared memory
+    open: list[Reason] = field(default_factory=list)                 # why it is not known whether lanes go to shared memory
     more: int = 0                                                  # wavefronts that lanes which go elsewhere may add
     some_none: bool = False                                        # some requests go elsewhere altogether
 
@@ -113,8 +120,9 @@ class Conclusions:
     outlive this: it tells them apart by their identity.)
     """
 
-    def __init__(self, machine):
-        self.machine = machine
+    def __init__(self, machine, account: Account, function: Function):
+        """account: pays for the scoring. function: the one whose sites these are."""
+        self.machine, self.account, self.function = machine, account, function
         self._answers: dict[tuple, SiteResult] = {}                # by what was seen, told apart by identity
         self._concluded: dict[tuple, SiteResult] = {}              # by what was asked, told apart by its figures
         self._requests: dict[tuple, _Bounds | Counted] = {}
@@ -122,33 +130,37 @@ class Conclusions:
         self._doubts: dict[int, _Doubts] = {}
 
     def conclude(self, index: int, access, seen: list[Seen], shaped: bool) -> SiteResult:
-        """One answer for a site out of all its abstract requests; the assumed group's come first.
+        """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted where the account
+        does not pay for it.
 
         shaped: the block's shape is not told, and the site's address or mask is made of it.
         """
+        self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)                 # the rest of an offset changes nothing
         question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts), id(o.located))
                                           for s in seen for o in (s.observation,)])
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._answers[question] = self._conclusion(index, access, seen, shaped, shift)
+            answer = self._conclusion(index, access, seen, shaped, shift)
+            answer = self._answers[question] = replace(answer, unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
-        return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset))
+        return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function))
 
     def _conclusion(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
+        self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
         if seen and not here:
-            return SiteResult(index, Status.UNREACHED, "a generic access that is never one of shared memory", evidence=machine.evidence(access))
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_SHARED), evidence=machine.evidence(access))
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
         if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
-            return SiteResult(index, Status.CONDITIONAL, f"{BY_SHAPE}: no lane of the shapes taken here reaches it",
+            return SiteResult(index, Status.CONDITIONAL, Reason(Kind.NO_SHAPE_REACHES),
                               per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
                               conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
         if not here:
-            return SiteResult(index, Status.UNREACHED, "no lane can reach it with what is told", evidence=machine.evidence(access))
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NO_LANE), evidence=machine.evidence(access))
         if not taking_part:
-            return SiteResult(index, Status.INVARIANT, "no lane takes part in any of its requests", per_request=(0, 0),
+            return SiteResult(index, Status.INVARIANT, Reason(Kind.NO_LANE_TAKES_PART), per_request=(0, 0),
                               ideal_per_request=(0, 0), evidence="by rule")
         asked, exact = [], True
         for s in taking_part:
@@ -172,8 +184,8 @@ class Conclusions:
             return None
         doubts = self._doubts.get(id(o.doubts))
         if doubts is None:
-            every = o.doubts or (Lost("branches on the way here"),)
-            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(d.reason for d in every)), any(d.data for d in every))
+            every = o.doubts or (Reason(Kind.BRANCHES),)
+            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(every)), any(d.data for d in every))
         return doubts
 
     def _request(self, access, s: Seen, shift: int, exact: bool) -> _Bounds | Counted:
@@ -184,7 +196,7 @@ class Conclusions:
             question = access, place.code, lanes.code, *((s.group, exact) if place.varying else ())
             request = self._requests.get(question)
             if request is None:
-                request = self._requests[question] = scored(access, place, o.lanes, self.machine, s.group, exact)
+                request = self._requests[question] = scored(access, place, o.lanes, self.machine, s.group, exact, self.account)
         except NoFigure as none:
             low, high = banks.bounds(self.machine, access, 1, lanes.most)
             return _Bounds(none.reason, none.status, 0 if o.space == "generic" else low, high)      # a generic access may be elsewhere
@@ -226,14 +238,20 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:
         found.record = found.record or requests
         found.uncounted = found.uncounted or t.uncounted
         found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
-        here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, t.line_class_max if t.uncounted else None)
+        of_lines = (t.line_class_each, t.line_class_max) if t.uncounted else (None, None)
+        here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *of_lines)
+        if one.group == main:
+            found.ways = -1 if t.ways < 0 or found.ways < 0 else max(found.ways, t.ways)
         cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
-        found.reasons += [r for r in dict.fromkeys((request.reason, requests.loose)) if r and r not in found.reasons]
+        if request.unknown is not None and request.unknown not in found.unknowns:
+            found.unknowns.append(request.unknown)
+        if requests.loose is not None and requests.loose not in found.reasons:
+            found.reasons.append(requests.loose)
         found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
     return found
 
 
-def _elsewhere(machine, access, o: Observation) -> tuple[Lost | None, int, bool]:
+def _elsewhere(machine, access, o: Observation) -> tuple[Reason | None, int, bool]:
     """Of a generic access: why it is not known whether lanes go to shared memory; wavefronts that lanes which do not may add to a request
     of others; whether there are requests none of whose lanes do."""
     if o.located is None:
@@ -245,20 +263,38 @@ def _elsewhere(machine, access, o: Observation) -> tuple[Lost | None, int, bool]
     return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
 
 
+def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
+    """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None where an
+    address is not known."""
+    names: dict[str, None] = {}
+    for o in (s.observation for s in seen):
+        value = o.base
+        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
+            return None
+        if value.valid is not None and 1 << value.valid < access.align:
+            return None
+        for u, c in value.terms:
+            if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align:
+                names[u.name] = None
+    return tuple(names)
+
+
 def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteResult:
     """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
-    answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown,
-                     evidence=record.evidence if record is not None else machine.evidence(access),
-                     ideal_per_request=None if main.ideal_low is None else (main.ideal_low, main.ideal_high))
+    one_lane = banks.bounds(machine, access, 1, 1)[0]
+    groups = tuple(found.ranges) if shaped else (first,)
+    without = {group for group, _ in found.bounded}
+    ideals = None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None)
+    answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown, ideal_per_request=ideals,
+                     evidence=record.evidence if record is not None else machine.evidence(access))
     if found.uncounted:
-        reason = "cp.async.cg: no counter sees its wavefronts; line_class_max tells its cost"
-        return answer(Status.BOUNDED, "; ".join([reason, *found.reasons]), line_class_max=main.lines_high)
+        return _of_lines(answer, groups, shaped, found)
     low, high = main.low, main.high
     if found.inexact and low is not None:
-        low = min(low, banks.bounds(machine, access, 1, 1)[0])
+        low = min(low, one_lane)
         if access.address_lanes is not None:       # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
     if found.open or found.more or found.some_none:
@@ -267,24 +303,42 @@ def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteRes
     if without_figure:
         return _open_answer(answer, without_figure, low, high, shaped, found)
     if found.cases:
-        return answer(Status.CONDITIONAL, _dependence(found.reasons), per_request=_hull(low, high, found), conditions=tuple(found.cases))
+        return answer(Status.CONDITIONAL, _dependence(found), per_request=_hull(low, high, found), conditions=tuple(found.cases))
     if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
-        reason = "; ".join([BY_SHAPE, *([_mask_words(found.inexact)] if found.inexact else [])])
+        reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
         return answer(Status.CONDITIONAL, reason, per_request=_hull(low, high, found), conditions=table)
-    if low == high and not found.reasons:
-        note = _mask_words(found.inexact) + ", which changes nothing for a request with an active lane" if found.inexact else ""
-        return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(shown))
+    if low == high and not found.reasons and not found.unknowns:
+        note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
+        return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(found))
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
-        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_words(found.inexact), per_request=(low, high), conditions=cases)
-    reason = "; ".join(found.reasons) or machine.why_range(access) or "requests of this site differ"
-    return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(shown))
+        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=(low, high), conditions=cases)
+    reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
+    return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(found))
 
 
-ELSEWHERE = "some of its requests go to other memory, and cost nothing here"
-MIXED = "what lanes that go to other memory add to a request is not measured"
+def _ideals(ranges: list[_Range], one_lane: int | None) -> tuple[int, int] | None:
+    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
+    part: with fewer of them more may be merged."""
+    if any(r.ideal_low is None for r in ranges):
+        return None
+    low, high = min(r.ideal_low for r in ranges), max(r.ideal_high for r in ranges)
+    return low if one_lane is None else min(low, one_lane), high
+
+
+def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: _Found) -> SiteResult:
+    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least;
+    neither where another request has none."""
+    without = [bounds for group, bounds in found.bounded if group in groups]
+    reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
+    if without:
+        return answer(Status.BOUNDED, reason)
+    ranges = [found.ranges[group] for group in groups]
+    low, high = min(r.lines_low for r in ranges), max(r.lines_high for r in ranges)
+    least = min(low, 1) if found.inexact else low
+    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
 
 
 def _partly_elsewhere(answer: Callable[..., SiteResult], access, machine, low: int | None, high: int | None, found: _Found) -> SiteResult:
@@ -294,14 +348,14 @@ def _partly_elsewhere(answer: Callable[..., SiteResult], access, machine, low: i
         low, high = 0, banks.bounds(machine, access, 1, LANES)[1]
     cases = [Case(f"all lanes that may go to shared memory do{', ' + case.when if case.when else ''}", case.low, case.high, case.ideal)
              for case in found.cases or [Case("", low, high, main.ideal_high)]]
-    reasons = dict.fromkeys([lost.reason for lost in found.open] + [ELSEWHERE] * found.some_none + [MIXED] * bool(found.more) + found.reasons)
+    reason = several(*found.open, Reason(Kind.SOME_ELSEWHERE) if found.some_none else None,
+                     Reason(Kind.MIXED_SPACES) if found.more else None, *found.reasons, _mask_reason(found.inexact) if found.inexact else None)
     floor = 0 if found.open or found.some_none else low
     data = any(lost.data for lost in found.open)
     status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
     if found.open:
         cases.append(Case("fewer do", 0, high + found.more, None))
-    return answer(status, "; ".join([*reasons, *([_mask_words(found.inexact)] if found.inexact else [])]), ideal_per_request=None,
-                  per_request=(floor, high + found.more), conditions=tuple(cases) if found.open or found.cases else ())
+    return answer(status, reason, ideal_per_request=None, per_request=(floor, high + found.more), conditions=tuple(cases) if found.open or found.cases else ())
 
 
 def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shaped: bool,
@@ -315,15 +369,13 @@ def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds
     if status == Status.UNKNOWN and shaped and not unresolved >= set(found.ranges):
         table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                       for name, r in found.ranges.items())
-        return answer(Status.CONDITIONAL, f"{BY_SHAPE}; {worst.reason}", per_request=_hull(low, high, found), conditions=table)
+        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=_hull(low, high, found), conditions=table)
     return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else (low, high))
 
 
-def _dependence(reasons: list[str]) -> str:
-    """"depends on a, b"; what is a sentence of its own follows."""
-    sentences = [r for r in reasons if r.endswith("is not known")]
-    names = [r for r in reasons if r not in sentences]
-    return "; ".join([*(["depends on " + ", and ".join(names)] if names else []), *sentences])
+def _dependence(found: _Found) -> Reason | None:
+    """The unknowns that multiply the lane, and why else a range remains."""
+    return several(Reason(Kind.DEPENDS, unknowns=tuple(found.unknowns)) if found.unknowns else None, *found.reasons)
 
 
 def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
@@ -332,13 +384,11 @@ def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
     return min([low, *(r.low for r in ranges_)]), max([high, *(r.high for r in ranges_)])
 
 
-def _ways(patterns) -> int | None:
-    """The most ways of any request; None where one has no such figure."""
-    ways = [p.ways for p in patterns]
-    return max(ways) if ways and min(ways) >= 0 else None
+def _ways(found: _Found) -> int | None:
+    """The most ways of any request, if all its lanes take part; None where one has no such figure."""
+    return found.ways if found.ways > 0 and not found.bounded else None
 
 
-def _mask_words(doubts: list[_Doubts]) -> str:
-    """What decides which lanes take part, in words: the first few reasons."""
-    names = list(dict.fromkeys(reason for d in doubts for reason in d.reasons))
-    return "which lanes take part depends on " + "; ".join(names[:MOST_NAMED])
+def _mask_reason(doubts: list[_Doubts], kind: Kind = Kind.LANES) -> Reason:
+    """What decides which lanes take part."""
+    return Reason(kind, given=tuple(dict.fromkeys(reason for d in doubts for reason in d.reasons)))

@@ -8,29 +8,37 @@
 3. the low bits: sums, products and left shifts of partly known values are known as far down as
    their sources are;
 4. opaque, with the reason of the first source that was.
+
+Sources of which a few numbers are known are gone through one alternative after the other (`alternatives`).
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
+from functools import cache, lru_cache
 
 import numpy as np
 
 from ..ir import Op
+from ..machine_model import SpecialFunctions
+from ..reasons import Kind
+from . import alternatives, approximate, mufu
 from .affine import (
-    add, addresses, derived, fit, from_data, give_up, invert, made_of, multiply, scale, shift_right, short, sign_extend, subtract, zero_extend,
+    add, addresses, derived, fit, give_up, invert, made_of, multiply, scale, shift_right, short, sign_extend, subtract, unknowns_of,
+    zero_extend,
 )
 from .bits import bitwise, shake
 from .comparisons import apart_by_less_than_half, compare
-from .floats import FLOATS
-from .meaning import MEANINGS, source_bits
+from .floats import FLOATS, division_check
+from .meaning import MEANINGS, Meaning, source_bits
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, either, fingerprint, fits_signed, lane_spans, least, opaque, same, span,
     squeeze, sure_bits, unknown,
 )
 
-ROWS = MEANINGS | FLOATS
-
+# Every operation as it is on any machine; what a unit was not measured for is as documents bound it.
+ROWS = MEANINGS | FLOATS | approximate.MUFU | approximate.PTX
+_MEASURED = {f"mufu.{name}": Meaning(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()}
 
 # Functions of their sources alone that have no row: approximations, whose last bits no document gives.
 _OF_ITS_SOURCES = ("mufu.", "sqrt.approx", "rsqrt.approx", "rcp.approx", "ex2.approx", "lg2.approx", "sin.approx", "cos.approx",
@@ -41,13 +49,28 @@ def of_its_sources(name: str) -> bool:
     """Equal sources give equal results, though no document says which."""
     return name.startswith(_OF_ITS_SOURCES)
 
+
 meaning_of = ROWS.get
 
 
+def ever_known(name: str) -> bool:
+    """Some machine has a meaning for it."""
+    return name in ROWS or name in _MEASURED
+
+
+@cache
+def on_machine(special: SpecialFunctions) -> dict[str, Meaning]:
+    """The operations that mean more on a machine than `ROWS` says: name -> row."""
+    found = {name: row for name, row in _MEASURED.items() if name.removeprefix("mufu.") in special.measured}
+    if special.division_check:
+        found["fsetp.check"] = replace(ROWS["fsetp.check"], run=division_check, undefined=None)
+    return found
+
+
 @lru_cache(1 << 12)
-def _source_types(name: str, bits: int, count: int) -> tuple[np.dtype | None, ...]:
+def _source_types(row: Meaning, bits: int, count: int) -> tuple[np.dtype | None, ...]:
     """As what an operation of a width reads so many sources; None: as they are."""
-    return tuple(None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in ROWS[name].letters(count))
+    return tuple(None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in row.letters(count))
 
 
 def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
@@ -319,8 +342,8 @@ def _add3_carry(values, bits: int):
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
-        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, "an unknown carry"))
-    lost = give_up(values, 1, "the carry of a sum with unknowns")
+        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, Kind.UNKNOWN_CARRY))
+    lost = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
     spans = [lane_spans(v) for v in (a, b, c)]
     if bits < 64 and None not in spans and in0.known and in1.known:
         more = in0.base.astype(np.int64) + in1.base
@@ -441,18 +464,19 @@ def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
 _STRICT = frozenset(("add", "sub", "neg", "not", "zext", "sext", "trunc", "shr.u", "shr.s", *(n for n in ROWS if n.startswith("setp.")), *FLOATS))
 
 
-def apply(op: Op, values: tuple[Value, ...], index: int = -1):
+def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | None = None):
     """The results of an operation: a Value, or a tuple for rows with several results.
 
-    values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons.
+    values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the operation
+    means on the machine at hand, where that is not what `ROWS` says.
     """
-    row = meaning_of(op.name)
+    row = row or meaning_of(op.name)
     if row is None:
         if of_its_sources(op.name) and values:      # equal sources, equal result, whatever it is
             same_everywhere = derived(op.name, values, op.bits, op.attrs)
             if same_everywhere is not None:
                 return same_everywhere
-        return opaque(op.bits, because(*values) or Lost(f"no meaning for {op.name}", index))
+        return opaque(op.bits, because(*values) or Lost(Kind.NO_MEANING, index, (op.name,)))
     if op.name in _STRICT:
         for v in values:
             if v.poison is EVERYWHERE:
@@ -460,14 +484,20 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
     elif op.name == "select" and values[2].poison is EVERYWHERE and values[0].poison is EVERYWHERE and values[0] is not values[1]:
         return opaque(op.bits, because(*values))
     values = tuple([v if t is None or v.base.dtype == t else fit(v, BITS[t])
-                    for v, t in zip(values, _source_types(op.name, op.bits, len(values)))])
+                    for v, t in zip(values, _source_types(row, op.bits, len(values)))])
     known = numbers = True                        # in all lanes, in those that are not poisoned
+    several = row.candidates is not None
     for v in values:
         if v.terms or v.valid is not None:
             known = numbers = False
-            break
-        if v.poison is not None:
+        elif v.poison is not None:
             known = False
+        if v.alternatives is not None:
+            several = True
+    if several:
+        out = _several(row, op, values, index, numbers)
+        if out is not None:
+            return out
     if op.name == "prmt" and not known:
         kept = _known_bytes(values, op.attrs)
         if kept is not None:
@@ -477,7 +507,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         if row.undefined is not None:
             bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
             if bad.any():
-                return Value(out, poison=bad, why=Lost(f"{op.name} without a defined result", index))
+                return Value(out, poison=bad, why=Lost(Kind.UNDEFINED, index, (op.name,)))
         return tuple(map(Value, out)) if isinstance(out, tuple) else Value(out)
     if numbers:
         return _poisoned(row, op, values, index)
@@ -489,8 +519,40 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1):
         if row.results == 1:
             out = derived(op.name, values, bits, op.attrs)
         if out is None:
-            out = give_up(values, bits, f"{op.name} on values that are not known", index)
+            out = give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
     return out
+
+
+def _several(row: Meaning, op: Op, values: tuple[Value, ...], index: int, numbers: bool) -> Value | tuple[Value, ...] | None:
+    """The result where the operation has candidates, or a source has alternatives; None where these are too many."""
+    if row.candidates is not None:
+        return _candidates(row, op, values, index) if numbers else derived(op.name, values, op.bits, op.attrs) or give_up(
+            values, op.bits, f"{op.name} on values that are not known", index)
+    if not numbers:
+        return alternatives.symbolic(lambda plain: apply(op, plain, index, row), values)
+    if op.name == "mov":
+        return values[0]
+    if op.name == "select":
+        return alternatives.selected(values)
+    return alternatives.elementwise(lambda *bases: row.run(op.bits, op.attrs, *bases),
+                                    row.undefined and (lambda *bases: row.undefined(op.bits, op.attrs, *bases)), values, op.name, index)
+
+
+def _candidates(row: Meaning, op: Op, values: tuple[Value, ...], index: int) -> Value:
+    """An operation of which only candidates are known, on numbers."""
+    why = because(*values) or Lost(Kind.WITHIN_ERROR, index, (op.name,))
+    together = alternatives.of_all(values)
+    if together is None:
+        return opaque(op.bits, why)
+    axes, bases, lost = together
+    numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
+    if beyond.all() and not axes:                            # as little is known of it as of any other function of its sources
+        return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
+    beyond = beyond.any(axis=0)
+    if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
+        return opaque(op.bits, why)
+    uniform = all(base.shape[-1] == 1 for base in bases)
+    return alternatives.chosen(numbers, either(lost, beyond if beyond.any() else None), axes, uniform, why)
 
 
 def _lane_by_lane(row, op: Op, values, index):
@@ -507,7 +569,7 @@ def _lane_by_lane(row, op: Op, values, index):
     out = row.run(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
-    why = because(*values) or Lost(f"{op.name} on values that are not known", index, from_data(*values))
+    why = because(*values) or Lost(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
     return tuple(Value(o, poison=lost, why=why) for o in out) if isinstance(out, tuple) else Value(out, poison=lost, why=why)
 
 

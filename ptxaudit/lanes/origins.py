@@ -19,8 +19,10 @@ from enum import Enum
 
 from ..graph import Graph
 from ..ir import Address, Const, Op, Operand, Parameter, Reg, Special
+from ..work import INSTRUCTION, Account
 from .env import POINTER_LIMIT, WINDOWS
 
+FOLLOWING = "following where addresses come from"
 POINTER_BYTES = 8
 WORD, PAIR = 32, 64
 LOWEST_POINTER = 1 << 32           # device addresses begin above it: a told number below is none
@@ -70,8 +72,9 @@ _EITHER = frozenset("select min max".split())
 class Origins:
     """Of the addresses of one kernel. param_bytes, param_known: of the launch, as in `env.Environment`."""
 
-    def __init__(self, graph: Graph, param_bytes: bytes = b"", param_known: bytes = b""):
-        self.graph = graph
+    def __init__(self, graph: Graph, param_bytes: bytes = b"", param_known: bytes = b"", account: Account | None = None):
+        """account: pays for following definitions; Exhausted where it cannot."""
+        self.graph, self.account = graph, account
         self.instructions = graph.function.instructions
         self.param_bytes, self.param_known = param_bytes, param_known
         self._known: dict[tuple[int, int, str], Atoms] = {}
@@ -102,7 +105,7 @@ class Origins:
 
     def of_copy(self, graph: Graph) -> Origins:
         """The same for a graph of the same kernel whose instructions are others."""
-        return Origins(graph, self.param_bytes, self.param_known)
+        return Origins(graph, self.param_bytes, self.param_known, self.account)
 
     # --- following definitions ---
 
@@ -126,6 +129,8 @@ class Origins:
                 continue
             index, position, _ = place
             sources[place] = []
+            if self.account is not None:
+                self.account.spend(INSTRUCTION, FOLLOWING)
             for source in self.instructions[index].ops[position].src:
                 if not isinstance(source, Reg):
                     sources[place].append(_plain(source))

@@ -12,11 +12,15 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
+from ..reasons import Kind, Reason, first_of, several
+from ..work import REQUEST, Account, elements
 from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
 EVIDENCE = ("by rule", "measured")        # the weaker first
+SCORING = "scoring requests"
+FLUSHED = 4            # steps of keeping one request that was scored
 
 
 def ranges(numbers: list[int]) -> str:
@@ -34,13 +38,21 @@ def ranges(numbers: list[int]) -> str:
     return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
+def rule_range(machine, access) -> Reason | None:
+    """Why a machine's rule gives a range for requests of an access; None where it does not."""
+    said = machine.why_range(access)
+    return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
+
+
 @dataclass
 class Totals:
-    """Sums over scored requests."""
+    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines, lines_low: so with
+    k; line_class_max: of any request at most, line_class_low: of some request at least, line_class_each: of each at least."""
 
     low: int = 0
     high: int = 0
     ideal: int = 0
+    ideal_most: int = 0
     ways: int = 0
     per_low: int | None = None
     per_high: int | None = None
@@ -48,13 +60,17 @@ class Totals:
     ideal_high: int | None = None
     lines: int = 0
     lines_ideal: int = 0
+    lines_low: int = 0
     line_class_max: int = 0
+    line_class_low: int = 0
+    line_class_each: int | None = None
     uncounted: bool = False       # cp.async.cg: no counter sees its wavefronts
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """The fields of `banks.Scores` that are used here, combined over residues of the base."""
+    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least and the most
+    that it may be; lines, lines_low: so."""
 
     low: np.ndarray
     high: np.ndarray
@@ -63,6 +79,16 @@ class _Scores:
     lines: np.ndarray | None
     lines_ideal: np.ndarray | None
     evidence: str
+    ideal_most: np.ndarray
+    lines_low: np.ndarray | None
+
+    @classmethod
+    def of(cls, scores) -> _Scores:
+        """Copies, to be changed."""
+        arrays = {name: value if value is None else np.array(value)
+                  for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal") for value in (getattr(scores, name),)}
+        least = scores.lines if scores.lines_low is None else scores.lines_low
+        return cls(**arrays, evidence=scores.evidence, ideal_most=np.array(scores.ideal), lines_low=None if least is None else np.array(least))
 
 
 @dataclass
@@ -71,19 +97,15 @@ class SiteRecord:
 
     machine: object
     access: object
+    account: Account              # pays for the scoring; Exhausted where it cannot
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0            # issues of a generic access to other memory
     elsewhere_active: int = 0     # those with an active lane
     mixed: int = 0                # wavefronts that lanes which go to other memory may add to requests of others
     mixed_most: int = 0           # and to one of them
-    doubt: str = ""               # why the counts are not exact; "" = they are
-    doubt_data: bool = False
-    faults: bool = False          # an address that no access of this width may have
-    lost: str = ""                # why addresses are not known; "" = they are
-    lost_index: int = -1
-    lost_data: bool = False
-    lost_requests: int = 0
+    doubt: Reason | None = None   # why the counts are not exact; None = they are
+    lost: Reason | None = None    # why addresses are not known; None = they are
     maybe: bool = False           # whether lanes take part is not known for some requests
     lost_low: int = 0
     lost_high: int = 0
@@ -91,7 +113,7 @@ class SiteRecord:
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)      # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
-    loose: str = ""               # why a range remains although the addresses are known up to a shift
+    loose: Reason | None = None   # why a range remains although the addresses are known up to a shift
     evidence: str = ""            # the machine's for this access; "by rule" as soon as one request is
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
@@ -127,6 +149,7 @@ class SiteRecord:
             filled = None if filled is None else filled[some]
         if not len(weights):
             return
+        self.account.spend(elements(addresses.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
         low = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
         relative = np.where(active, addresses - low // shift * shift, 0)
@@ -171,29 +194,32 @@ class SiteRecord:
         for t in ([int(trip[0])] if (trip == trip[0]).all() else np.unique(trip)):
             self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
 
-    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool) -> None:
+    @property
+    def faults(self) -> bool:
+        """An address is one that no access of this width may have."""
+        return self.doubt is not None and self.doubt.of_kind(Kind.MISALIGNED)
+
+    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason) -> None:
         """Requests with known lanes whose addresses are not known."""
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
-        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.lost = first_of(self.lost, reason)
         self.many_trips = True
         lanes = active.sum(axis=1)
         for count in np.unique(lanes[some]):
             low, high = banks.bounds(self.machine, self.access, int(count), int(count))
             blocks = int(weights[lanes == count].sum())
-            self.lost_requests += blocks
             self.lost_low += low * blocks
             self.lost_high += high * blocks
             least, most = self.lost_each or (low, high)
             self.lost_each = min(least, low), max(most, high)
 
-    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool,
-                  most: np.ndarray | None = None) -> None:
+    def add_maybe(self, possible: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None) -> None:
         """Requests of which is known which lanes may take part, not which do. most: (n,) what each may cost."""
         self.requests += int(weights.sum())
         self.maybe = True
-        self.lost, self.lost_index, self.lost_data = self.lost or reason, index, self.lost_data or data
+        self.lost = first_of(self.lost, reason)
         self.many_trips = True
         if self.access.unscored:
             return
@@ -214,13 +240,14 @@ class SiteRecord:
             return
         entries, self.pending = list(self.pending.values()), {}
         self._sums = self._patterns = None
+        self.account.spend(FLUSHED * sum(len(e[0]) for e in entries), SCORING)
         for told in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
             if part:
                 try:
                     self._flush(part)
                 except InputError as error:            # the launch would fault there: this site alone has no figure
-                    self.doubt, self.faults = self.doubt or f"{error.what}: the hardware faults", True
+                    self.doubt = several(self.doubt, Reason(Kind.MISALIGNED, given=(error.what,)))
 
     def _flush(self, entries: list) -> None:
         addresses = np.concatenate([e[0] for e in entries])
@@ -240,8 +267,7 @@ class SiteRecord:
                     self.trips[t][1] += int((scores.low[part] * w).sum())
                     self.trips[t][2] += int((scores.ideal[part] * w).sum())
             at += n
-        lines = getattr(scores, "lines", None)
-        lines_ideal = getattr(scores, "lines_ideal", None)
+        of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
         for i in range(len(weights)):
             key = (addresses[i].tobytes(), active[i].tobytes(), None if sources is None else sources[i].tobytes(),
                    None if filled is None else filled[i].tobytes())
@@ -250,7 +276,7 @@ class SiteRecord:
                 self.scored[key] = [
                     addresses[i], active[i], None if sources is None else sources[i], int(weights[i]),
                     int(scores.low[i]), int(scores.high[i]), int(scores.ideal[i]), int(scores.ways[i]),
-                    None if lines is None else int(lines[i]), None if lines_ideal is None else int(lines_ideal[i])]
+                    *(None if one is None else int(one[i]) for one in of_lines), int(scores.ideal_most[i])]
             else:
                 slot[3] += int(weights[i])
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
@@ -260,23 +286,22 @@ class SiteRecord:
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more)."""
         shift = self.machine.invariant_shift(self.access)
-        scores = banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
+        scores = self._by_rule(addresses, active, sources, filled)
         if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
-            self.loose = self.loose or "which lanes write zeros, which count for no line, is not known: `lines` is the most"
+            self.loose = self.loose or Reason(Kind.ZERO_LANES)
         loose = steps < shift
+        out = _Scores.of(scores)
         if not loose.any() and not words.any():
-            return scores
-        low, high, ideal, ways = (np.array(x) for x in (scores.low, scores.high, scores.ideal, scores.ways))
-        lines = None if scores.lines is None else np.array(scores.lines)
-        lines_ideal = None if scores.lines_ideal is None else np.array(scores.lines_ideal)
+            return out
+        low, high, ideal, ideal_most, ways = out.low, out.high, out.ideal, out.ideal_most, out.ways
         if words.any():
             rows = np.flatnonzero(words)
             apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
-            s = banks.score(self.machine, self.access, apart, active[rows], None if sources is None else sources[rows],
-                            zero_filled=None if filled is None else filled[rows])
+            s = self._by_rule(apart, active[rows], None if sources is None else sources[rows], None if filled is None else filled[rows])
             if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
-                self.loose = self.loose or "which lanes share a word is not known"
+                self.loose = self.loose or Reason(Kind.SAME_WORDS)
             high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
+            ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
         residues: dict[int, list[int]] = {}
         def put(residue, lo, hi, best):
             old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
@@ -285,24 +310,29 @@ class SiteRecord:
             rows = np.flatnonzero(steps == step)
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
             for residue in range(int(step), shift, int(step)):
-                s = banks.score(self.machine, self.access, addresses[rows] + residue, active[rows],
-                                None if sources is None else sources[rows], zero_filled=None if filled is None else filled[rows])
+                s = self._by_rule(addresses[rows] + residue, active[rows], None if sources is None else sources[rows],
+                                  None if filled is None else filled[rows])
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
-                ideal[rows] = np.minimum(ideal[rows], s.ideal)
+                ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
                 ways[rows] = np.maximum(ways[rows], s.ways)
-                if lines is not None:
-                    if not self.loose and (lines[rows] != s.lines).any():
-                        self.loose = f"the place of the array modulo {shift} bytes is not known"
-                    lines[rows] = np.maximum(lines[rows], s.lines)
-                    lines_ideal[rows] = np.minimum(lines_ideal[rows], s.lines_ideal)
+                if out.lines is not None:
+                    if not self.loose and (out.lines[rows] != s.lines).any():
+                        self.loose = Reason(Kind.BASE, given=(shift,))
+                    out.lines[rows] = np.maximum(out.lines[rows], s.lines)
+                    out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)
+                    out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
         if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
-            self.loose = self.loose or f"the place of the array modulo {shift} bytes is not known"
+            self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
             for residue, (lo, hi, best) in residues.items():
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
-        return _Scores(low, high, ideal, ways, lines, lines_ideal, scores.evidence)
+        return out
+
+    def _by_rule(self, addresses, active, sources, filled):
+        self.account.spend(REQUEST + len(addresses), SCORING)
+        return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
 
     def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
         """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
@@ -333,21 +363,24 @@ class SiteRecord:
 
     def _summed(self) -> Totals:
         t = Totals()
-        for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal in self.scored.values():
+        for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal, lines_low, ideal_most in self.scored.values():
             if low < 0:
                 t.uncounted = True
             t.low += low * count
             t.high += high * count
             t.ideal += ideal * count
+            t.ideal_most += ideal_most * count
             t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
             t.per_low = low if t.per_low is None else min(t.per_low, low)
             t.per_high = high if t.per_high is None else max(t.per_high, high)
             t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
-            t.ideal_high = ideal if t.ideal_high is None else max(t.ideal_high, ideal)
+            t.ideal_high = ideal_most if t.ideal_high is None else max(t.ideal_high, ideal_most)
             if lines is not None:
                 t.lines += lines * count
                 t.lines_ideal += lines_ideal * count
-                t.line_class_max = max(t.line_class_max, lines)
+                t.lines_low += lines_low * count
+                t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
+                t.line_class_each = lines_low if t.line_class_each is None else min(t.line_class_each, lines_low)
         return t
 
     def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
@@ -397,5 +430,5 @@ class Nowhere:
 
     record: SiteRecord
 
-    def add(self, active: np.ndarray, weights: np.ndarray, reason: str, index: int, data: bool, times: int = 1) -> None:
-        self.record.add_lost(active, weights * times, reason, index, data)
+    def add(self, active: np.ndarray, weights: np.ndarray, reason: Reason, times: int = 1) -> None:
+        self.record.add_lost(active, weights * times, reason)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..reasons import Kind, Reason, sentence
 from . import affine, comparisons
 from .value import Lost, Uniform, Value, constant, fits_signed, least, opaque, same, signed, span, unknown
 
@@ -24,7 +25,7 @@ HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)   # rounds that are tried together, largest first
 WORTH = 4                                       # fewer rounds than this are run one by one
 SPIN = 16                                       # trips after which a loop that others wait for is looked at
-SPINS = "a loop waits for what another warp writes"
+SPINS = Reason(Kind.SPINS)
 
 
 class Returned(Exception):
@@ -42,9 +43,9 @@ class Unsafe(Exception):
     """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
     where the run may be right without them."""
 
-    def __init__(self, reason: str, loads: frozenset[int] = frozenset()):
-        super().__init__(reason)
-        self.loads = loads
+    def __init__(self, reason: Reason, loads: frozenset[int] = frozenset()):
+        super().__init__(sentence(reason))
+        self.reason, self.loads = reason, loads
 
 
 @dataclass
@@ -185,7 +186,7 @@ class Repeats:
         for name, value in now.items():
             step = steps.get(name)
             if step is None:
-                start[name] = opaque(value.bits, Lost("not the same in every round"))
+                start[name] = opaque(value.bits, Lost(Kind.ROUNDS_DIFFER))
             elif step is _STILL:
                 start[name] = value
             else:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..reasons import Reason, exhausted
 from ..status import Status
+from ..work import Exhausted
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class SiteResult:
 
     index: int
     status: Status
-    reason: str = ""
+    reason: Reason | None = None
     requests: int | None = None
     active_requests: int | None = None
     wavefronts: int | None = None
@@ -56,9 +58,12 @@ class SiteResult:
     bounds: tuple[int, int] | None = None
     per_request: tuple[int, int] | None = None
     ideal_per_request: tuple[int, int] | None = None
-    line_class_max: int | None = None        # cp.async.cg: the largest k of any request
-    lines: int | None = None                 # cp.async.cg: sums of k over the launch
+    line_class_max: int | None = None        # cp.async.cg: the largest k that any request may have
+    line_class_proved: int | None = None     # … that some request has at least
+    lines: int | None = None                 # cp.async.cg: sums of k over the launch, the most that they may be
+    lines_proved: int | None = None          # … the least
     lines_ideal: int | None = None
+    unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to; None: not known
     evidence: str = "by rule"          # "measured": exactly this machine instruction was, on exactly this machine
     conditions: tuple[Case, ...] = ()
     formula: str = ""                        # the address, as a formula in lane and unknowns
@@ -73,3 +78,8 @@ class KernelResult:
     sites: tuple[SiteResult, ...]
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def unfinished(index: int, spent: Exhausted) -> SiteResult:
+    """A site of which the analysis was not finished."""
+    return SiteResult(index, Status.UNKNOWN, exhausted(spent), evidence="by rule")

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ir import Special
+from ..reasons import Kind, Reason
+from ..work import REQUEST, Account, elements
 from . import affine
 from .cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from .effects import View, blend, fill
@@ -35,7 +37,9 @@ from .value import DTYPES, Lost, Value, known, resize, signed, squeeze
 BYTE = 8
 MOST_CELLS = 1 << 21            # bytes of all blocks that are run together
 ALONE = (1, 1, 1)
-READ = "read from shared memory"
+READ = frozenset((*REASONS.values(), Kind.READ_UNPLACED))
+FOLLOWING = "following what is in shared memory"
+PASSES = 30                     # over the bytes of an access, and of all memory where there is more of it
 RANK_BIT = 24                   # machine code numbers the blocks of a cluster from this bit of a shared address on
 
 class BlocksNeeded(Exception):
@@ -61,9 +65,10 @@ class Shadow:
     """Shared memory of all blocks of one run."""
 
     def __init__(self, env: Environment, low: np.ndarray, high: np.ndarray, valued: frozenset[int], distrusted: frozenset[int],
-                 ask_for_blocks: bool):
+                 ask_for_blocks: bool, account: Account):
         """low, high: (rows, 3) block indices of each row's class; valued: stores whose values may be known;
-        distrusted: loads whose values are not taken as known."""
+        distrusted: loads whose values are not taken as known; account: pays for it, else Exhausted."""
+        self.account = account
         self.env, self.valued, self.distrusted, self.ask_for_blocks = env, valued, distrusted, ask_for_blocks
         self.kind = _classes(low, high)
         classes = int(self.kind.max()) + 1
@@ -73,7 +78,7 @@ class Shadow:
         self.lost = np.zeros(classes, bool)
         self.clock = 0
         self.trusted: set[int] = set()           # loads that have been taken as known since someone cleared it
-        self.reasons = list(REASONS.values())
+        self.reasons = [Lost(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
 
@@ -103,8 +108,10 @@ class Shadow:
         self._check_size()
 
     def _check_size(self) -> None:
-        if sum(c.value.size for c in self.cells.values()) > MOST_CELLS:
-            raise Unsafe("too many blocks or bytes to follow")
+        cells = sum(c.value.size for c in self.cells.values())
+        if cells > MOST_CELLS:
+            raise Unsafe(Reason(Kind.MANY_BYTES))
+        self.account.spend(PASSES * elements(cells), FOLLOWING)
 
     def mark(self) -> tuple[np.ndarray, np.ndarray]:
         """What a round of a loop that is given up has to put back."""
@@ -132,7 +139,7 @@ class Shadow:
         places, astray = self._places(address, touch.active, size, view)
         if astray.any():
             if self.env.cluster != ALONE:
-                raise Unsafe("a store may go to another block of the cluster")
+                raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, index))
             reach = within()
             cells = None if reach is None or reach.low < 0 or not reach.name and self.env.function.isa == "ptx" else self._cells(reach.name)
             if cells is None or reach.high + size > cells.limit:
@@ -164,6 +171,7 @@ class Shadow:
         for kind in np.unique(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             alone = len(mine) == 1
+            self.account.spend(PASSES * elements(end - low), FOLLOWING)
             cell = kind * cells.size + np.arange(low, end)
             if lap is not None and cells.known.reshape(-1)[cell].any():
                 raise NotAffine
@@ -190,7 +198,7 @@ class Shadow:
         value, sure = np.zeros((n, LANES, size), np.uint8), np.zeros((n, LANES, size), bool)
         why = np.full((n, LANES, size), NEVER, np.uint8)
         if astray.any():
-            why[astray] = self._number("read from shared memory at a place that is not known", address.why)
+            why[astray] = self._number(Kind.READ_UNPLACED, address.why)
         why[self.lost[touch.kind]] = PLACE
         if index in self.distrusted:
             why[:] = LATER
@@ -213,7 +221,7 @@ class Shadow:
             word = np.zeros((n, LANES), DTYPES[bits])
             for b in range(each):
                 word |= value[:, :, k * each + b].astype(DTYPES[bits]) << DTYPES[bits](BYTE * b)
-            out.append(_joined(default, widen(known(word), k), mine, touch.active, Lost(self.reasons[int(why[:, :, part][touch.active].max(initial=NEVER))], index, True)))
+            out.append(_joined(default, widen(known(word), k), mine, touch.active, self.reasons[int(why[:, :, part][touch.active].max(initial=NEVER))].at(index)))
         return tuple(out)
 
     def lose(self, touch: Touch, lanes: np.ndarray, lap) -> None:
@@ -224,6 +232,7 @@ class Shadow:
         for kind in np.unique(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             for cells in self.cells.values():
+                self.account.spend(REQUEST + elements(cells.size), FOLLOWING)
                 seen = cells.seen[kind] >= self.epoch[kind]
                 if not seen.any():
                     continue
@@ -231,7 +240,7 @@ class Shadow:
                 behind = (cells.reader[kind] == touch.warp[mine[0]]) & ((cells.reading[kind] & group) | (cells.loaded[kind] < touch.synced[mine[0]])).astype(bool)
                 touched = seen if len(mine) > 1 else seen & ~behind
                 if touched.any():
-                    raise Unsafe("a store whose place is not known may change it between the same barriers",
+                    raise Unsafe(Reason(Kind.STORE_UNPLACED),
                                  frozenset(np.unique(cells.by[kind][touched]).tolist()))
             self.lost[kind] = True
 
@@ -239,10 +248,9 @@ class Shadow:
         """The number of the reason why one of the values that are stored is not known."""
         return self._number(REASONS[VALUE], next((v.why for v in values or () if v.why is not None), None))
 
-    def _number(self, reason: str, because: Lost | None) -> int:
+    def _number(self, kind: Kind, because: Lost | None) -> int:
         """The number of a reason with its own cause; of the first one where memory is read by what was read there."""
-        if because is not None:
-            reason = because.reason if because.reason.startswith(READ) else f"{reason}: {because.reason}"
+        reason = because if because is not None and because.kind in READ else Lost(kind, cause=because)
         if reason not in self.reasons:
             if len(self.reasons) > np.iinfo(np.uint8).max:
                 return VALUE
@@ -319,6 +327,7 @@ class Shadow:
         row, lane = np.nonzero(lanes)
         cell = touch.kind[row] * cells.size + offsets[row, lane]
         many = lambda a: np.repeat(a, size)
+        self.account.spend(REQUEST + PASSES * elements(len(row) * size), FOLLOWING)
         byte = np.tile(np.arange(size), len(row))
         return Bytes(many(cell) + byte, many(self.epoch[touch.kind[row]]), many(touch.warp[row]), many(touch.synced[row]),
                       many(touch.group[row, lane]), many(row * LANES + lane), byte)

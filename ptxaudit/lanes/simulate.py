@@ -23,7 +23,6 @@ warps of a block then wait for each other at its barriers.
 from __future__ import annotations
 
 import heapq
-import time
 from dataclasses import dataclass
 
 import networkx as nx
@@ -33,7 +32,10 @@ from .. import banks
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
-from . import affine, clusters, copied, given
+from ..reasons import Kind, first_of
+from ..work import BLOCK, OPERATION, REQUEST, Account, elements
+from . import affine, alike, clusters, copied, given
+from .alternatives import as_unknown
 from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
@@ -41,6 +43,7 @@ from .followed import Followed
 from .record import Elsewhere, Mixed, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
+from .states import doubt_of
 from .tables import Plan
 from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
@@ -48,7 +51,7 @@ from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
 MAX_CALLS = 64
 MOST_SPLITS = 200        # of the rows at one comparison
-LONG_NAME = 60           # of an unknown that is told in a reason
+RUNNING = "running the launch"
 
 
 class NeedBlocks(Exception):
@@ -58,8 +61,8 @@ class NeedBlocks(Exception):
         self.dimensions = dimensions
 
 
-class OutOfBudget(Exception):
-    """The time given is spent."""
+class TooManyRows(Exception):
+    """The launch has more kinds of warps than are run together."""
 
 
 @dataclass
@@ -70,15 +73,13 @@ class Cohort:
     rows: np.ndarray
     mask: np.ndarray
     calls: tuple[int, ...] = ()
-    doubt: str = ""           # lanes may have left before: counts are upper bounds
-    doubt_data: bool = False
-    parted: str = ""          # lanes may not be together: one issue here may be several
-    parted_data: bool = False
+    doubt: Lost | None = None            # lanes may have left before: counts are upper bounds
+    parted: Lost | None = None           # lanes may not be together: one issue here may be several
 
     @property
     def state(self) -> tuple:
         """What a part of the cohort inherits."""
-        return self.doubt, self.doubt_data, self.parted, self.parted_data
+        return self.doubt, self.parted
 
     @property
     def place(self) -> tuple[int, ...]:
@@ -95,14 +96,14 @@ class Simulation:
     """One run. After `run()`, `records` holds the requests of every site."""
 
     def __init__(self, graph: Graph, part: Slice, env: Environment, records: dict[int, SiteRecord],
-                 low: np.ndarray, high: np.ndarray, deadline: float | None, allow_blocks: bool, plan: Plan | None = None):
-        """low, high: (rows, 3) first and last block index of each row's class; deadline: perf_counter
-        time; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
+                 low: np.ndarray, high: np.ndarray, account: Account, allow_blocks: bool, plan: Plan | None = None):
+        """low, high: (rows, 3) first and last block index of each row's class; account: pays for the run, else it raises
+        Exhausted; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe may be raised)."""
         self.graph, self.part, self.env, self.records = graph, part, env, records
         self.instructions = graph.function.instructions
         self.registers = Registers(env.rows)
         self.low, self.high = low, high
-        self.deadline, self.allow_blocks = deadline, allow_blocks
+        self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
         self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
         self.barriers: dict = {}
@@ -111,7 +112,8 @@ class Simulation:
         self.waiting: list[tuple[Cohort, object]] = []
         self.held: list[tuple[Cohort, int]] = []                # at a barrier of the block, with its number
         self.serial = 0
-        self.steps = 0
+        self.running: Cohort | None = None          # where a run that is broken off stood, but for those that wait
+        self._work = 0                              # steps that are not paid for yet
         self.explicit = graph.function.explicit_reconvergence
         self._regions: dict[int, tuple] = {}
         self._undecided_exits: set[int] = set()
@@ -138,6 +140,8 @@ class Simulation:
             self.drain()
         except BlocksNeeded as need:
             raise NeedBlocks(need.dimensions) from None
+        self.running = None
+        self._pay()
 
     def drain(self) -> None:
         """Run until no cohort is left."""
@@ -148,7 +152,16 @@ class Simulation:
                 continue
             _, _, cohort = heapq.heappop(self.heap)
             cohort = self._join(cohort)
+            if self.repeats.round is None:               # a round that is tried leaves nothing behind
+                self.running = cohort
             self._run_block(cohort)
+
+    def unfinished(self) -> frozenset[int]:
+        """The blocks that a run that was broken off may still have come to."""
+        standing = [c for _, _, c in self.heap] + [c for c, _ in self.waiting] + [c for c, _ in self.held]
+        standing += [self.running] if self.running is not None else []
+        places = {self.graph.block_of[k] for c in standing for k in (c.pc, *c.calls) if k < len(self.instructions)}
+        return frozenset(places.union(*(nx.descendants(self.graph.cfg, b) for b in places)))
 
     def _join(self, cohort: Cohort) -> Cohort:
         """Take in the other cohorts at the same place whose warps are others."""
@@ -195,9 +208,7 @@ class Simulation:
                 return self._exit(cohort, cohort.mask)
             block = self.graph.block_of[pc]
             end = self.graph.ends[block]
-            self.steps += 1
-            if self.deadline is not None and self.steps % 64 == 0 and time.perf_counter() > self.deadline:
-                raise OutOfBudget
+            self._pay()
             if not self.explicit and pc == self.graph.starts[block]:
                 met = self._meet(cohort, ("at", block), pc)
                 if met is None:
@@ -230,9 +241,15 @@ class Simulation:
             if self.heap:
                 return self.push(cohort)
 
+    def _pay(self) -> None:
+        """For the block that begins, and what was done since the last one."""
+        work, self._work = self._work, 0
+        self.account.spend(BLOCK + work + elements(self.env.work_done()), RUNNING)
+
     def _step(self, instruction: Instruction, cohort: Cohort, view: View):
         lap = self.repeats.round
         watched = instruction.site is not None and instruction.index in self.records
+        self._work += OPERATION * len(self.part.ops[instruction.index])
         for op in self.part.ops[instruction.index]:
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
@@ -326,7 +343,7 @@ class Simulation:
             if not cuts:
                 guard, doubt = guard_mask(view, op.guard)
                 if doubt is not None:
-                    result = opaque(1, Lost("a comparison under a predicate that is not known", index))
+                    result = opaque(1, Lost(Kind.GUARDED_COMPARISON, index))
                 if op.dst[0] is not None:
                     view.write(op.dst[0], result, guard)
                 return cohort
@@ -358,7 +375,8 @@ class Simulation:
                 high.append(h)
         index = np.array(index)
         if len(index) > MAX_ROWS:
-            raise OutOfBudget
+            raise TooManyRows
+        self.account.spend(elements(len(index) * LANES * len(self.registers.values)) + len(self.registers.values), RUNNING)
         self.low, self.high = np.array(low), np.array(high)
         self._weigh()
         self.registers.expand(index)
@@ -386,23 +404,24 @@ class Simulation:
 
     def _access(self, instruction: Instruction, cohort: Cohort, view: View) -> None:
         site, record = instruction.site, self.records[instruction.index]
+        self._work += REQUEST
         guard, doubt = guard_mask(view, site.guard or instruction.guard)
         weights = self.weights[cohort.rows]
         if self.repeats.round is not None and (doubt is not None or cohort.doubt or cohort.parted):
             raise NotAffine
         if doubt is not None:
-            why = _cause(doubt, instruction.index)
+            why = Lost(Kind.TAKES_PART, instruction.index, cause=doubt_of(doubt, instruction.index))
             if not cohort.doubt and not cohort.parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
                 together = doubt.poison is None and squeeze(doubt).uniform and not record.access.unscored
-                most = self._whole_cost(site, view.where(site.guard or instruction.guard), cohort.mask, record) if together else None
-                record.add_maybe(possible, weights, f"whether a lane takes part is not known: {why.reason}", why.index, why.data, most)
+                most = self._whole_cost(instruction, view.where(site.guard or instruction.guard), cohort.mask, record) if together else None
+                record.add_maybe(possible, weights, why, most)
                 return
-            record.doubt, record.doubt_data = record.doubt or f"whether a lane takes part is not known: {why.reason}", why.data
+            record.doubt = first_of(record.doubt, why)
             return
         active = cohort.mask if guard is None else guard
         if cohort.doubt or cohort.parted:
-            record.doubt, record.doubt_data = cohort.doubt or cohort.parted, cohort.doubt_data or cohort.parted_data
+            record.doubt = first_of(record.doubt, first_of(cohort.doubt, cohort.parted))
             return
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows].copy()
@@ -416,7 +435,7 @@ class Simulation:
             found = clusters.located(address, active, self.env.spaces(instruction.index))
             lost = found.why or clusters.remote(found.place, found.lanes, view)
             if lost is not None:
-                record.doubt, record.doubt_data = record.doubt or lost.reason, record.doubt_data or lost.data
+                record.doubt = first_of(record.doubt, lost)
                 return
             some = found.lanes.any(axis=1)
             away = ~some & ~found.idle
@@ -429,11 +448,13 @@ class Simulation:
             if others.any():
                 self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
             address, active = found.place, found.lanes
-        known = self._addresses(address, active, record)
+        if address.alternatives is not None and site.source is None and self.repeats.round is None:
+            address = alike.settled(address, active, record.machine, record.access)
+        known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Lost):
             if self.repeats.round is not None and not known.data:
                 raise NotAffine
-            return self._note(Nowhere(record), (active, weights, known.reason, known.index, known.data))
+            return self._note(Nowhere(record), (active, weights, known))
         numbers, zeros, line = known
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
@@ -451,12 +472,13 @@ class Simulation:
         else:
             self.repeats.round.requests.append((record, arguments))
 
-    def _whole_cost(self, site, view: View, mask: np.ndarray, record: SiteRecord) -> np.ndarray | None:
+    def _whole_cost(self, instruction: Instruction, view: View, mask: np.ndarray, record: SiteRecord) -> np.ndarray | None:
         """Wavefronts of each row's request if all its lanes take part; None where that is not known."""
+        site = instruction.site
         address = view.read(site.address)
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
-        known = self._addresses(address, mask, record)
+        known = self._addresses(address, mask, record, instruction.index)
         if isinstance(known, Lost) or record.access.bypass:
             return None
         numbers, zeros, line = known
@@ -467,16 +489,17 @@ class Simulation:
         except InputError:
             return None
 
-    def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord) -> tuple[np.ndarray, int, int] | Lost:
+    def _addresses(self, address: Value, active: np.ndarray, record: SiteRecord, instruction: int) -> tuple[np.ndarray, int, int] | Lost:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
         up to a multiple of which each lane is known), or why they are not known."""
+        address = as_unknown(address)
         if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
-            return address.why or Lost("an address that is not known")
+            return address.why or Lost(Kind.ADDRESS, instruction)
         line = 0
         if address.valid is not None and address.valid < min(address.bits, 32):
             line = line_of(record.machine, record.access)
             if (1 << address.valid) % line or record.access.bypass:
-                return address.why or Lost("an address of which only the low bits are known")
+                return address.why or Lost(Kind.LOW_BITS, instruction)
         zeros = 32
         for u, c in address.terms:
             if c.shape[1] > 1:
@@ -485,7 +508,7 @@ class Simulation:
                 if ((wide != first) & active).any():
                     if u.kind == "block" and self.allow_blocks:
                         raise NeedBlocks(dimensions({u}))
-                    return Lost(f"{u.name} multiplies the lane")
+                    return Lost(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if u.kind != "rounds":          # `Round.moves_as_a_whole` answers for those
                 zeros = min(zeros, u.zeros + array_zeros(c))
         base = affine.fit(address, 32).base
@@ -546,7 +569,7 @@ class Simulation:
     def _switch(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         if not relevant:
             return self._step_over(instruction, cohort, None)
-        value = self._view(cohort).read(c.selector) if c.selector is not None else opaque(32, Lost("a branch target that is not known", instruction.index))
+        value = self._view(cohort).read(c.selector) if c.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, instruction.index))
         unknown_here = value.poison is not None and (np.broadcast_to(value.poison, cohort.mask.shape) & cohort.mask).any()
         if value.terms or value.valid is not None or unknown_here or not c.targets:
             return self._step_over(instruction, cohort, value)
@@ -662,7 +685,7 @@ class Simulation:
     def _tighten(self, cohort: Cohort) -> None:
         """All living lanes of these warps come together for certain."""
         self.loose[cohort.rows] = False
-        cohort.parted, cohort.parted_data = "", False
+        cohort.parted = None
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
         """named: lanes that each of these lanes waits for, which orders memory."""
@@ -670,7 +693,7 @@ class Simulation:
         if complete.all():
             self._ordered(cohort, named)
             if not self.loose[cohort.rows].any():
-                cohort.parted, cohort.parted_data = "", False      # the barrier holds until all have come
+                cohort.parted = None      # the barrier holds until all have come
             if words is not None:
                 words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
@@ -698,7 +721,7 @@ class Simulation:
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
             self._ordered(ready, named)
             if self.loose[ready.rows].any() and not ready.parted:
-                ready.parted = "lanes that wait for others may go on without them at YIELD"
+                ready.parted = Lost(Kind.YIELD)
             if len(late.rows):
                 self.waiting.append((late, key))
             if words is not None and len(ready.rows):
@@ -737,13 +760,11 @@ class Simulation:
         if doubt is not None and self.repeats.round is not None:
             raise NotAffine
         if doubt is not None:
-            why = _cause(doubt, instruction.index)
             if instruction.index in self._undecided_exits and cohort.doubt:
-                return self._give_up(cohort, instruction.index, cohort.doubt, cohort.doubt_data)
+                return self._give_up(cohort, instruction.index, cohort.doubt)
             self._undecided_exits.add(instruction.index)
             self._lose(cohort)
-            cohort.doubt = cohort.doubt or f"whether lanes end at {instruction.text.strip()} is not known: {why.reason}"
-            cohort.doubt_data = why.data
+            cohort.doubt = first_of(cohort.doubt, Lost(Kind.ENDS, instruction.index, cause=doubt_of(doubt, instruction.index)))
             cohort.pc = instruction.index + 1
             return cohort
         gone = cohort.mask if lanes is None else lanes
@@ -763,7 +784,7 @@ class Simulation:
             cohort.pc = following
             return cohort
         if len(cohort.calls) >= MAX_CALLS:
-            return self._give_up(cohort, instruction.index, "calls nest too deep", False)
+            return self._give_up(cohort, instruction.index, Lost(Kind.CALL_DEPTH, instruction.index))
         lanes, doubt = self._lanes_of(c.guard, cohort)
         if doubt is not None:
             return self._step_over(instruction, cohort, doubt)
@@ -821,15 +842,15 @@ class Simulation:
         """Go to the post-dominator. doubt None: nothing inside matters."""
         meeting, sites, written = self._region(self.graph.block_of[instruction.index])
         if doubt is not None:
+            doubt = as_unknown(doubt)
             if self.repeats.round is not None:
                 raise NotAffine
-            why = _cause(doubt, instruction.index)
+            why = doubt_of(doubt, instruction.index)
             if self.followed is not None and self.followed.matters(self.graph.block_of[instruction.index]):
                 self.followed.lose(cohort)
             for k in sites:
                 record = self.records[k]
-                record.doubt = record.doubt or f"whether it runs is not known: {instruction.text.strip()} depends on {why.reason}"
-                record.doubt_data = record.doubt_data or why.data
+                record.doubt = first_of(record.doubt, Lost(Kind.RUNS, instruction.index, cause=why))
             view = self._view(cohort)
             for reg in written:
                 if reg is None:
@@ -841,8 +862,7 @@ class Simulation:
             if apart and yields:
                 self.loose[cohort.rows] = True
             if apart and (yields or self.explicit):
-                cohort.parted = cohort.parted or f"lanes may have parted at {instruction.text.strip()}, which depends on {why.reason}"
-                cohort.parted_data = cohort.parted_data or why.data
+                cohort.parted = first_of(cohort.parted, Lost(Kind.PARTED, instruction.index, cause=why))
         if meeting == END and not cohort.calls:
             return self._exit(cohort, cohort.mask)
         if cohort.calls and (meeting == END or self.graph.starts[meeting] == cohort.calls[-1]):      # all ways return
@@ -850,26 +870,16 @@ class Simulation:
         cohort.pc = self.graph.starts[meeting]
         return cohort
 
-    def _give_up(self, cohort: Cohort, index: int, reason: str, data: bool) -> None:
+    def _give_up(self, cohort: Cohort, index: int, reason: Lost) -> None:
         """These warps are not followed further: no count of what lies ahead is certain."""
         self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
-                record.doubt, record.doubt_data = record.doubt or reason, record.doubt_data or data
+                record.doubt = first_of(record.doubt, reason)
 
 
 def _either_state(a: tuple, b: tuple) -> tuple:
     """What lanes bring along that come together: the doubts of both."""
-    doubt, doubt_data, parted, parted_data = a
-    return doubt or b[0], doubt_data or b[1], parted or b[2], parted_data or b[3]
-
-
-def _cause(doubt: Value, index: int) -> Lost:
-    """Why a predicate or a branch target is not known."""
-    if doubt.why is not None:
-        return doubt.why
-    names = ", ".join(u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
-                      for u, _ in doubt.terms)
-    return Lost(names or "a predicate that is not known", index, any(u.data for u, _ in doubt.terms))
+    return first_of(a[0], b[0]), first_of(a[1], b[1])

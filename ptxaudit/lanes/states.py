@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
+from ..reasons import Kind, one_of_each
 from . import affine
+from .alternatives import as_unknown
 from .effects import Registers
 from .value import Lost, Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
 
@@ -56,15 +57,13 @@ class Branches:
 
 # --- doubts ---------------------------------------------------------------------------------
 
-one_doubt = lru_cache(1 << 14)(Lost)          # one of each: they are joined at every meeting, by identity
-
-
 def doubt_of(value: Value, index: int) -> Lost:
-    """Why a predicate that an instruction reads is not known."""
+    """Why a predicate or a branch target that an instruction reads is not known."""
     if value.why is not None:
-        return one_doubt(value.why.reason, index, value.why.data)
-    names = ", ".join(u.name for u, _ in value.terms)
-    return one_doubt(names or "a predicate that is not known", index, any(u.data for u, _ in value.terms))
+        why = value.why
+        return one_of_each(why.kind, why.index, why.given, why.unknowns, why.cause)
+    unknowns = affine.unknowns_of(value)
+    return one_of_each(Kind.UNKNOWNS if unknowns else Kind.PREDICATE, index, (), unknowns)
 
 
 def either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
@@ -83,6 +82,7 @@ def either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
 
 def is_uniform(value: Value) -> bool:
     """The same in all lanes of a warp, whatever it is."""
+    value = as_unknown(value)
     return value.poison is None and squeeze(value).uniform
 
 
@@ -104,8 +104,7 @@ def without_trips(value: Value, why: Lost) -> Value:
 def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
     """a where it equals b lane by lane, opaque elsewhere."""
     cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
-    why = because(a, b) or Lost(f"{name} takes one of two values, by lane" + (f": {cause.reason}" if cause else ""),
-                                 data=cause is not None and cause.data)
+    why = because(a, b) or Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,), cause=cause)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
         if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
@@ -115,7 +114,7 @@ def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) ->
     if a.base.dtype == bool:
         differ = a.base ^ b.base
         if a.terms or b.terms:
-            return opaque(1, Lost(f"{name} takes one of two values, by lane"))
+            return opaque(1, Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,)))
     else:
         difference = affine.subtract(a, b)
         differ = difference.base != 0

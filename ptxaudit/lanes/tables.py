@@ -20,12 +20,15 @@ from .. import banks
 from ..errors import InputError
 from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
+from ..reasons import Kind, Reason
+from ..work import INSTRUCTION, Account
 from . import affine, operations, origins
 from .effects import View
 from .env import LANES, Environment
 from .reach import Reach
 from .value import DTYPES, Value
 
+LOOKING = "looking at what is read back from shared memory"
 MOST_OPERATIONS = 20_000        # looked at for what can be known
 ROW_BYTES = 16                  # of a matrix
 WIDEST = 16                     # bytes that a lane accesses at once
@@ -49,28 +52,29 @@ class Plan:
     distrusted: frozenset[int] = frozenset()
 
 
-def plan(graph: Graph, env: Environment, roots, whether, deadline: float | None) -> Plan | str | None:
+def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Plan | Reason | None:
     """What to follow so that the accesses at `roots` (and whether those at `whether` run) may be known.
 
-    env: of the launch. None: they read no numbers from shared memory that can be known; text: why that is not followed.
+    env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared memory that can be known; a reason: why that is not followed.
     """
     told = env.facts.memory is not None
-    first = graph.slice(roots, told, whether, deadline, SharedWrites())
+    first = graph.slice(roots, told, whether, account, SharedWrites())
     if not any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k]):
         return None
     running = [i for i in graph.function.instructions if graph.block_of[i.index] in graph.reachable]
     writers = frozenset(i.index for i in running if _writes(i))
-    valued = _valued(graph, env, told, writers)
+    account.spend(INSTRUCTION * len(running), LOOKING)
+    valued = _valued(graph, env, told, writers, account)
     if not valued:
         return None
     if graph.loose_call is not None:
-        return f"{graph.loose_call.text.strip()} is not followed"
+        return Reason(Kind.CALL_NOT_FOLLOWED, graph.loose_call.index)
     astray = next((i for i in running if _astray(i)), None)
     if astray is not None:
-        return f"where or when {astray.opcode} writes is not known"
+        return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, deadline, writes)
+    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes)
     return Plan(part, writes, barriers, Reach(graph, env))
 
 
@@ -106,18 +110,18 @@ def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
 Place = tuple[int, int]         # an instruction and the position of one of its operations
 
 
-def _valued(graph: Graph, env: Environment, told: bool, writers: frozenset[int]) -> frozenset[int]:
+def _valued(graph: Graph, env: Environment, told: bool, writers: frozenset[int], account: Account) -> frozenset[int]:
     """Stores whose values can be known numbers. Empty where none of them is without another that is."""
-    if not _Knowable(graph, env, told, False).stores(writers):
+    if not _Knowable(graph, env, told, False, account).stores(writers):
         return frozenset()
-    return _Knowable(graph, env, told, True).stores(writers)
+    return _Knowable(graph, env, told, True, account).stores(writers)
 
 
 class _Knowable:
     """Operations whose results can be known. shared: those of loads from shared memory can be."""
 
-    def __init__(self, graph: Graph, env: Environment, told: bool, shared: bool):
-        self.graph, self.env, self.told, self.shared = graph, env, told, shared
+    def __init__(self, graph: Graph, env: Environment, told: bool, shared: bool, account: Account):
+        self.graph, self.env, self.told, self.shared, self.account = graph, env, told, shared, account
         self.never: set[Place] = set()
         self.seen: set[Place] = set()
         self.open: dict[tuple[Place, int], int] = {}                        # (operation, source) -> definitions that can be known
@@ -136,6 +140,7 @@ class _Knowable:
             place = work.pop()
             if place not in self.seen:
                 self.seen.add(place)
+                self.account.spend(INSTRUCTION, LOOKING)
                 work += self._look(place)
                 if len(self.seen) > MOST_OPERATIONS:
                     return frozenset()
@@ -151,7 +156,7 @@ class _Knowable:
                 self.never.add(place)
             return []
         stem = op.name.partition(".")[0]
-        if op.name == "call" or operations.meaning_of(op.name) is None and stem not in _ACROSS:
+        if op.name == "call" or not operations.ever_known(op.name) and stem not in _ACROSS:
             self.never.add(place)
             return []
         out: list[Place] = []

@@ -9,13 +9,15 @@ An address is brought to its place first, which leaves out what changes no count
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..reasons import Kind, Reason
+from ..work import REQUEST, Account, elements
 from . import affine
+from .alternatives import as_unknown
 from .clusters import Located
 from .env import LANES
 from .record import SiteRecord, ranges
@@ -25,6 +27,7 @@ from .value import EVERYWHERE, Lost, Uniform, Value, array_zeros, because, const
 ADDRESS_BITS = 32            # of shared memory
 MOST_RESIDUES = 256          # lines of a table of cases that are computed
 MOST_MEETINGS = 2048         # numbers at which lanes come to share words
+TABULATING = "tabulating requests by an unknown"
 EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tried
 
 
@@ -60,17 +63,17 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A request with figures; reason, cases: what they depend on, where that is an unknown that multiplies the lane."""
+    """A request with figures; unknown, cases: what they depend on, where that multiplies the lane."""
 
     record: SiteRecord
-    reason: str = ""
+    unknown: Uniform | None = None
     cases: tuple[Case, ...] = ()
 
 
 class NoFigure(Exception):
     """There is no figure and no table for a request."""
 
-    def __init__(self, reason: str, status: Status):
+    def __init__(self, reason: Reason, status: Status):
         self.reason, self.status = reason, status
 
 
@@ -92,14 +95,14 @@ class Place:
 def place_of(access, o: Observation, shift: int, machine) -> Place:
     """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where the
     address is not known."""
-    value, moved = o.base, o.offset % shift
+    value, moved = as_unknown(o.base), o.offset % shift
     line = 0
     if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
-        raise _not_known(value, moved, "an address that is not known")
+        raise _not_known(value, moved, Kind.ADDRESS)
     if value.valid is not None and value.valid < min(ADDRESS_BITS, value.bits):
         line = line_of(machine, access)
         if (1 << value.valid) % line or access.bypass:
-            raise _not_known(value, moved, "an address of which only the low bits are known")
+            raise _not_known(value, moved, Kind.LOW_BITS)
     zeros, varying = ADDRESS_BITS, []
     for u, c in value.terms:
         common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
@@ -118,28 +121,29 @@ def place_of(access, o: Observation, shift: int, machine) -> Place:
     return Place(numbers, zeros, line, tuple(varying), code)
 
 
-def _not_known(value: Value, moved: int, words: str) -> NoFigure:
+def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
     """Why an address is not known. moved: it has an offset, and data among its terms makes that of a sum data, too (`because`)."""
-    why = (because(value) if moved else value.why) or Lost(words)
-    return NoFigure(why.reason, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+    why = (because(value) if moved else value.why) or Lost(kind)
+    return NoFigure(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
 
 
-def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool) -> Counted:
+def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool, account: Account) -> Counted:
     """The figures of all rows of a group; an unknown that multiplies the lane is tabulated. group: its name, for the
-    table; exact: the lanes of the mask take part for certain. Raises NoFigure where several unknowns multiply the lane."""
+    table; exact: the lanes of the mask take part for certain; account: pays for it, else Exhausted. Raises NoFigure where several
+    unknowns multiply the lane."""
     choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in place.varying if (u, c) not in choices]
     if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
-        names = " and ".join(dict.fromkeys(u.name for u, _ in place.varying))
-        raise NoFigure(f"{names} multiply the lane", Status.BOUNDED)
+        raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=tuple(u for u, _ in place.varying)), Status.BOUNDED)
     base = np.broadcast_to(place.numbers, mask.shape)
     factors = [np.broadcast_to(signed(resize(c, ADDRESS_BITS)).astype(np.int64), mask.shape) for _, c in choices + others]
+    account.spend(REQUEST + len(base), TABULATING)
     rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))
     base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
     for (u, _), c in zip(choices, factors):
         variants = [v + c * k for v in variants for k in range(u.high + 1)]
-    record = SiteRecord(machine, access, many_trips=True)          # no trips are counted here
+    record = SiteRecord(machine, access, account, many_trips=True)          # no trips are counted here
     if others:
         return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
     for v in variants:
@@ -185,21 +189,23 @@ def _tabulated(record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, we
     else:
         residues = range(0, period, step) if step < period else (0,)
         if len(residues) > MOST_RESIDUES:
-            raise NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
-        numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step)
+            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+        numbers = _meetings(variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step, record.account)
         if numbers is None:
-            raise NoFigure(f"{u.name} multiplies the lane", Status.BOUNDED)
+            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
         far = max([abs(n) for n in numbers], default=0)
         generic = [(far // period + 2) * period + r for r in residues]
+    record.account.spend((len(generic) + len(numbers)) * REQUEST // 4, TABULATING)
     generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
     every = [*generic, *numbers]
+    record.account.spend(len(every) * (len(variants) + elements(len(variants) * c.size)), TABULATING)
     stacked = np.concatenate([v + c * n for n in every for v in variants])
     times = len(every) * len(variants)
     each = np.tile(mask, (times, 1))
     record.add(stacked, each, np.tile(weights, times), np.zeros(len(stacked), np.int64), None, zeros)
     record.flush()
     some = mask.any(axis=1)
-    figures = SiteRecord(machine, access).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
+    figures = SiteRecord(machine, access, record.account).figures(stacked, each, zeros).reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
     low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
     figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
     usual = {n % period: figure[n] for n in generic}
@@ -211,21 +217,7 @@ def _tabulated(record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, we
         for n, key in sorted(table.items()):
             folded.setdefault(key, []).append(n)
         cases += [Case(f"{prefix}{words} {ranges(where)}", *key) for key, where in sorted(folded.items(), key=lambda kv: kv[1][0])]
-    return Counted(record, _to_tell(u), tuple(cases))
-
-
-_PART = re.compile(r"\[\d+:\d+\]|/\d+$")             # of a variable: pitches[4:8]
-_NUMBERED = re.compile(r".*_param_(\d+)")
-
-
-def _to_tell(u: Uniform) -> str:
-    """An unknown, and the option that tells it."""
-    if u.kind == "parameter":
-        numbered = _NUMBERED.fullmatch(u.name)
-        return f"{u.name}, which is not told (--param {numbered[1] if numbered else u.name})"
-    if u.kind == "symbol":
-        return f"{u.name}, which is not told (--symbol {_PART.sub('', u.name)})"
-    return f"{u.name}, which is not told (--block)" if u.kind == "block shape" else u.name
+    return Counted(record, u, tuple(cases))
 
 
 def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact: bool) -> tuple[list[int], list[int]]:
@@ -244,13 +236,14 @@ def _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, ex
     wrong = {n for n in (*generic, *numbers) if faults(n)}
     left = [n for n in generic if n not in wrong], [n for n in numbers if n not in wrong]
     if wrong and (not exact or len(variants) > 1) or not any(left):      # perhaps they fault only in lanes that take no part
-        raise NoFigure(f"an address that {u.name} may misalign for {access.width} bytes: the hardware would fault", Status.UNKNOWN)
+        raise NoFigure(Reason(Kind.MAY_FAULT, given=(access.width,), unknowns=(u,)), Status.UNKNOWN)
     return left
 
 
-def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int) -> list[int] | None:
+def _meetings(variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int, account: Account) -> list[int] | None:
     """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
     their distance depends on u; None when there are too many."""
+    account.spend(REQUEST + elements(len(variants) * len(mask) * LANES * LANES), TABULATING)
     found: set[int] = set()
     first, second = np.triu_indices(LANES, 1)
     together = mask[:, first] & mask[:, second]

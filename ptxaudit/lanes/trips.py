@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..graph import opaque_load
 from ..ir import Guard, Op, Reg
-from .operations import meaning_of
+from .operations import ever_known
 
 MOST_STEPS = 64          # operations between the registers that a trip begins with and what it makes of one
 
@@ -85,7 +85,7 @@ def _made(op: Op, made: dict[str, _Made], written: frozenset, place: int) -> _Ma
     if op.guard is not None or op.name == "call":
         return _TANGLED
     sources = [made.get(s.name, _BEGUN) for s in op.src if type(s) is Reg and s.name in written]
-    linear = None if meaning_of(op.name) is not None or op.name in _LINEAR_OPS or op.name == "load" and not opaque_load(op) else False
+    linear = None if ever_known(op.name) or op.name in _LINEAR_OPS or op.name == "load" and not opaque_load(op) else False
     for source in sources:
         if source.linear is not None:
             linear = linear is not False and source.linear and op.name in _LINEAR_OPS

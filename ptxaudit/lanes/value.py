@@ -18,16 +18,22 @@ Three things make this small domain strong enough for real index arithmetic:
   form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
 
 `poison` marks lanes whose value is not known, `why` says which instruction lost it. Of such a lane some bits may
-still be known (`sure`): predicates that ptxas keeps in the bits of a register.
+still be known (`sure`): predicates that ptxas keeps in the bits of a register. Or it is one of a few numbers (`alternatives`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..reasons import Reason, sentence
+
+if TYPE_CHECKING:
+    from .alternatives import Alternatives
 
 DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
@@ -98,30 +104,22 @@ def _told_apart(key: object) -> bytes:
     return repr(key).encode() if identity is None else b"<" + identity.hex().encode() + b">"
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why a value is opaque: the reason in words, and the index of the instruction (-1: none).
-
-    data: the cause is loaded data (as against something the analysis cannot do).
-    """
-
-    reason: str
-    index: int = -1
-    data: bool = False
+Lost = Reason                    # why a value is opaque
 
 
 class Value:
     """See the module. base: unsigned array broadcastable to (rows, lanes)."""
 
-    __slots__ = ("base", "terms", "valid", "poison", "why", "sure")
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives")
 
-    def __init__(self, base, terms=(), valid=None, poison=None, why=None, sure=None):
+    def __init__(self, base, terms=(), valid=None, poison=None, why=None, sure=None, alternatives: Alternatives | None = None):
         self.base = base
         self.terms = terms          # tuple of (Uniform, coefficient array), no zero coefficients
         self.valid = valid          # None = all bits
         self.poison = poison        # None or bool array broadcastable to (rows, lanes)
         self.why = why
         self.sure = sure            # None or array: bits of `base` that hold in poisoned lanes too
+        self.alternatives = alternatives      # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
 
     @property
     def bits(self) -> int:
@@ -148,7 +146,7 @@ class Value:
         if self.valid is not None:
             text += f" (mod 2^{self.valid})"
         if self.poison is not None:
-            text += f" [opaque: {self.why.reason if self.why else '?'}]"
+            text += f" [opaque: {sentence(self.why) or '?'}]"
         return f"Value({text})"
 
 
@@ -325,9 +323,8 @@ def because(*values: Value) -> Lost | None:
             if v.why.data:
                 return v.why
             first = first or v.why
-    if first is not None and any(u.data for v in values for u, _ in v.terms):
-        return replace(first, data=True)
-    return first
+    told_by_data = next((u for v in values for u, _ in v.terms if u.data), None) if first is not None else None
+    return first if told_by_data is None else first.beside(told_by_data)
 
 
 def modulo(value: Value, zeros: int, why: Lost) -> Value:

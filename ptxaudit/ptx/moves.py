@@ -179,14 +179,16 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
         if to.kind not in "su" or to.bits == 8 or mode not in ("rni", "rzi", "rmi", "rpi"):
             return None
 
+        attrs = (mode, ftz, source.bits != 64 and to.bits != 64)          # NaN is zero, where neither side has 64 bits
+
         def to_integer(e: Emitter, operands) -> None:
             target = e.target(operands[0])
             value = e.value(operands[1], source.bits, True)
             if target is not None and target.bits > to.bits:
-                narrow = e.compute(f"f2i.{to.kind}", (value,), to.bits, (mode, ftz))
+                narrow = e.compute(f"f2i.{to.kind}", (value,), to.bits, attrs)
                 e.emit("sext" if to.kind == "s" else "zext", (target,), (narrow,), target.bits)
             else:
-                e.emit(f"f2i.{to.kind}", (target,), (value,), to.bits, (mode, ftz))
+                e.emit(f"f2i.{to.kind}", (target,), (value,), to.bits, attrs)
         return to_integer
     if saturate or source.kind not in "su":
         return None

@@ -112,6 +112,13 @@ def either(on_integers, on_floats):
     return resolve
 
 
+def first_of(*rows):
+    """The first of several rows that the opcode has a form of."""
+    def resolve(o: Opcode):
+        return next((found for row in rows if (found := row(o)) is not None), None)
+    return resolve
+
+
 def carried(subtract: bool, reads_carry: bool):
     """add.cc, addc, sub.cc, subc: "Extended-Precision Integer Arithmetic Instructions"."""
     def resolve(o: Opcode) -> Lower | None:
@@ -349,18 +356,25 @@ def approximate(sources: int):
 def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
-    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`), whose last
-    bits are the chip's own."""
+    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
     def resolve(o: Opcode) -> Plain | None:
         rounding = o.plain & set(ROUNDINGS)
-        if demand and o.plain & {"approx", "full"}:
-            return approximate(sources)(o)
         if o.plain - rounding - modifiers or len(rounding) > 1 or len(o.types) != 1 or o.types[0].kind != "f":
             return None
         if demand and not rounding:
             return None
         bits = o.types[0].bits
         return Plain(name, bits, (bits,) * sources, (min(rounding, default="rn"), "ftz" in o.plain), True)
+    return resolve
+
+
+def approximation(sources: int, *kinds: str):
+    """Approximations of f32: `approx`, of a division also `full`; rows of `lanes.approximate`."""
+    def resolve(o: Opcode) -> Plain | None:
+        kind = o.plain & set(kinds)
+        if len(kind) != 1 or o.plain - kind - {"ftz"} or o.types != (TYPES["f32"],):
+            return None
+        return Plain(f"{o.base}.{min(kind)}", 32, (32,) * sources, ("rn", "ftz" in o.plain), True)
     return resolve
 
 
@@ -381,7 +395,8 @@ ROWS: dict[str, Row] = {
     "mul24": Row(multiply_24, INTEGER, "lo"),
     "mad24": Row(multiply_24, INTEGER, "lo"),
     "sad": Row(sum_of_differences, INTEGER),
-    "div": Row(either(integer("div", 2, True), floating("fdiv", 2, demand=True)), INTEGER, f"approx full {_ROUNDED}"),
+    "div": Row(either(integer("div", 2, True), first_of(floating("fdiv", 2, demand=True), approximation(2, "approx", "full"), approximate(2))),
+               INTEGER, f"approx full {_ROUNDED}"),
     "rem": Row(integer("rem", 2, True), INTEGER),
     "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
     "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
@@ -409,7 +424,8 @@ ROWS: dict[str, Row] = {
     "shf": Row(funnel_shift, LOGIC, "l r wrap clamp"),
     "prmt": Row(permute, "Data Movement and Conversion Instructions", "f4e b4e rc8 ecl ecr rc16"),
     "fma": Row(floating("fma", 3), FLOAT, _ROUNDED),
-    "rcp": Row(floating("frcp", 1, demand=True), FLOAT, f"approx {_ROUNDED}"),
-    "sqrt": Row(floating("fsqrt", 1, demand=True), FLOAT, f"approx {_ROUNDED}"),
-    **dict.fromkeys(("rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), _APPROXIMATE),
+    "rcp": Row(first_of(floating("frcp", 1, demand=True), approximation(1, "approx"), approximate(1)), FLOAT, f"approx {_ROUNDED}"),
+    "sqrt": Row(first_of(floating("fsqrt", 1, demand=True), approximation(1, "approx"), approximate(1)), FLOAT, f"approx {_ROUNDED}"),
+    **dict.fromkeys(("rsqrt", "ex2", "lg2"), Row(first_of(approximation(1, "approx"), approximate(1)), FLOAT, "approx ftz")),
+    **dict.fromkeys(("sin", "cos", "tanh"), _APPROXIMATE),
 }

@@ -61,6 +61,8 @@ def machine_view(machine: Machine) -> RenderableType:
         table.add_row(instruction(machine, rule), ", ".join(str(8 * w) for w in rule.widths), rule.says, str(rule.shift),
                       Text(evidence(machine, rule), "green" if measured_opcodes(machine, rule) else ""))
     rows += [Text(), table]
+    if not machine.machine_code:
+        rows.append(Text(special_functions(machine), "dim"))
     for operation, reason in machine.refused.items():
         if not any(rule.operation == operation for rule in machine.rules):
             rows.append(Text(f"not scored: {' / '.join(filter(None, INSTRUCTIONS[operation]))}: {reason}", "dim"))
@@ -72,6 +74,14 @@ def machine_view(machine: Machine) -> RenderableType:
         source = machine.sources[key]
         rows.append(Padding(Text(f"{key}: {source.text}{' ' + source.url if source.url else ''}", "dim"), (0, 0, 0, 0)))
     return Group(*rows)
+
+
+def special_functions(machine: Machine) -> str:
+    """What is known of MUFU."""
+    measured = machine.special.measured
+    if not measured:
+        return "special functions (MUFU): one of the numbers that documents allow, followed through"
+    return f"special functions (MUFU): {', '.join(sorted(name.upper() for name in measured))} measured for every input"
 
 
 def instruction(machine: Machine, rule: Rule) -> str:
@@ -111,6 +121,7 @@ def machine_dict(machine: Machine) -> dict:
         "schema": SCHEMA, "name": machine.name, "title": machine.title, "banks": machine.banks, "word": machine.word,
         "lanes": machine.lanes, "archs": list(machine.archs), "notes": list(machine.notes),
         "machine_code": not machine.machine_code, "machine_code_refused": machine.machine_code or None,
+        "special_functions_measured": sorted(machine.special.measured),
         "rules": [
             {"operation": rule.operation, "sass": INSTRUCTIONS[rule.operation][0] or None, "ptx": INSTRUCTIONS[rule.operation][1],
              "widths": list(rule.widths), "counted": rule.count.what.value, "group": rule.count.lanes, "merged_group": rule.count.paired or None,

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ptxaudit.errors import InputError
+from ptxaudit.gate import Standing
 from ptxaudit.paths import below
 from ptxaudit.render.rows import place as place_of
 from ptxaudit.render.words import plural
@@ -101,7 +102,7 @@ def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
 
 
 def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
-    """The gate's closing line: what it denied, and how many sites it could not judge.
+    """The gate's closing line: what it denied, and of how many sites it could judge how many.
 
     problems: what could not be checked at all.
     """
@@ -110,9 +111,20 @@ def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
         outcome += f", {verdict.allowed:,} allowed by comments"
     if problems:
         outcome += f", but {plural(problems, 'problem')} above: not everything was checked"
-    if not verdict.sites:
-        return f"gate: {outcome}; there was no site to judge"
+    rest = plural(verdict.unaudited, "kernel or file", "kernels or files")
+    rest = f"; and none of {rest} that could not be audited" if verdict.unaudited else ""
+    if not verdict.concerned:
+        return f"gate: {outcome}; there was no site to judge{rest}"
+    others = f" concerned, of {verdict.sites:,}," if verdict.concerned < verdict.sites else ""
+    sites = plural(verdict.concerned, "site") + others
     if not verdict.unjudged:
-        return f"gate: {outcome}; all of {plural(verdict.sites, 'site')} could be judged"
+        return f"gate: {outcome}; all of {sites} could be judged{_counts(verdict, Standing.PASSED)}{rest}"
     denied = " and were denied (--strict)" if strict else "; --strict denies them"
-    return f"gate: {outcome}; {verdict.unjudged:,} of {plural(verdict.sites, 'site')} could not be judged{denied}"
+    return f"gate: {outcome}; {verdict.unjudged:,} of {sites} could not be judged{_counts(verdict)}{denied}{rest}"
+
+
+def _counts(verdict: Verdict, alone: Standing | None = None) -> str:
+    """How many places stand otherwise; nothing where all stand so."""
+    told = [f"{verdict.standing[standing]:,} {standing}" for standing in reversed(Standing)
+            if standing is not Standing.OPEN and verdict.standing.get(standing)]
+    return f" ({', '.join(told)})" if told and verdict.standing.get(alone) != verdict.concerned else ""

@@ -61,7 +61,7 @@ class Row:
 def kernel_rows(kernel: Kernel) -> list[Row]:
     """The rows of a kernel, most excess first; equal ones in program order."""
     folds = sorted(fold(kernel.sites), key=lambda group: -_weight(group))
-    told_above = {reason for reason, _ in shared_reasons(kernel)}
+    told_above = dict(shared_reasons(kernel))
     return [_row(group, kernel, told_above) for group in folds]
 
 
@@ -117,7 +117,7 @@ def _weight(group: tuple[Site, ...]) -> float:
     return 0.5 if first.status is Status.UNKNOWN else 0
 
 
-def _row(group: tuple[Site, ...], kernel: Kernel, told_above: set[str]) -> Row:
+def _row(group: tuple[Site, ...], kernel: Kernel, told_above: dict[str, int]) -> Row:
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -179,7 +179,7 @@ def _tone(group: tuple[Site, ...]) -> Tone:
 
 # --- the lines under a row ------------------------------------------------------------------
 
-def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
+def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note]:
     first = group[0]
     if first.source and first.source.text:
         yield Note("source", cut(first.source.text), first.source.line)
@@ -190,7 +190,7 @@ def _notes(group: tuple[Site, ...], told_above: set[str]) -> Iterator[Note]:
     causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))
     if causes:
         yield Note("note", causes[0] if len(causes) == 1 else f"at worst {causes[0]}")
-    if _shows_reason(first) and first.reason not in told_above:
+    if _shows_reason(first) and not told_above.get(first.reason):
         yield Note("note", first.reason)
     if first.line_class_max is not None:
         yield Note("note", NO_COUNTER)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ptxaudit.errors import InputError
 from ptxaudit.findings import Finding
 from ptxaudit.records import record
-from ptxaudit.report import Report
+from ptxaudit.report import Kernel, Report, Site
 
 Level = Literal["error", "warning", "note"]
 
@@ -34,7 +34,8 @@ class Example:
 
 @record
 class Rule:
-    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report."""
+    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report; concerns: the sites that it is about:
+    those of them without a finding are proved to keep to it."""
 
     id: str
     name: str
@@ -42,6 +43,7 @@ class Rule:
     level: Level
     check: Callable[[Report], Iterable[Finding]]
     example: Example
+    concerns: Callable[[Kernel, Site], bool] = lambda kernel, site: False
     documentation: str = ""
 
 

@@ -11,11 +11,12 @@ What to do
 - Or let neighbouring lanes read neighbouring words, and transpose elsewhere.
 `ptxaudit explain INPUT SITE` draws which lanes meet in which bank.
 
-The matrix loads `ldmatrix` are judged by the same rule: there each lane's address is a row.
+The matrix loads `ldmatrix` are judged by the same rule: there each lane's address is a row. Products
+of tensor cores (`wgmma`) read shared memory too: one of which nothing is proved is not judged.
 """
 
 from ptxaudit.rules import Example, Rule
-from ptxaudit.rules._conflicts import conflicts
+from ptxaudit.rules._conflicts import READS, concerned, conflicts
 
 _SOURCE = """
 extern "C" __global__ void column(const float* in, float* out) {
@@ -31,7 +32,8 @@ RULE = Rule(
     name="load-conflict",
     title="Bank conflict of a load",
     level="warning",
-    check=lambda report: conflicts(report, "PA001", ("load", "ldmatrix")),
+    check=lambda report: conflicts(report, "PA001", READS),
+    concerns=lambda kernel, site: concerned(READS, site),
     example=Example(
         triggers=_SOURCE.replace("PITCH", "32"),
         clean=_SOURCE.replace("PITCH", "33"),

@@ -2,7 +2,7 @@
 
 The same as PA001 for `st.shared`, `stmatrix` and copies `cp.async.ca` that write to shared
 memory. Lanes that store to the same word do not conflict (one of them wins); lanes that store to
-different words of one bank take turns.
+different words of one bank take turns. Bulk copies and stores that no counter sees are not judged.
 
 What to do
 - Change the pitch of the array (`tile[32][33]`), or swizzle the column, on the store and on the
@@ -12,7 +12,7 @@ What to do
 """
 
 from ptxaudit.rules import Example, Rule
-from ptxaudit.rules._conflicts import conflicts
+from ptxaudit.rules._conflicts import WRITES, concerned, conflicts
 
 _SOURCE = """
 extern "C" __global__ void column(const float* in, float* out) {
@@ -28,7 +28,8 @@ RULE = Rule(
     name="store-conflict",
     title="Bank conflict of a store",
     level="warning",
-    check=lambda report: conflicts(report, "PA002", ("store", "stmatrix", "cp.async")),
+    check=lambda report: conflicts(report, "PA002", WRITES),
+    concerns=lambda kernel, site: concerned(WRITES, site),
     example=Example(
         triggers=_SOURCE.replace("PITCH", "32"),
         clean=_SOURCE.replace("PITCH", "33"),

@@ -12,24 +12,8 @@ What to do
   `__reduce_add_sync`.
 """
 
-from collections.abc import Iterator
-
-from ptxaudit.figures import excess_of_request, total_excess
-from ptxaudit.findings import Finding, certainty_of
-from ptxaudit.report import Report
 from ptxaudit.rules import Example, Rule
-from ptxaudit.rules._conflicts import cost
-
-
-def check(report: Report) -> Iterator[Finding]:
-    for kernel in report.kernels:
-        for site in kernel.sites:
-            if site.access == "atomic":
-                low, high = excess_of_request(site)
-                certainty = certainty_of(site, low, high)
-                if certainty is not None:
-                    yield Finding("PA003", cost(site, certainty), kernel, site, certainty=certainty, weight=total_excess(site)[0] or low)
-
+from ptxaudit.rules._conflicts import TURNS, concerned, conflicts
 
 _SOURCE = """
 extern "C" __global__ void count(float* out) {
@@ -47,7 +31,8 @@ RULE = Rule(
     name="same-address-atomics",
     title="Atomics that take turns",
     level="warning",
-    check=check,
+    check=lambda report: conflicts(report, "PA003", TURNS),
+    concerns=lambda kernel, site: concerned(TURNS, site),
     example=Example(
         triggers=_SOURCE.replace("INDEX", "threadIdx.x % 2"),
         clean=_SOURCE.replace("INDEX", "threadIdx.x"),

@@ -3,7 +3,9 @@
 `cp.async.cg` (`LDGSTS.BYPASS`) takes another way into shared memory than loads and stores:
 profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still takes longer
 when several of the 128-byte lines that a request writes to fall into one class (line index mod 4):
-the cost of a request is k, the largest number of (8-lane group, line) pairs in one class.
+the cost of a request is k, the largest number of (8-lane group, line) pairs in one class. A finding is
+certain where some request is proved to have a k above 1: in PTX where the array lies may decide, which
+machine code knows.
 
 What to do
 - Let each group of 8 neighbouring lanes write one whole 128-byte line.
@@ -13,22 +15,29 @@ What to do
 
 from collections.abc import Iterator
 
-from ptxaudit.figures import lines_excess
+from ptxaudit.figures import lines_excess, total_above_ideal
 from ptxaudit.findings import Finding, certainty_of
-from ptxaudit.report import Report
+from ptxaudit.report import Report, Site
 from ptxaudit.rules import Example, Rule
+from ptxaudit.rules._conflicts import bypasses
 
 
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         for site in kernel.sites:
-            if site.line_class_max is None:
+            if not bypasses(site):
                 continue
             low, high = lines_excess(site)
             certainty = certainty_of(site, low, high)
             if certainty is not None:
-                what = f"{site.opcode}: {site.cause or f'k = {site.line_class_max}'}; no profiler counts it"
-                yield Finding("PA004", what, kernel, site, certainty=certainty, weight=(site.lines or 0) - (site.lines_ideal or 0))
+                yield Finding("PA004", f"{site.opcode}: {_what(site)}", kernel, site, certainty=certainty,
+                              weight=total_above_ideal(site)[0])
+
+
+def _what(site: Site) -> str:
+    if site.line_class_max is None:
+        return "its k is not known" + (f": {site.reason}" if site.reason else "")
+    return f"{site.cause or f'k = {site.line_class_max}'}; no profiler counts it"
 
 
 _SOURCE = """
@@ -49,6 +58,7 @@ RULE = Rule(
     title="Slow asynchronous copy that no profiler shows",
     level="warning",
     check=check,
+    concerns=lambda kernel, site: bypasses(site),
     example=Example(
         triggers=_SOURCE.replace("STRIDE", "128"),
         clean=_SOURCE.replace("STRIDE", "4"),

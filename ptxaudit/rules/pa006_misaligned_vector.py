@@ -11,47 +11,37 @@ What to do
 - Tell the launch, or `--assume NAME%16`, where the number is known to be a multiple.
 """
 
-import re
 from collections.abc import Iterator
 
-from ptxaudit.findings import Certainty, Finding, Place
+from ptxaudit.findings import Certainty, Finding
+from ptxaudit.reasons import Kind
+from ptxaudit.render.words import listing
 from ptxaudit.report import Report, Site
 from ptxaudit.rules import Example, Rule
 
-SENTENCE = "is not a multiple of"           # what the score says of a misaligned address
-_TERM = re.compile(r"(?:(\d+)\*)?([A-Za-z_%][\w.%$]*|\([^()]*\))")
+MISALIGNED = Kind.MISALIGNED.text
+ACCESSES = frozenset(("load", "store", "cp.async", "ldmatrix", "stmatrix", "atomic"))
 VECTOR = 8                                  # bytes from which on an access is one of several words
 
 
 def check(report: Report) -> Iterator[Finding]:
-    kernels = {kernel.name: kernel for kernel in report.kernels}
-    for problem in report.problems:
-        if SENTENCE in problem.what and problem.kernel:
-            place = Place(problem.file or "", problem.line, problem.column)
-            yield Finding("PA006", problem.what, kernels.get(problem.kernel), place=place)
     for kernel in report.kernels:
         for site in kernel.sites:
-            if SENTENCE in site.reason:
+            if site.why is not None and any(why.kind == MISALIGNED for why in site.why.walk()):
                 yield Finding("PA006", f"{site.opcode}: {site.reason}", kernel, site)
-            elif unknown := _unaligned_term(site):
-                what = f"{site.opcode}: its address moves by {unknown}, which may not be a multiple of {site.width}"
-                yield Finding("PA006", what, kernel, site, certainty=Certainty.POSSIBLE)
+            elif not concerned(site) or site.settled:
+                continue
+            elif site.unaligned is None:
+                what = f"{site.opcode}: its address is not known" + (f": {site.reason}" if site.reason else "")
+                yield Finding("PA006", what, kernel, site, certainty=Certainty.UNKNOWN)
+            elif site.unaligned:
+                what = f"its address moves by {listing(list(site.unaligned), 'or')}, which may not be a multiple of {site.width}"
+                yield Finding("PA006", f"{site.opcode}: {what}", kernel, site, certainty=Certainty.POSSIBLE)
 
 
-def _unaligned_term(site: Site) -> str:
-    """A term of the address formula whose step is no multiple of the access's width; "" of none."""
-    if (site.width or 0) < VECTOR or site.access not in ("load", "store", "cp.async") or not site.formula:
-        return ""
-    for term in re.split(r" [+-] ", site.formula)[1:]:
-        match = _TERM.fullmatch(term.strip())
-        if match and not _lane(match[2]) and int(match[1] or 1) % (site.width or 1):
-            return term.strip()
-    return ""
-
-
-def _lane(name: str) -> bool:
-    """The lane's own term: were it not aligned, the finding would be certain."""
-    return "lane" in name
+def concerned(site: Site) -> bool:
+    """A vector access, which faults at such an address."""
+    return (site.width or 0) >= VECTOR and site.access in ACCESSES
 
 
 _SOURCE = """
@@ -70,6 +60,7 @@ RULE = Rule(
     title="Misaligned vector access",
     level="error",
     check=check,
+    concerns=lambda kernel, site: concerned(site),
     example=Example(
         triggers=_SOURCE.replace("STEP", "1"),
         clean=_SOURCE.replace("STEP", "4"),

@@ -3,7 +3,7 @@
 ptxas splits a vector access where it cannot prove the alignment, or keeps only the elements that
 are used. A 16-byte load of neighbouring lanes is free of conflicts; its four 4-byte pieces, 16
 bytes apart from lane to lane, take four wavefronts each. It needs both views of one compile:
-`--isa both`.
+`--isa both`; vectors of the PTX alone are not judged.
 
 What to do
 - Tell the alignment: `alignas(16)` on the array, `__builtin_assume_aligned` on a pointer.
@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxaudit.figures import total_excess
-from ptxaudit.findings import Finding
+from ptxaudit.findings import Certainty, Finding
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report, Site
 from ptxaudit.rules import Example, Rule
@@ -27,20 +27,33 @@ def check(report: Report) -> Iterator[Finding]:
     machine = {(k.input, k.name, repr(k.launch)): k for k in report.kernels if k.isa == "sass"}
     for kernel in report.kernels:
         partner = machine.get((kernel.input, kernel.name, repr(kernel.launch)))
-        if kernel.isa == "ptx" and partner:
-            yield from _split(kernel, partner)
+        if kernel.isa == "ptx":
+            alone = (_open(kernel, site) for site in kernel.sites if concerned(kernel, site))
+            yield from _split(kernel, partner) if partner else alone
+
+
+def concerned(kernel: Kernel, site: Site) -> bool:
+    """A vector of the PTX."""
+    return kernel.isa == "ptx" and (site.width or 0) > WORD
+
+
+def _open(kernel: Kernel, vector: Site) -> Finding:
+    what = f"{vector.opcode}: what it is in machine code is not known (--isa both)"
+    return Finding("PA007", what, kernel, vector, certainty=Certainty.UNKNOWN)
 
 
 def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:
     by_id, by_place = {site.id: site for site in sass.sites}, _by_place(sass)
-    for vector in ptx.sites:
+    for vector in (site for site in ptx.sites if concerned(ptx, site)):
         width = vector.width or 0
         if vector.pairing is not None:
             became = [by_id[name] for name in vector.pairing.sass if name in by_id]
         else:
             became = by_place.get(_place(vector), []) if vector.source else []
         widest = max((site.width or 0 for site in became), default=0)
-        if WORD < width and 0 < widest < width:
+        if not widest and (vector.pairing is None or vector.pairing.what != "deleted"):
+            yield _open(ptx, vector)
+        if 0 < widest < width:
             opcode = next(site.opcode for site in became if site.width == widest)
             what = f"{vector.opcode}: in machine code it is {plural(len(became), 'access', 'accesses')} of at most {widest} bytes ({opcode})"
             yield Finding("PA007", what + _cost(vector, became), ptx, vector, weight=sum(total_excess(site)[0] for site in became))
@@ -86,6 +99,7 @@ RULE = Rule(
     title="Vector access that ptxas split",
     level="warning",
     check=check,
+    concerns=concerned,
     example=Example(
         triggers=_SOURCE.replace("USED", "v.x"),
         clean=_SOURCE.replace("USED", "v.x + v.y + v.z + v.w"),

@@ -19,10 +19,10 @@ from ptxaudit.rules import Example, Rule
 
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
-        without = sum(site.source is None for site in kernel.sites)
+        without = tuple(site for site in kernel.sites if site.source is None)
         if without:
-            what = f"{kernel.demangled}: {plural(without, 'shared-memory access', 'shared-memory accesses')} without line information"
-            yield Finding("PA009", what, kernel, place=Place(kernel.input))
+            what = f"{kernel.demangled}: {plural(len(without), 'shared-memory access', 'shared-memory accesses')} without line information"
+            yield Finding("PA009", what, kernel, place=Place(kernel.input), sites=without)
 
 
 _PTX = """
@@ -49,5 +49,6 @@ RULE = Rule(
     title="Missing line information",
     level="note",
     check=check,
+    concerns=lambda kernel, site: True,
     example=Example(triggers=_PTX.replace("LOC", ""), clean=_PTX.replace("LOC", ".loc 1 3 5")),
 )

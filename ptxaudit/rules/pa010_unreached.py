@@ -1,7 +1,8 @@
 """No launch that was told reaches a shared-memory access: nothing is known of its cost.
 
 The figures of a report hold for its launches. A site behind `if (n > 1024)` that no launch takes
-costs nothing in them, and may conflict in the one that matters.
+costs nothing in them, and may conflict in the one that matters. Where it is not known whether a launch
+reaches a site, that is not judged.
 
 What to do
 - Add a launch that takes the branch to the launch file.
@@ -13,7 +14,7 @@ copy of a line is reached, the line is.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxaudit.findings import Finding
+from ptxaudit.findings import Certainty, Finding
 from ptxaudit.render.words import plural
 from ptxaudit.report import Kernel, Report, Site
 from ptxaudit.rules import Example, Rule
@@ -26,9 +27,16 @@ def check(report: Report) -> Iterator[Finding]:
         if kernel.launch:
             launched[kernel.input, kernel.name, kernel.isa, kernel.arch].append(kernel)
     for kernels in launched.values():
-        reached = {_line(site) for kernel in kernels for site in kernel.sites if site.status is not Status.UNREACHED}
+        sites = [site for kernel in kernels for site in kernel.sites]
+        reached = {_line(site) for site in sites if site.requests}
+        perhaps = {_line(site) for site in sites if site.requests is None and site.status is not Status.UNREACHED}
         for site in kernels[0].sites:
-            if _line(site) not in reached:
+            if _line(site) in reached:
+                continue
+            if _line(site) in perhaps:
+                what = f"{site.opcode}: whether a launch reaches it is not known"
+                yield Finding("PA010", what, kernels[0], site, certainty=Certainty.UNKNOWN)
+            else:
                 yield Finding("PA010", _what(site, len(kernels)), kernels[0], site)
 
 
@@ -61,6 +69,7 @@ RULE = Rule(
     title="Site that no launch reaches",
     level="note",
     check=check,
+    concerns=lambda kernel, site: kernel.launch is not None,
     example=Example(
         triggers=_SOURCE,
         clean=_SOURCE,

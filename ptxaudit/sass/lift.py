@@ -28,7 +28,6 @@ from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_addr
 from .calls import Lines, find_calls, is_call
 from .disassemble import Line, disassemble
 from .lower import lower
-from .square_roots import with_square_roots
 
 # Relocation types by number: which half of an address the literal at their place takes (nvdisasm prints 32@lo, 32@hi).
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
@@ -112,48 +111,9 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         instructions += _instructions(context, lines[section.name], sources, memo)
     own = signature(cubin, sections[0])
     return replace(
-        own, instructions=tuple(_reciprocals(with_square_roots(instructions))), variables=(*own.variables, *_addressed(sections)),
+        own, instructions=tuple(instructions), variables=(*own.variables, *_addressed(sections)),
         notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
                             for section in sections[1:]))
-
-
-# how a division goes on: with an estimate from below, or with the remainder of the estimate
-_CORRECTED = re.compile(r"\b0x1?ffffffe\b|FFMA\S* .*, -?1\b *;?$")
-# and how one of 16-bit numbers does: the estimate scaled, moved up by two units in the last place, and multiplied
-_SCALED, _MOVED_UP, _MULTIPLIED = re.compile(r"FMUL "), re.compile(r"V?IADD3? .*, 0x2\b"), re.compile(r"FMUL\.RZ ")
-_NEAR = 256                                   # instructions in which a result's first reader is looked for
-
-
-def _reciprocals(instructions: list[ir.Instruction]) -> Iterator[ir.Instruction]:
-    """MUFU.RCP may be one unit in the last place off (CUDA C++ Programming Guide, on __frcp and `rcp.approx`). The
-    divisions that ptxas writes out correct for that; anywhere else the result is marked as near only."""
-    for instruction in instructions:
-        if instruction.opcode == "MUFU.RCP" and not _begins_division(instructions, instruction):
-            ops = tuple(replace(op, name="mufu.rcp.near") if op.name == "mufu.rcp" else op for op in instruction.ops)
-            instruction = replace(instruction, ops=ops)
-        yield instruction
-
-
-def _begins_division(instructions: list[ir.Instruction], reciprocal: ir.Instruction) -> bool:
-    reader = _reader(instructions, reciprocal)
-    if reader is None or _CORRECTED.search(reader.text):
-        return reader is not None
-    for form in (_SCALED, _MOVED_UP, _MULTIPLIED):
-        if reader is None or not form.match(reader.text):
-            return False
-        reader = _reader(instructions, reader)
-    return True
-
-
-def _reader(instructions: list[ir.Instruction], writer: ir.Instruction) -> ir.Instruction | None:
-    """The next instruction that reads what one has written; None where it is written again before, or not near."""
-    written = next((r for op in writer.ops[-1:] for r in op.dst if r is not None), None)
-    for instruction in instructions[writer.index + 1:writer.index + 1 + _NEAR]:
-        if any(source == written for op in instruction.ops for source in op.src):
-            return instruction
-        if instruction.guard is None and any(written in op.dst for op in instruction.ops):
-            return None
-    return None
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:

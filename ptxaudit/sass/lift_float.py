@@ -5,8 +5,8 @@
     F2I.FTZ.U32.TRUNC.NTZ R3, R2         R3 = f2i.u(R2) toward zero
     HFMA2.MMA R5, -RZ, RZ, 0, 1.78e-07   R5 = 0x00000003       (how a constant is made on the half-float pipe)
 
-Division by a variable reaches machine code as such sequences. What has no exact meaning (most
-of MUFU, half-float arithmetic) is left to `clobber`.
+Division by a variable reaches machine code as such sequences. What has no exact meaning (half-float arithmetic) is left to
+`clobber`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def _rounding_of(marks: tuple[str, ...]) -> str:
 
 
 def _attrs(b: Builder) -> tuple:
+    if b.has("SAT"):
+        return _rounding(b), b.has("FTZ"), True
     return _rounding(b), b.has("FTZ")
 
 
@@ -124,8 +126,35 @@ def division_check(b: Builder) -> None:
 
 # --- conversions ----------------------------------------------------------------------------
 
+_FLOAT_BITS = {"F16": _HALF, "F32": WORD_BITS, "F64": PAIR_BITS}
+_HALVES = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): _HALF, ("H1_H1",): _HALF}
+
+
+def _half(b: Builder, operand: Operand) -> ir.Operand:
+    """A 16-bit float out of a register, with |x| and sign applied."""
+    if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
+        raise NoMeaning
+    word = ir.Const(0) if operand.is_zero else b.registers(operand, 1)[0]
+    value = b.compute("extract", word, bits=_HALF, attrs=(_HALVES[operand.suffixes],))
+    if operand.absolute:
+        value = b.compute("fabs", value, bits=_HALF)
+    return b.compute("fneg", value, bits=_HALF) if operand.negated else value
+
+
+def _real(b: Builder, operand: Operand, bits: int) -> ir.Operand:
+    return _half(b, operand) if bits == _HALF else b.real(operand, bits)
+
+
+def _write_float(b: Builder, value: ir.Operand, bits: int) -> None:
+    """A result of 16 (the upper half is zero: measured), 32 or 64 bits."""
+    if bits == PAIR_BITS:
+        b.write_pair(b.operand(0), value)
+    else:
+        b.write(b.operand(0), "zext" if bits == _HALF else "mov", value)
+
+
 def from_integer(b: Builder) -> None:
-    """I2F, I2FP, UI2F, UI2FP: a signed or unsigned integer of 8 to 64 bits to a float of 32 or 64 bits."""
+    """I2F, I2FP, UI2F, UI2FP: a signed or unsigned integer of 8 to 64 bits to a float of 16 to 64 bits."""
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, width = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = b.operand(1)
@@ -135,42 +164,63 @@ def from_integer(b: Builder) -> None:
         value = b.integer(source)
     else:
         value = b.compute(f"szext.{sign}", b.integer(source), ir.Const(width), attrs=("clamp",))
-    bits = PAIR_BITS if b.has("F64") else WORD_BITS
-    if bits == PAIR_BITS:
-        b.write_pair(b.operand(0), b.compute(f"i2f.{sign}", value, bits=bits, attrs=(_rounding(b),)))
-    else:
-        b.write(b.operand(0), f"i2f.{sign}", value, attrs=(_rounding(b),))
+    bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
+    if bits == WORD_BITS:
+        return b.write(b.operand(0), f"i2f.{sign}", value, attrs=(_rounding(b),))
+    _write_float(b, b.compute(f"i2f.{sign}", value, bits=bits, attrs=(_rounding(b),)), bits)
 
 
 def to_integer(b: Builder) -> None:
-    """F2I, UF2I: a float to an integer of 32 or 64 bits."""
-    source_bits = PAIR_BITS if b.has("F64") else WORD_BITS
-    bits = PAIR_BITS if b.has("U64", "S64") else WORD_BITS
-    sign = "u" if b.has("U32", "U64") else "s"
-    attrs = (_rounding(b) + "i", b.has("FTZ"))
-    value = b.compute(f"f2i.{sign}", b.real(b.operand(1), source_bits), bits=bits, attrs=attrs)
+    """F2I, UF2I: a float to an integer of 8 to 64 bits; NaN is zero (.NTZ), or the sign bit alone."""
+    source_bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
+    form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
+    sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
+    source = _real(b, b.operand(1), source_bits)
+    attrs = (_rounding(b) + "i", b.has("FTZ"), b.has("NTZ"))
+    if bits == WORD_BITS:
+        return b.write(b.operand(0), "mov", b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs))
+    value = b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs)
     if bits == PAIR_BITS:
-        b.write_pair(b.operand(0), value)
-    else:
-        b.write(b.operand(0), "mov", value)
+        return b.write_pair(b.operand(0), value)
+    if sign == "u" or b.has("NTZ"):
+        return b.write(b.operand(0), "zext" if sign == "u" else "sext", value)
+    not_a_number = b.compute("fsetp.nan", source, source, bits=source_bits, result=1)      # then the upper bits are zero: measured
+    wide = [b.compute(name, value) for name in ("zext", "sext")]
+    b.write(b.operand(0), "select", *wide, not_a_number)
 
 
 def convert(b: Builder) -> None:
-    """F2F between 32 and 64 bits, FRND within 32."""
-    widths = [int(mark[1:]) for mark in b.marks if mark in ("F32", "F64")]
+    """F2F between 16, 32 and 64 bits; FRND to whole numbers of the same width."""
+    widths = [_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS]
     if b.root == "FRND":
-        return b.write(b.operand(0), "f2f", b.real(b.operand(1)), attrs=(_rounding(b) + "i", b.has("FTZ")))
+        bits = widths[0] if widths else WORD_BITS
+        value = b.compute("f2f", _real(b, b.operand(1), bits), bits=bits, attrs=(_rounding(b) + "i", b.has("FTZ")))
+        return _write_float(b, value, bits)
+    if len(widths) != 2 or widths[0] == widths[1]:
+        raise NoMeaning
     to, source = widths
-    value = b.compute("f2f", b.real(b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ")))
-    if to == PAIR_BITS:
-        b.write_pair(b.operand(0), value)
-    else:
-        b.write(b.operand(0), "mov", value)
+    _write_float(b, b.compute("f2f", _real(b, b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ"))), to)
+
+
+def pack_halves(b: Builder) -> None:
+    """F2FP.F16.F32.PACK_AB R, high, low: two 32-bit floats as 16-bit ones in one register."""
+    high, low = (b.compute("f2f", b.real(b.operand(at)), bits=_HALF, attrs=(_rounding(b), False)) for at in (1, 2))
+    b.write(b.operand(0), "cat", low, high)
+
+
+# MUFU of 16-bit floats writes the lower half of its register; what is in the upper one was not measured
+_UPPER_HALF = ir.Unknown("the upper half of what MUFU gives for 16 bits", _HALF)
+_NARROW = {("F16",): ".f16", ("BF16",): ".bf16"}
 
 
 def special_function(b: Builder) -> None:
-    """MUFU: a named function; only the reciprocal has a meaning downstream."""
-    b.write(b.operand(0), f"mufu.{b.marks[0].lower()}", b.real(b.operand(1)))
+    """MUFU: a function by its name; what that gives is the machine's."""
+    name, narrow = f"mufu.{b.marks[0].lower()}", b.marks[1:]
+    if not narrow:
+        return b.write(b.operand(0), name, b.real(b.operand(1)))
+    if b.operand(1).negated or b.operand(1).absolute:
+        raise NoMeaning
+    b.write(b.operand(0), "cat", b.compute(name + _NARROW[narrow], _half(b, b.operand(1)), bits=_HALF), _UPPER_HALF)
 
 
 # --- half floats ----------------------------------------------------------------------------
@@ -194,19 +244,15 @@ def _zero(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.is_zero
 
 
-_HALVES = {("H0_H0",): 0, ("H1_H1",): _HALF}
-
-
 def half_to_float(b: Builder) -> None:
     """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
     first, second = b.operands[1:]
     nothing, source = (first, second) if _zero(first) else (second, first)
     if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):
         raise NoMeaning
-    if source.negated or source.absolute or source.suffixes not in _HALVES:
+    if not source.suffixes:
         raise NoMeaning
-    half = b.compute("extract", b.registers(bare(source), 1)[0], bits=_HALF, attrs=(_HALVES[source.suffixes],))
-    b.write(b.operand(0), "f2f", half, attrs=("rn", False))
+    b.write(b.operand(0), "f2f", _half(b, source), attrs=("rn", False))
 
 
 _MODES = "(RM|RP|RZ)?"
@@ -215,13 +261,13 @@ _COMBINE = f"({'|'.join(COMBINE)})"
 _INTEGER = f"({'|'.join(_FROM_BITS)})"
 _OF_PAIRS = ".F32 .F32x2 .HI_LO"
 _WHOLE = "(FLOOR|CEIL|TRUNC)?"
-# NTZ: of what is no number zero, which is so of 32 bits from 32 only
-_TO_INTEGER = f"FTZ? (U32|S32)? {_WHOLE} NTZ / FTZ? (U64|S64) {_WHOLE} / (U32|S32|U64|S64)? F64 {_WHOLE}"
+_FLOAT = f"({'|'.join(_FLOAT_BITS)})"
+_OF_HALVES = ".H0 .H1 .H0_H0 .H1_H1"
 
 LOWERINGS = {
-    **dict.fromkeys(("FADD", "UFADD"), Row(_arithmetic("fadd", WORD_BITS), f"FTZ? {_MODES}", "RV{2}", "- |")),
-    **dict.fromkeys(("FMUL", "UFMUL"), Row(_arithmetic("fmul", WORD_BITS), f"FTZ? {_MODES}", "RV{2}", "- |")),
-    **dict.fromkeys(("FFMA", "UFFMA"), Row(_arithmetic("fma", WORD_BITS), f"FTZ? {_MODES}", "RV{3}", "- |")),
+    **dict.fromkeys(("FADD", "UFADD"), Row(_arithmetic("fadd", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
+    **dict.fromkeys(("FMUL", "UFMUL"), Row(_arithmetic("fmul", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
+    **dict.fromkeys(("FFMA", "UFFMA"), Row(_arithmetic("fma", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{3}", "- |")),
     "DADD": Row(_arithmetic("fadd", PAIR_BITS), _MODES, "RV{2}", "- |"), "DMUL": Row(_arithmetic("fmul", PAIR_BITS), _MODES, "RV{2}", "- |"),
     "DFMA": Row(_arithmetic("fma", PAIR_BITS), _MODES, "RV{3}", "- |"),
     "FADD2": Row(_packed("fadd"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS), "FMUL2": Row(_packed("fmul"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS),
@@ -229,10 +275,12 @@ LOWERINGS = {
     "FMNMX": Row(minimum, "FTZ?", "RV{2}P", "- |"), **dict.fromkeys(("FSEL", "UFSEL"), Row(select, "FTZ?", "RV{2}P", "- |")),
     **dict.fromkeys(("FSETP", "UFSETP"), Row(_compare(WORD_BITS), f"{_RELATION} FTZ? {_COMBINE}", "PPV{2}P", "- |")),
     "DSETP": Row(_compare(PAIR_BITS), f"{_RELATION} {_COMBINE}", "PPV{2}P", "- |"), "FCHK": Row(division_check, "DIVIDE?", "PV{2}", "- |"),
-    **dict.fromkeys(("I2F", "UI2F"), Row(from_integer, f"F64? {_INTEGER}? {_MODES}", "RI", ".B0 .B1 .B2 .B3 .H0 .H1")),
+    **dict.fromkeys(("I2F", "UI2F"), Row(from_integer, f"{_FLOAT}? {_INTEGER}? {_MODES}", "RI", ".B0 .B1 .B2 .B3 .H0 .H1")),
     **dict.fromkeys(("I2FP", "UI2FP"), Row(from_integer, f"F32 (S32|U32) {_MODES}", "RI")),
-    **dict.fromkeys(("F2I", "UF2I"), Row(to_integer, _TO_INTEGER, "RV", "- |")),
-    "F2F": Row(convert, f"FTZ? (F32 F64|F64 F32) {_MODES}", "RV", "- |"), "FRND": Row(convert, "FTZ? (FLOOR|CEIL|TRUNC)?", "RV", "- |"),
-    "MUFU": Row(special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH|RCP64H|RSQ64H)", "RV", "- |"),
-    "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"), "HADD2": Row(half_to_float, "F32", "RRR", "- .H0_H0 .H1_H1"),
+    **dict.fromkeys(("F2I", "UF2I"), Row(to_integer, f"FTZ? {_INTEGER}? {_FLOAT}? {_WHOLE} NTZ?", "RV", f"- | {_OF_HALVES}")),
+    "F2F": Row(convert, f"FTZ? {_FLOAT} {_FLOAT} {_MODES}", "RV", f"- | {_OF_HALVES}"),
+    "FRND": Row(convert, f"FTZ? {_FLOAT}? {_WHOLE}", "RV", f"- | {_OF_HALVES}"),
+    "F2FP": Row(pack_halves, "(F16 F32)? PACK_AB RZ?", "RV{2}", "- |"),       # before sm_89 the widths are not written
+    "MUFU": Row(special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH) (F16|BF16)? / RCP64H / RSQ64H", "RV", f"- | {_OF_HALVES}"),
+    "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"), "HADD2": Row(half_to_float, "F32", "RRR", f"- | {_OF_HALVES}"),
 }

@@ -255,7 +255,8 @@ LOWERINGS = {
     **dict.fromkeys(("LOP3", "ULOP3"), Row(logic, "LUT PAND?", "P?RI{3}NP?", "~")),
     **dict.fromkeys(("PLOP3", "UPLOP3"), Row(predicate_logic, "LUT", "P{5}N{2}")),
     **dict.fromkeys(("SHF", "USHF"), Row(funnel_shift, _SHIFTS, "RI{3}")),
-    **dict.fromkeys(("SGXT", "USGXT"), Row(sign_extend, "W? U32?", "RI{2}")),
+    # of a length in constant memory the disassembler prints another bank and offset than the code has (seen on sm_75 to sm_89)
+    **dict.fromkeys(("SGXT", "USGXT"), Row(sign_extend, "W? U32?", "RI[RN]")),
     **dict.fromkeys(("BMSK", "UBMSK"), Row(bit_mask, "W?", "RI{2}")),
     **dict.fromkeys(("FLO", "UFLO"), Row(find_leading_one, "U32? SH?", "RI", "~")),
     **dict.fromkeys(("POPC", "UPOPC"), Row(_one_source("popc"), "", "RI", "~")),

@@ -279,6 +279,8 @@ def _convert(types, words):
         if sat:
             raise NoMeaning("cvt")
         def between(a):
+            if floats.is_nan(a, k) and 64 in (n, k):
+                return floats.nan_between(floats.NAN[32] if ftz and k == 32 else a, k, n)
             x = floats.decode(floats.flush(a, k) if ftz and k == 32 else a, k)
             if not math.isfinite(x):
                 return floats.encode(x, n)

@@ -7,7 +7,7 @@ import struct
 from fractions import Fraction
 
 FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}      # precision, least and largest exponent
-NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FFFFFFFFFFFFFFF}
+NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0xFFF8000000000000}          # as an H100 gives them: tests/data/float_operations_sm90.npz
 _CODES = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
@@ -50,6 +50,22 @@ def rounded(x: Fraction, width: int, mode: str = "rn", negative_zero: bool = Fal
     return top | (exponent - least + 1) << (precision - 1) | count - (1 << (precision - 1))
 
 
+def is_nan(bits: int, width: int) -> bool:
+    return math.isnan(decode(bits, width))
+
+
+def quiet(bits: int, width: int) -> int:
+    return bits | 1 << (FORMATS[width][0] - 2)
+
+
+def nan_between(bits: int, width: int, out: int) -> int:
+    """A NaN at another width, where one of both has 64 bits: its sign and the top of its fraction, made quiet."""
+    mine, others = FORMATS[width][0] - 1, FORMATS[out][0] - 1
+    fraction = quiet(bits, width) & (1 << mine) - 1
+    fraction = fraction << others - mine if others >= mine else fraction >> mine - others
+    return (bits >> (width - 1)) << (out - 1) | ((1 << (out - 1 - others)) - 1) << others | fraction
+
+
 def integer(x: Fraction, mode: str) -> int:
     """A fraction to an integer."""
     low = x.numerator // x.denominator
@@ -73,6 +89,10 @@ def flush(bits: int, width: int) -> int:
 
 def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool = False) -> int:
     """add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max."""
+    if width == 64 and name not in ("min", "max"):          # the first NaN of c, a, b
+        lost = next((a for a in (*args[2:], *args[:2]) if is_nan(a, 64)), None)
+        if lost is not None:
+            return quiet(lost, 64)
     if name == "neg":
         return args[0] ^ 1 << (width - 1)
     if name == "abs":
@@ -157,13 +177,13 @@ def _special(name: str, x: list[float]) -> float | None:
 
 
 def to_integer(bits: int, width: int, out_bits: int, is_signed: bool, mode: str, ftz: bool) -> int:
-    """cvt.rzi.s32.f32 and its like: clamped, not a number becomes 0 (for 64-bit results 0x8000…)."""
+    """cvt.rzi.s32.f32 and its like: clamped, not a number becomes 0 (where one side has 64 bits 0x8000…)."""
     if ftz:
         bits = flush(bits, width)
     x = decode(bits, width)
     low, high = (-(1 << (out_bits - 1)), (1 << (out_bits - 1)) - 1) if is_signed else (0, (1 << out_bits) - 1)
     if math.isnan(x):
-        return (1 << 63 if out_bits == 64 else 0)
+        return 1 << (out_bits - 1) if 64 in (out_bits, width) else 0
     if math.isinf(x):
         n = high if x > 0 else low
     else:

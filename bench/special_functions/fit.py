@@ -1,0 +1,104 @@
+"""Derives the interpolator's coefficients from the results of whole periods.
+
+Every result bounds V of `ptxaudit.lanes.mufu` from both sides: the bits below its last place are cut off. In each
+segment V is linear in three integers, found near the least-squares fit; for the right ones the bounds on the constant
+of all 2**17 inputs leave an interval, which holds one number of the form (c0 << grain) + bias.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ptxaudit.lanes import mufu
+
+SIZE = 1 << mufu.X_BITS
+NEAR = 3  # how far integers are looked for around the fit, in steps
+# function: (exponents of its period, in order; bits of V below a result between 1 and 2; steps of slope and curvature)
+PERIODS = {
+    "rcp": ((127,), 17, (1, 1)),
+    "rsq": ((127, 128), 17, (1, 1)),
+    "sqrt": ((127, 128), 18, (1, 1)),
+    "ex2": ((127,), 17, (1, 1)),
+    "lg2": ((128,), 17, (1, 1)),
+    "sin": ((125,), 18, (16, 4)),
+}
+
+
+def show(measured: Path) -> None:
+    """Prints the tables of mufu_tables.py."""
+    data = np.load(measured)
+    for name in PERIODS:
+        rows = fitted(
+            name, {int(key.split("/")[2]): data[key] for key in data.files if key.startswith(f"period/{name}/")}
+        )
+        print(f"{name.upper()} = (")
+        line = "   "
+        for row in map(str, rows):
+            if len(line) + len(row) + 2 > 120:
+                print(line)
+                line = "   "
+            line += f" {row},"
+        print(f"{line}\n)")
+
+
+def fitted(name: str, periods: dict[int, np.ndarray], only: range | None = None) -> list[tuple[int, int, int]]:
+    """(c0, c1, c2) of each segment. periods: exponent field -> results for all fractions; only: some segments."""
+    exponents, below, steps = PERIODS[name]
+    results = np.concatenate([periods[e] for e in exponents])
+    low, width = bounds(name, results, below)
+    segments = [_segment(name, low[k], width[k], steps) for k in only or range(len(low))]
+    grain, bias = mufu.FORMS[name]
+    out = []
+    for first, last, slope, curvature in segments:
+        constant = first + (bias - first) % (1 << grain)
+        if constant > last:
+            raise ValueError(f"{name}: no constant of the form in {first:#x} … {last:#x}")
+        out.append((constant - bias >> grain, slope, curvature))
+    return out
+
+
+def bounds(name: str, results: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
+    """(the least V, how many V) that give each result, (segments, inputs of one)."""
+    significand = (results & np.uint32(mufu.LOW)).astype(np.int64) | mufu.ONE
+    exponent = (results >> np.uint32(mufu.FRACTION)).astype(np.int64)
+    if name == "sin":  # the quarter behind is the mirror of the first one; V keeps all exponents
+        significand, exponent = significand[::-1], exponent[::-1]
+        up = exponent - mufu.BIAS + below
+        width = np.where(exponent == 0, 1 << below, 1 << np.clip(up, 4, None))  # the last four bits of V are zeros
+        low = np.where(up >= 0, significand << np.clip(up, 0, None), significand >> np.clip(-up, 0, None))
+        low = np.where(exponent == 0, 0, low)
+    else:
+        first = {"rcp": mufu.BIAS - 1, "rsq": mufu.BIAS - 1}.get(name)
+        whole = np.zeros(len(results), bool) if first is None else exponent == first + 1  # 1 itself
+        low = np.where(whole, 2 * mufu.ONE, significand) - (mufu.ONE if name == "lg2" else 0) << below
+        width = np.full(len(low), 1 << below)
+        if name == "rsq":
+            width[0], low[0] = 1 << below + 1, low[0] - (1 << below)  # of 1 it is exact, whatever V is
+    if name == "rcp":  # 16 bits of the fraction are interpolated, as 17 bits of which the last is zero
+        low, width = (np.repeat(part.reshape(-1, SIZE // 2), 2, axis=1) for part in (low, width))
+    return low.reshape(-1, SIZE), width.reshape(-1, SIZE)
+
+
+def _segment(name: str, low: np.ndarray, width: np.ndarray, steps: tuple[int, int]) -> tuple[int, int, int, int]:
+    """(the least and the largest constant, slope, curvature)."""
+    x = np.arange(SIZE, dtype=np.int64)
+    square = mufu.squares().astype(np.int64) << 2
+    if name == "rcp":
+        x, square, low, width = x[::2], square[::2], low[::2], width[::2]
+    middle = low + width / 2
+    columns = np.stack([np.ones(len(x)), x / SIZE, square / SIZE], 1)
+    fit = np.linalg.lstsq(columns, middle, rcond=None)[0] / SIZE
+    rounded = [round(fit[k + 1] / step) * step for k, step in enumerate(steps)]
+    for far in range(NEAR + 1):
+        for up in range(-far, far + 1):
+            for out in range(-far, far + 1):
+                if max(abs(up), abs(out)) != far:
+                    continue
+                slope, curvature = rounded[0] + up * steps[0], rounded[1] + out * steps[1]
+                rest = slope * x + curvature * square
+                first, last = int((low - rest).max()), int((low + width - 1 - rest).min())
+                if first <= last:
+                    return first, last, slope, curvature
+    raise ValueError(f"{name}: no integers near {fit}")

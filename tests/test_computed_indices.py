@@ -1,0 +1,121 @@
+"""Indices that kernels compute by divisions, roots and special functions, against what an H100 wrote down.
+
+The kernels of bench/special_functions/indices.py, compiled at -O3, -O1, -O0 and -G, with fast and with loose
+arithmetic: where the engine knows an index it is the GPU's. Among them are those that were once taken for divisions
+because of an instruction beside them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stored import stored
+
+import ptxaudit
+from bench.special_functions import data, indices
+from ptxaudit import toolchains
+from ptxaudit.launch import Launch
+from ptxaudit.link import link
+from ptxaudit.nvrtc import compile_source
+from ptxaudit.ptxas import assemble
+from ptxaudit.sass.lift import lift_cubin
+
+MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
+NAMES = [str(name) for name in MEASURED["names"]]
+TOOLCHAIN = "13.5"  # whose ptxas and NVRTC made what the GPU ran: another may write an approximation otherwise
+SAME = toolchains.get("ptxas").version.startswith(TOOLCHAIN)
+EXACT = [
+    name
+    for name in NAMES
+    if name.startswith(("udiv", "urem", "sdiv", "srem"))
+    or name in ("fdiv_ax", "frcp", "fdiv_bits", "sqrtf", "ddiv", "dsqrt")
+]
+# what stays open: half arithmetic, tables in global memory, tanh
+OPEN = {"sin", "hdiv", "tanhf"}
+# of -G and -O0 also what no one follows: calls that ptxas makes without saying where they return to, checks of the
+# stack
+LEAST_KNOWN = {"O3": 104, "fast": 103, "loose": 104, "O1": 103, "O0": 100, "G": 60}
+
+
+@cache
+def cubin(variant: str, arch: str = "sm_90", names: tuple[str, ...] | None = None) -> bytes:
+    of_nvrtc, of_ptxas = indices.VARIANTS[variant]
+    return assemble(
+        compile_source(indices.source(names), arch=arch, options=of_nvrtc, name="indices.cu").ptx, arch, of_ptxas
+    ).cubin
+
+
+@cache
+def module(variant: str, arch: str = "sm_90"):
+    return lift_cubin(cubin(variant, arch), "indices.cubin")
+
+
+def of_gpu(variant: str, name: str) -> np.ndarray:
+    at = NAMES.index(name)
+    base = MEASURED["indices/O3"][at]
+    return (base if variant == "O3" else base ^ MEASURED[f"indices/{variant}"][at]).astype(np.uint64)
+
+
+def computed(variant: str, name: str, arch: str = "sm_90") -> tuple[np.ndarray, np.ndarray]:
+    functions = module(variant, arch)
+    launch = Launch(f"i_{name}", grid=data.X // indices.BLOCK, block=indices.BLOCK, params=[None, indices.A, 0])
+    return stored(link(functions, functions.functions[f"i_{name}"]), launch, data.X, arch)
+
+
+@pytest.mark.parametrize("variant", indices.VARIANTS)
+def test_indices_are_those_of_the_gpu(variant):
+    whole = 0
+    for name in NAMES if SAME else EXACT:
+        numbers, known = computed(variant, name)
+        wrong = np.flatnonzero(known & (numbers != of_gpu(variant, name)))
+        assert not len(wrong), (
+            f"{name}: x = {wrong[0] + 1}: {numbers[wrong[0]]:#x}, not {of_gpu(variant, name)[wrong[0]]:#x}"
+        )
+        whole += known.all()
+    if SAME:
+        assert whole >= LEAST_KNOWN[variant]
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_100", "sm_120"])
+def test_divisions_on_generations_that_were_not_measured(arch):
+    """What division and rounded roots give does not depend on the unit's last place; what does is not known."""
+    for name in EXACT:
+        numbers, known = computed("O3", name, arch)
+        assert (numbers == of_gpu("O3", name))[known].all(), name
+        assert known.all() or name == "fdiv_bits", f"{name}: {np.count_nonzero(~known)} are not known"
+    for name in ("rcp_raw", "rcp_fma2", "rsqrtf", "exp2f"):
+        assert not computed("O3", name, arch)[1].all(), name
+
+
+def counted(words: np.ndarray) -> int:
+    """Wavefronts of a store to table[word] of each warp."""
+    return sum(ptxaudit.score_request("STS", [int(w) * 4 for w in warp]).wavefronts for warp in words.reshape(-1, 32))
+
+
+# an approximation, then what looks like the correction of a division: another multiplier, another rounding, plus or
+# minus one
+LOOKALIKES = (
+    ("O3", "rcp_fma"),
+    ("O3", "rcp_mulrz"),
+    ("O3", "rcp_fma2"),
+    ("fast", "fdividef"),
+    ("fast", "rcp_mul1"),
+    ("fast", "rcp_fma"),
+)
+
+
+@pytest.mark.skipif(not SAME, reason="the GPU ran what another release of ptxas made")
+@pytest.mark.parametrize("variant, name", LOOKALIKES)
+def test_what_looks_like_a_division_is_computed(variant, name):
+    launch = Launch(f"i_{name}", grid=1, block=data.X, params=[None, indices.A, 1], dynamic_shared=200 << 10)
+    sites = {
+        arch: [s for s in ptxaudit.audit(cubin(variant, arch, (name,)), launches=[launch]).sites if s.access == "store"]
+        for arch in ("sm_90", "sm_80")
+    }
+    figures = [counted(of_gpu(variant, name) & np.uint64(0xFFFF)), counted(of_gpu(variant, name) >> np.uint64(16))]
+    assert [(str(s.status), s.wavefronts) for s in sites["sm_90"]] == [("exact", figure) for figure in figures]
+    assert all(s.wavefronts in (None, figure) for s, figure in zip(sites["sm_80"], figures))
+    assert any(s.wavefronts is None for s in sites["sm_80"])

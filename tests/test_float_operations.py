@@ -1,0 +1,94 @@
+"""Float operations against what an H100 gave: 484 of them, as PTX and as the machine code that ptxas makes of it.
+
+Where the engine knows a result it is the GPU's, bit for bit; what it does not know is listed here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stored import stored
+
+from bench.special_functions import data, operations
+from ptxaudit.launch import Launch
+from ptxaudit.link import link
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module
+from ptxaudit.ptxas import assemble
+from ptxaudit.sass.lift import lift_cubin
+
+MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
+EVERY = operations.every()
+PARTS = 4
+# opcodes whose results machine code and PTX leave open, as regular expressions
+OPEN_CODE = (
+    r"(add|mul|fma|min|max|setp)\..*f16",
+    r"(min|max)\..*(NaN|xorsign).*",
+    r"(min|max)\.f64",
+    r"cvt\.r[nz]i\.u8\.f32",
+    r"cvt\..*sat.*f16.*",
+    r"cvt\.sat\.f64\.f32",
+    r"cvt\..*bf16x?2?\.f32",
+    r"cvt\.rn\.relu.*",
+    r"tanh.*",
+)
+OPEN_PTX = (
+    r".*\.sat\..*",
+    r".*\.(NaN|xorsign).*",
+    r"setp\..*ftz.*",
+    r"(abs|neg)\.ftz.*",
+    r"cvt\..*\.[us]8\.f.*",
+    r"cvt\..*(bf16|x2).*",
+    r"(sin|cos|tanh)\..*",
+    r"(rsqrt|rcp)\..*approx.*f64",
+    r"(testp|copysign).*",
+)
+PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: where candidates agree
+
+
+@cache
+def functions(kind: str):
+    text = operations.module(EVERY, "sm_90")
+    if kind == "ptx":
+        return lift_module(parse_module(text))
+    return lift_cubin(assemble(text, "sm_90").cubin, "operations.cubin")
+
+
+def evaluated(kind: str, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(results, where they are known, the GPU's)."""
+    operation = EVERY[at]
+    expected = MEASURED[f"operations/{operation.ptx}"].astype(np.uint64)
+    count = len(expected)
+    threads = -(-count // 32) * 32
+    names = [kind if f"operands/{kind}" in MEASURED.files else "i" for kind in operation.sources]
+    given = np.zeros((len(names), threads), np.uint64)
+    for k, name in enumerate(names):
+        given[k, :count] = MEASURED[f"operands/{name}"][k][:count]
+    module = functions(kind)
+    launch = Launch(f"op{at}", grid=1, block=threads, params=[np.zeros(threads, np.uint64), given.reshape(-1), threads])
+    numbers, known = stored(link(module, module.functions[f"op{at}"]), launch, threads)
+    return numbers[:count], known[:count], expected
+
+
+def is_open(ptx: str, patterns: tuple[str, ...]) -> bool:
+    return any(re.fullmatch(pattern, ptx) for pattern in patterns)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("kind", ["machine code", "ptx"])
+def test_results_are_those_of_the_gpu(kind, part):
+    for at in range(part, len(EVERY), PARTS):
+        ptx = EVERY[at].ptx
+        numbers, known, expected = evaluated(kind, at)
+        wrong = np.flatnonzero(known & (numbers != expected))
+        assert not len(wrong), f"{ptx}: {[(hex(numbers[k]), hex(expected[k])) for k in wrong[:3]]}"
+        if is_open(ptx, OPEN_CODE if kind == "machine code" else OPEN_PTX):
+            assert not known.any(), f"{ptx} is known"
+        elif kind == "ptx" and is_open(ptx, PARTLY):
+            assert known.any(), f"{ptx}: nothing is known"
+        else:
+            assert known.all(), f"{ptx}: {np.count_nonzero(~known)} are not known"

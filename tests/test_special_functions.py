@@ -1,0 +1,162 @@
+"""MUFU on sm_90: what `lanes.mufu` computes against what an H100 gave for all inputs, and how its coefficients are
+found."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.special_functions import build, check, data, fit
+from ptxaudit import machines
+from ptxaudit.artifacts.cubin import read_cubin
+from ptxaudit.lanes import mufu, mufu_tables
+from ptxaudit.lanes.floats import division_check
+from ptxaudit.nvrtc import compile_source
+from ptxaudit.ptxas import assemble
+from ptxaudit.sass.disassemble import disassemble
+
+MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
+FUNCTIONS = sorted(key.split("/")[1] for key in MEASURED.files if key.startswith("checksums/"))
+NAN = 0x7FFFFFFF
+
+# function: {input: result}, off the H100
+VALUES = {
+    "rcp": {
+        0x3F800000: 0x3F800000,
+        0x3F800001: 0x3F7FFFFE,
+        0x40400000: 0x3EAAAAAB,
+        0x42040000: 0x3CF83E0F,
+        0: 0x7F800000,
+        0x807FFFFF: 0xFF800000,
+        0x7E800000: 0x00800000,
+        0x7E800001: 0,
+        0xFF800000: 0x80000000,
+        0xFF800001: NAN,
+    },
+    "rsq": {
+        0x3F800000: 0x3F800000,
+        0x3F800001: 0x3F7FFFFE,
+        0x40000000: 0x3F3504F2,
+        0x3FFFFFFF: 0x3F3504F4,
+        0x80000000: 0xFF800000,
+        0xBF800000: NAN,
+        0x7F800000: 0,
+    },
+    "sqrt": {
+        0x3F800000: 0x3F800000,
+        0x40000000: 0x3FB504F3,
+        0x407FFFFF: 0x3FFFFFFF,
+        0x80000001: 0x80000000,
+        0x7F800000: 0x7F800000,
+        0xBF800000: NAN,
+    },
+    "ex2": {
+        0: 0x3F800000,
+        0x3F800000: 0x40000000,
+        0xBF800000: 0x3F000000,
+        0xBF800001: 0x3EFFFFFE,
+        0x3F000000: 0x3FB504F3,
+        0xBF000000: 0x3F3504F2,
+        0x43000000: 0x7F800000,
+        0xC3000000: 0,
+        0x7FC00000: NAN,
+    },
+    "lg2": {
+        0x3F800000: 0,
+        0x3F800001: 0x3495F600,
+        0x3F000000: 0xBF7FFFFE,
+        0x40000000: 0x3F800000,
+        0x3F7FFFFF: 0xB24B4000,
+        0: 0xFF800000,
+        0xBF800000: NAN,
+    },
+    "sin": {
+        0: 0,
+        0x80000000: 0x80000000,
+        0x3E800000: 0x3F800000,
+        0x3F000000: 0x80000000,
+        0x3F000001: 0xB4C91200,
+        0xBF000001: 0x34C91200,
+        0x7F800000: NAN,
+    },
+    "cos": {0: 0x3F800000, 0x3F000000: 0xBF800000, 0x3F400000: 0, 0x3F7FFFFF: 0x3F800000, 0x7F800000: NAN},
+    "rcp64h": {0x3FF00000: 0x3FF00000, 0x3FF00001: 0x3FEFFFFE, 0x7FD00000: 0x00100000, 0x7FD00001: 0, 0: 0x7FF00000},
+    "rsq64h": {0x3FF00000: 0x3FF00000, 0x40000000: 0x3FE6A09E, 0x40000001: 0x3FE6A09D, 0xC0000000: NAN},
+}
+# sign and exponent field of the inputs that are gone through; of the upper words of doubles every one
+CLASSES = ((0, 127), (0, 128), (1, 126), (0, 255))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values(name):
+    numbers = np.array(list(VALUES[name]), np.uint32)
+    assert [hex(n) for n in mufu.FUNCTIONS[name](numbers)] == [hex(n) for n in VALUES[name].values()]
+
+
+@cache
+def sums_of_blocks(name: str, sign: int, exponent: int) -> int:
+    bits = 31 - data.EXPONENT_BITS.get(name, 8)
+    first = sign << 31 | exponent << bits
+    every = (
+        np.arange(at, at + (1 << min(bits, 16)), dtype=np.uint32) for at in range(first, first + (1 << bits), 1 << 16)
+    )
+    return sum(int(check._mixed(x, mufu.FUNCTIONS[name](x)).sum(dtype=np.uint64)) for x in every) % (1 << 64)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_all_inputs_of_some_exponents(name):
+    """`python -m bench.special_functions check` goes through all of them."""
+    for sign, exponent in CLASSES:
+        assert sums_of_blocks(name, sign, exponent) == MEASURED[f"checksums/{name}"][sign, exponent], (sign, exponent)
+
+
+def test_reciprocals_are_not_rounded():
+    """RCP is one unit from correct rounding for one fraction in eight, and for some whole numbers."""
+
+    def apart(x: np.ndarray) -> np.ndarray:
+        rounded = (1 / x.astype(np.float64)).astype(np.float32).view(np.uint32)
+        return mufu.rcp(x.view(np.uint32)).astype(np.int64) - rounded
+
+    period = apart((np.arange(1 << 23, dtype=np.uint32) | np.uint32(127 << 23)).view(np.float32))
+    assert (np.count_nonzero(period), int(np.abs(period).max())) == (1_108_522, 1)
+    assert np.count_nonzero(apart(np.arange(1, 65537).astype(np.float32))) == 8801
+
+
+def test_division_check():
+    """FCHK asks for the slow path by the exponents alone."""
+    asked = np.unpackbits(MEASURED["check"]).reshape(256, 256, -1)
+    assert (asked == asked[:, :, :1]).all()
+    a, b = np.meshgrid(
+        np.arange(256, dtype=np.uint32) << np.uint32(23),
+        np.arange(256, dtype=np.uint32) << np.uint32(23),
+        indexing="ij",
+    )
+    assert (division_check(32, (), a | np.uint32(5), b | np.uint32(1 << 31)) == asked[:, :, 0].astype(bool)).all()
+
+
+@pytest.mark.parametrize("name, exponents", [("rcp", (127,)), ("sqrt", (127, 128)), ("sin", (125,))])
+def test_coefficients_are_found_again(name, exponents):
+    """Of results that the tables give, `fit` makes the tables."""
+    periods = {e: mufu.FUNCTIONS[name](np.arange(e << 23, e + 1 << 23, dtype=np.uint32)) for e in exponents}
+    some = range(0, 128 if name != "sin" else 64, 37)
+    assert fit.fitted(name, periods, some) == [getattr(mufu_tables, name.upper())[k] for k in some]
+
+
+def test_what_the_machines_say():
+    assert set(FUNCTIONS) | {"ex2.f16", "ex2.bf16"} == machines.get("sm_90").special.measured == set(mufu.FUNCTIONS)
+    assert machines.get("sm_90").special.division_check
+    for other in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120"):
+        assert not machines.get(other).special.measured and not machines.get(other).special.division_check
+
+
+def test_what_ptx_cannot_say_is_edited():
+    """The kernels that measure: arguments of SIN and COS are revolutions, and the quick path of a division is marked."""
+    made = assemble(compile_source(build.HERE / "functions.cu", arch="sm_90").ptx, "sm_90").cubin
+    before, after = (disassemble([read_cubin(cubin, "functions.cubin")])[0] for cubin in (made, build.edited(made)))
+    turns = [line.text for name in ("dump_sin", "sum_cos") for line in before[name] if line.opcode == "FMUL.RZ"]
+    assert turns and not any("0.159" in line.text for lines in after.values() for line in lines)
+    changed = [(old.opcode, new.text) for old, new in zip(before["fchk"], after["fchk"]) if old.text != new.text]
+    assert [opcode for opcode, _ in changed] == ["FFMA"] and "0x12345678" in changed[0][1]

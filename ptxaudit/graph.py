@@ -22,7 +22,7 @@ from functools import cached_property
 
 import networkx as nx
 
-from .ir import Function, Guard, Instruction, Op, Reg
+from .ir import Control, Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 from .work import INSTRUCTION, SLICED, Account
 
@@ -93,6 +93,11 @@ class SharedWrites:
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
 
 
+def is_unresolved(control: Control | None) -> bool:
+    """A call of the program's own code that is not followed: lanes may end in it, or come back apart."""
+    return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
+
+
 @dataclass(frozen=True)
 class Slice:
     """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
@@ -145,6 +150,16 @@ class Graph:
         return out
 
     @cached_property
+    def ending(self) -> dict[int, int]:
+        """routine's first block -> an instruction in it, or in what it calls, at which lanes may end."""
+        out = {}
+        for start in set(self.calls.values()):
+            last = [self.function.instructions[self.ends[b] - 1] for b in nx.descendants(self.within, start) | {start} if b != END]
+            ends = [i.index for i in last if i.control is not None and i.control.kind == "exit" or is_unresolved(i.control)]
+            out |= {start: min(ends)} if ends else {}
+        return out
+
+    @cached_property
     def _coming_back(self) -> nx.DiGraph:
         """`within` without the ways into such routines: every call is one step."""
         if not self.calls:
@@ -160,9 +175,7 @@ class Graph:
     @cached_property
     def loose_call(self) -> Instruction | None:
         """A call that is not followed: its target is not known, or it cannot be told where it returns."""
-        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "call"
-                     and not i.control.targets and i.control.callee not in RUNTIME
-                     and self.block_of[i.index] in self.reachable), None)
+        return next((i for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
     def hidden(self) -> frozenset[int]:
@@ -723,6 +736,8 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
             out = list(call_returns) or [END]
             return out + [following] if c.guard else out
         case "call":
+            if is_unresolved(c):
+                return [END, following]                  # lanes may end in it
             out = list(c.targets) or [following]
             return out + [following] if c.guard and c.targets else out
     return [following]

@@ -61,7 +61,7 @@ class Address:
     """The address of a named variable plus an offset in bytes, within its state space.
 
     Space "shared": a window-relative shared address. "param": a byte offset in the parameter
-    buffer, when the parameter's address itself is used as a value.
+    buffer, when the parameter's address itself is used as a value. CODE: a function.
     """
 
     name: str
@@ -71,6 +71,9 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.name}+{self.offset}" if self.offset else self.name
+
+
+CODE = "code"            # the space of the addresses of functions
 
 
 @record
@@ -274,7 +277,8 @@ class Parameter:
 class Variable:
     """A variable with a place in a state space. address: byte offset in the window where the
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
-    rewritable: the host may write it before a launch, as all but what the compiler made for itself."""
+    rewritable: the host may write it before a launch, as all but what the compiler made for itself;
+    functions: (byte offset, name) of the functions whose addresses are in it to begin with."""
 
     name: str
     space: str
@@ -283,6 +287,7 @@ class Variable:
     address: int | None = None
     data: bytes | None = None
     rewritable: bool = True
+    functions: tuple[tuple[int, str], ...] = ()
 
     @property
     def left_to_host(self) -> bool:

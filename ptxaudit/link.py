@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .graph import is_unresolved
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
+from .targets import entered
 from .work import INSTRUCTION, Account
 
 COPYING = "putting called functions in their places"
@@ -76,7 +78,21 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
             out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
+    for name in entered(module, [i for i in out if is_unresolved(i.control)]):
+        function = module.functions[name]
+        if any(i.site is not None for i in function.instructions):
+            account.spend(INSTRUCTION * len(function.instructions), COPYING)
+            out += _beside(function, len(out))
+            origin += [function.origin_of(i.index) for i in function.instructions]
+            variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
     return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes), origin=tuple(origin))
+
+
+def _beside(function: Function, start: int) -> list[Instruction]:
+    """A copy of a function that no call leads to, for its accesses to be listed: where it is entered is not known."""
+    copy = _Copy(f"{function.name}#{start}/", list(range(start, start + len(function.instructions) + 1)))
+    return [Instruction(start + k, i.place, i.opcode, i.text, copy.guard(i.guard), copy.ops(i.ops), copy.control(i.control), copy.site(i.site), i.source)
+            for k, i in enumerate(function.instructions)]
 
 
 def unshare(function: Function, account: Account) -> Function:

@@ -196,12 +196,13 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
     names = tuple(name for name, function in functions.items() if function.entry)
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
+    anywhere = _through_pointers(image.cubin, functions)
     for name in filter(wanted, names):
-        for function in _called(functions[name], functions):
+        for function in (*_called(functions[name], functions), *anywhere):
             if function.name not in chosen:
                 chosen[function.name] = function
                 size += len(function.code)
-        if size > PORTION_BYTES:
+        if size > PORTION_BYTES + sum(len(function.code) for function in anywhere):
             yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
@@ -221,6 +222,15 @@ def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[Co
                 out[other.name] = other
                 waiting.append(other)
     return list(out.values())
+
+
+def _through_pointers(cubin: Cubin, functions: dict[str, CodeSection]) -> list[CodeSection]:
+    """The functions that a kernel may call though its code does not refer to them: pointers to them may be in memory."""
+    from ptxaudit.artifacts.cubin import addresses_taken
+
+    taken = cubin.addressed | addresses_taken(functions.values())
+    out = {other.name: other for name in functions if name in taken for other in _called(functions[name], functions)}
+    return [function for function in out.values() if not function.entry]
 
 
 def _decoded(batch: list[Portion]) -> list[Portion]:

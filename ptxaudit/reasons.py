@@ -194,6 +194,7 @@ class Kind(Enum):
     # a run of a launch
     TAKES_PART = Row("whether a lane takes part is not known: {cause}")
     ENDS = Row("whether lanes end at {at} is not known: {cause}")
+    MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Iterable
 from dataclasses import field
 
 from elftools.common.exceptions import ELFError
@@ -32,6 +33,9 @@ _ENTRY = 0x10                 # STO_CUDA_ENTRY in a symbol's st_other
 OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
+CODE_PREFIX = ".text."
+_CALL_RELOCATIONS = (75,)                  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
+_DATA = (".nv.global", ".nv.constant")     # sections of variables in global and constant memory
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
 _TYPE_RELOCATABLE = "ET_REL"
 _WITHOUT_BYTES = ("SHT_NOBITS", 0x70000007, 0x70000009, 0x7000000A)    # and global, local, shared variables of objects since CUDA 13
@@ -89,6 +93,7 @@ class Cubin:
     version: str = ""                             # of the toolkit that made it, where it says
     producer: str = ""
     sections: frozenset[str] = frozenset()        # names of all its sections
+    addressed: frozenset[str] = frozenset()       # functions whose addresses are in data
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -155,7 +160,21 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
             relocations=relocations, constants=constants,
             shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
     version, producer = _producer(elf, by_name, data)
-    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
+    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), _addressed(by_name, symbols), data)
+
+
+def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
+    """The functions whose addresses code takes, otherwise than to call them."""
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for function in functions for r in function.relocations
+                     if r.type not in _CALL_RELOCATIONS and r.symbol.section.startswith(CODE_PREFIX)
+                     and r.symbol.section != CODE_PREFIX + function.name)
+
+
+def _addressed(by_name: dict, symbols: list[Symbol]) -> frozenset[str]:
+    """The functions whose addresses the initial content of variables has."""
+    data = [name for name in by_name if name.startswith(_DATA)]
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for name in data for r in _relocations(by_name, name, symbols)
+                     if r.symbol.section.startswith(CODE_PREFIX))
 
 
 def _symbols(elf: ELFFile, data: bytes, names: list[str], file: str) -> tuple[list[Symbol], set[str]]:

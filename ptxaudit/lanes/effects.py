@@ -15,6 +15,7 @@ import numpy as np
 from ..ir import Guard, Op, Operand, Reg
 from ..reasons import Kind
 from . import affine, alternatives, operations
+from .alternatives import as_unknown
 from .env import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
 from .meaning import Meaning
 from .spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
@@ -95,13 +96,14 @@ class Registers:
 class View:
     """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "supposed")
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "supposed")
 
     def __init__(self, registers: Registers, env: Environment, rows, mask: np.ndarray, full: bool, exact: bool = True,
-                 data: bool = False):
-        """exact: the mask is certain; data: if it is not, then because of data that was not given."""
+                 data: bool = False, alive: np.ndarray | None = None):
+        """exact: the mask is certain; data: if it is not, then because of data that was not given; alive: the lanes that have not
+        exited, active or not, where that is known."""
         self.registers, self.env = registers, env
-        self.rows, self.mask, self.full, self.exact, self.data = rows, mask, full, exact, data
+        self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
         # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
         self.supposed: dict[str, tuple[str, Value, Value]] = {}
 
@@ -192,7 +194,7 @@ class _Supposed(View):
     __slots__ = ("held",)
 
     def __init__(self, view: View, held: dict[str, Value]):
-        super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data)
+        super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data, view.alive)
         self.held = held
 
     def read(self, source: Operand) -> Value:
@@ -307,6 +309,7 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
                      for k, d in enumerate(op.dst))
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         forget_local(view.registers)
+        return tuple(opaque(d.bits if d else 32, Lost(Kind.CALL_NOT_FOLLOWED, index)) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
     whys = Lost(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Lost(Kind.NO_MEANING, index, (name,))
@@ -605,7 +608,30 @@ def _members(op: Op, at: int, view: View, guard) -> np.ndarray:
     return active
 
 
+def _apart(op: Op, view: View, index: int, guard):
+    """Whether a living lane of a mask is not active, or does not vote yes: one answer for all active lanes.
+
+    Where it is not told which lanes live, the active ones do at least, and no more than exist.
+    """
+    own, mask = (as_unknown(view.read(s)) for s in op.src)
+    active = _active(view, guard)
+    words = np.broadcast_to(mask.base, active.shape)
+    first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
+    if mask.known and view.exact and not ((words != first) & active).any():
+        named = unpack(first)
+        open_lanes = active if own.terms or own.valid is not None else active & own.poison if own.poison is not None else active & False
+        yes = active & own.base.astype(bool) & ~open_lanes
+        exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
+        least, most = (active, exists) if view.alive is None else (view.alive, view.alive)
+        missing = (named & least & ~yes & ~open_lanes).any(axis=1, keepdims=True)
+        if (missing | ~(named & most & ~yes).any(axis=1, keepdims=True)).all():
+            return (known(missing),)
+    return _one_for_all(op, view.env.serial(), 1, index)
+
+
 def _vote(op: Op, kind: str, view: View, index: int, guard):
+    if kind == "apart":
+        return _apart(op, view, index, guard)
     p = view.read(op.src[0])
     bits = 32 if kind == "ballot" else 1
     members = _members(op, 1, view, guard)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ir import Address, Const, Function, Op, Operand, Special
+from ..ir import CODE, Address, Const, Function, Op, Operand, Special
 from ..reasons import Kind
 from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
@@ -126,7 +126,7 @@ class Environment:
         if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
             return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
-        kind = "shared" if a.space.startswith("shared") else "variable"
+        kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
         limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
         symbol = Uniform(a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name), address=a.space not in _WINDOWED)
         value = unknown(symbol)

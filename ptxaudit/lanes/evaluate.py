@@ -91,12 +91,16 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
     """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted)."""
     accesses, listed, counted = {}, {}, {}
-    hidden = graph.hidden
+    hidden = {function.origin_of(i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    told: set[tuple] = set()                        # of these, those that are listed
     for i in graph.sites():
         site = function.instructions[i].site
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
-        if graph.block_of[i] in hidden:
+        if (code := function.origin_of(i)) in hidden:
+            if code in told:
+                continue
+            told.add(code)
             listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
             continue
         if graph.block_of[i] not in graph.reachable:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import END, Graph, opaque_load
+from ..graph import END, Graph, is_unresolved, opaque_load
 from ..ir import Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
@@ -503,6 +503,8 @@ class Interpreter:
         control, successors = last.control, self.paths.successors(block)
         if block in self.graph.calls:
             self._call(block, control, state)
+        elif is_unresolved(control):
+            self._call_unresolved(block, control, state)
         elif len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
             self._go(block, successors[0], state)
         elif control.kind == "switch":
@@ -526,6 +528,15 @@ class Interpreter:
         """The block of an instruction; END behind the last."""
         return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
+    def _call_unresolved(self, block: int, control: Control, state: State) -> None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        last = self.graph.ends[block] - 1
+        lanes, doubt = guard_mask(self._view(state), control.guard)
+        if self.paths.relevant(block) and (doubt is not None or lanes is None or lanes.any()):
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALL_NOT_FOLLOWED, last),))
+            self.branches.put(block, "varying")
+        self._go(block, self._block_at(last + 1), state)
+
     def _call(self, block: int, control, state: State) -> None:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
         start = self.graph.calls[block]
@@ -544,6 +555,8 @@ class Interpreter:
         forget_local(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
+        if start in self.graph.ending:
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.MAY_END, self.graph.ending[start]),))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)

@@ -30,7 +30,7 @@ import numpy as np
 
 from .. import banks
 from ..errors import InputError
-from ..graph import END, SHARED_SPACES, Graph, Slice, opaque_load
+from ..graph import END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
 from ..reasons import Kind, first_of
 from ..work import BLOCK, OPERATION, REQUEST, Account, elements
@@ -86,6 +86,11 @@ class Cohort:
         """How far it is: the calls that it is in, outermost first, and its instruction there. What is called is at the place of its call,
         wherever its code stands."""
         return *(behind - 1 for behind in self.calls), self.pc
+
+    def at(self, pc: int) -> Cohort:
+        """The same, gone on to another instruction."""
+        self.pc = pc
+        return self
 
     def some(self, rows: np.ndarray) -> Cohort:
         """A part of the rows."""
@@ -194,8 +199,9 @@ class Simulation:
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
-        full = whole and not (self.alive & ~cohort.mask).any()
-        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, full)
+        alive = self.alive if whole else self.alive[cohort.rows]
+        return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, whole and not (alive & ~cohort.mask).any(),
+                    alive=alive)
 
     # --- running ---
 
@@ -528,7 +534,7 @@ class Simulation:
             case "exit":
                 return self._leave_kernel(instruction, c, cohort, relevant)
             case "call":
-                return self._call(instruction, c, cohort)
+                return self._call(instruction, c, cohort, relevant)
             case "ret":
                 return self._return(instruction, c, cohort, relevant)
             case "open":
@@ -662,7 +668,8 @@ class Simulation:
         if len(different) == 1 or c.kind != "part":
             named = np.bitwise_or.reduce(np.where(cohort.mask, words, 0).astype(np.uint32), axis=1)[:, None]
             expected = unpack(named) & alive | cohort.mask
-            if not (alive & ~expected).any():
+            of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)[:, None]
+            if not (alive & ~unpack(of_all)).any():
                 self._tighten(cohort)
             return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
         for word in different:
@@ -778,11 +785,30 @@ class Simulation:
             return None
         return Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
 
-    def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
+    def _call_unresolved(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        if self.repeats.round is not None:
+            raise NotAffine
+        why = Lost(Kind.CALL_NOT_FOLLOWED, instruction.index)
+        if instruction.index in self._undecided_exits and cohort.doubt:
+            return self._give_up(cohort, instruction.index, cohort.doubt)
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        some = (cohort.mask if lanes is None else lanes).any(axis=1)
+        if not some.all():
+            self.push(cohort.some(~some).at(instruction.index + 1))
+        if not some.any():
+            return None
+        self._undecided_exits.add(instruction.index)
+        calling = cohort.some(some).at(instruction.index + 1)
+        self._lose(calling)
+        self.loose[calling.rows] = True
+        calling.doubt, calling.parted = first_of(calling.doubt, why), first_of(calling.parted, why)
+        return calling
+
+    def _call(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         following = instruction.index + 1
         if not c.targets:
-            cohort.pc = following
-            return cohort
+            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) and relevant else cohort.at(following)
         if len(cohort.calls) >= MAX_CALLS:
             return self._give_up(cohort, instruction.index, Lost(Kind.CALL_DEPTH, instruction.index))
         lanes, doubt = self._lanes_of(c.guard, cohort)

@@ -10,6 +10,8 @@ Without an initialiser data is None too: the host may have written the variable.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from dataclasses import replace
 
 from .. import ir
 from ..errors import InputError
@@ -17,6 +19,9 @@ from . import syntax as s
 from .emitter import float_constant, folded
 from .scope import dimensions, shape_of
 from .types import BYTE, TYPES
+
+
+LOWEST_BYTE = 0xFF
 
 
 def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
@@ -36,8 +41,30 @@ def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
         data = None
         if d.initial is not None and kind.kind in "subf":
             data = initial_bytes(d.initial, kind.kind, kind.bits, [e for e in _extents(d, len(items))], size)
-        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data))
+        names = tuple(_names(d.initial, element)) if data is None and d.initial is not None else ()
+        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data, functions=names))
     return out
+
+
+def _names(initial: s.Operand, element: int, offset: int = 0) -> Iterator[tuple[int, str]]:
+    """(byte offset, name) of the symbols whose addresses are among the elements of a list, each of `element` bytes."""
+    if isinstance(initial, s.Name):
+        yield offset, initial.text
+    elif isinstance(initial, s.Apply):
+        yield from _names(initial.argument, element, offset)
+    elif isinstance(initial, s.Mask):
+        if initial.mask == LOWEST_BYTE:                       # the others follow it: `0xFF(f), 0xFF00(f), …`
+            yield from _names(initial.value, element, offset)
+    elif isinstance(initial, s.Vector):
+        for at, item in enumerate(initial.items):
+            yield from _names(item, element, offset + at * element)
+
+
+def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
+    """A variable with only the functions among its symbols. functions: name -> the function that it stands for."""
+    if not variable.functions:
+        return variable
+    return replace(variable, functions=tuple((at, functions[name]) for at, name in variable.functions if name in functions))
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:

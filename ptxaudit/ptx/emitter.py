@@ -139,7 +139,7 @@ class Emitter(Writer):
             case Pieces():
                 return ir.Unknown("the address of a parameter of a device function", bits)
             case Callee():
-                return ir.Unknown("the address of a function", bits)
+                return ir.Address(symbol.name, ir.CODE, 0, bits)
             case Registers():
                 return ir.Unknown("a vector register used whole", bits)
         known = predefined(name)

@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..quiet import no_collection
 from . import control, memory, moves, opcodes, video
 from . import syntax as s
-from .data import variables
+from .data import variables, with_functions
 from .debug import Debug
 from .emitter import Emitter, NoMeaning, constant
 from .opcodes import Lower, Opcode, Plain, Row
@@ -79,6 +79,7 @@ class _Lifter:
         self.debug = Debug(module)
         self.globals = Scope(None)
         self.variables: list[ir.Variable] = []
+        self.named: dict[str, str] = {}          # what stands for a function -> its name
 
     def run(self) -> ir.Module:
         bodies: dict[str, s.Function] = {}
@@ -91,6 +92,8 @@ class _Lifter:
                     bodies[item.name] = item
             elif isinstance(item, s.Alias):
                 self.globals[item.name] = Callee(item.target)
+        self.named = {name: symbol.name for name, symbol in self.globals.items() if isinstance(symbol, Callee)}
+        self.variables = [with_functions(variable, self.named) for variable in self.variables]
         functions, shared, callees = {}, {}, {}
         for name, body in bodies.items():
             lifter = FunctionLifter(self, body)
@@ -142,7 +145,7 @@ class FunctionLifter:
         block, most, cluster = launch_bounds(function)
         return ir.Function(
             function.name, "ptx", self.lifter.arch, tuple(self.instructions), self.entry, parameters,
-            arguments, results, tuple(self.lifter.variables + self.variables), 0, block, most, cluster)
+            arguments, results, tuple(self.lifter.variables + [with_functions(v, self.lifter.named) for v in self.variables]), 0, block, most, cluster)
 
     def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
         """The variables in shared memory that the lifted function names, as they come."""

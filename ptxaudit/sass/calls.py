@@ -29,6 +29,11 @@ def is_call(lines: tuple[Line, ...], place: int) -> bool:
     return position < len(lines) and lines[position].opcode.startswith("CALL")
 
 
+def is_indirect_call(line: Line) -> bool:
+    """A call through a register, or through constant memory."""
+    return line.opcode.startswith("CALL") and not line.operands.startswith("0x")
+
+
 def find_calls(context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> dict[int, tuple[str, int]]:
     """byte offset -> (kind, instruction index) of the calls of a section that can be followed.
 

@@ -19,13 +19,13 @@ from dataclasses import replace
 from itertools import chain
 
 from .. import ir
-from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, read_cubin
+from ..artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, addresses_taken, read_cubin
 from ..artifacts.lines import source_lines
 from ..errors import InputError
 from ..quiet import no_collection
 from . import places
 from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
-from .calls import Lines, find_calls, is_call
+from .calls import Lines, find_calls, is_call, is_indirect_call
 from .disassemble import Line, disassemble
 from .lower import lower
 
@@ -63,12 +63,13 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
     sources, notes = known or positions(cubin)
     called: set[str] = set()
     functions = {}
+    addressed = cubin.addressed | addresses_taken(good.values())
     memo = {} if memo is None else memo
     with no_collection():
         for entry_turn in (True, False):
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
-                    sections = _sections(function, good, lines)
+                    sections = _sections(function, good, lines, addressed)
                     called |= {section.name for section in sections[1:]}
                     functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
@@ -83,15 +84,21 @@ def positions(cubin: Cubin) -> Positions:
     return table.at if table else None, ()
 
 
-def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines) -> list[CodeSection]:
-    """A function and those that it calls in other sections, directly or through them."""
-    out = [function]
-    for section in out:
-        for relocation in section.relocations:
-            callee = functions.get(relocation.symbol.section.removeprefix(".text."))
-            if callee is not None and callee not in out and is_call(lines[section.name], relocation.offset):
-                out.append(callee)
-    return out
+def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines, addressed: frozenset[str]) -> list[CodeSection]:
+    """A function and those that it calls in other sections, directly or through them. addressed: those that a call through a
+    pointer may enter."""
+    out = {function.name: function}
+    waiting = [function]
+    while waiting:
+        section = waiting.pop(0)
+        callees = [r.symbol.section.removeprefix(CODE_PREFIX) for r in section.relocations if is_call(lines[section.name], r.offset)]
+        if any(is_indirect_call(line) for line in lines[section.name]):
+            callees += sorted(addressed)
+        for name in callees:
+            if name in functions and name not in out:
+                out[name] = functions[name]
+                waiting.append(functions[name])
+    return list(out.values())
 
 
 def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sources: Sources | None = None,
@@ -110,10 +117,11 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         context = _context(cubin, section, sections, lines, starts)
         instructions += _instructions(context, lines[section.name], sources, memo)
     own = signature(cubin, sections[0])
+    direct = {r.symbol.section.removeprefix(CODE_PREFIX) for section in sections for r in section.relocations if is_call(lines[section.name], r.offset)}
     return replace(
         own, instructions=tuple(instructions), variables=(*own.variables, *_addressed(sections)),
-        notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
-                            for section in sections[1:]))
+        notes=notes + tuple(f"{section.name} {'is' if section.name in direct else 'may be'} called; "
+                            f"its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on" for section in sections[1:]))
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
@@ -131,7 +139,9 @@ def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], li
     base = sections[0].info.param_base
     relocated = {r.offset: _relocated(r, section) for r in section.relocations if not is_call(lines[section.name], r.offset)}
     context = Context(section, cubin.sm, places.param_base(cubin.sm) if base is None else base, relocated, starts[section.name])
-    missing = {r.offset: r.symbol.name for r in section.relocations if not r.symbol.section and is_call(lines[section.name], r.offset)}
+    own = lines[section.name]
+    missing = {r.offset: r.symbol.name for r in section.relocations if not r.symbol.section and is_call(own, r.offset)
+               and not is_indirect_call(own[r.offset // INSTRUCTION_BYTES])}
     return replace(context, calls=find_calls(context, sections, lines, starts), missing=missing)
 
 

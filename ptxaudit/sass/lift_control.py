@@ -54,18 +54,18 @@ def branch(b: Builder) -> None:
 
 
 def _branch_on_convergence(b: Builder) -> None:
+    """.DIV: the active lanes branch, all of them together, where a living lane of a mask is not active or the guard does not hold
+    in it; .CONV: where there is none. (Measured for BRA.DIV: docs/convergence.md.)"""
     mask: ir.Operand = ir.Const((1 << WORD_BITS) - 1)
     if len(b.operands) == 2 and not (isinstance(b.operand(0), Register) and b.operand(0).is_zero):
         mask = b.integer(b.operand(0))
-    active = b.compute("activemask")
-    inside = b.compute("and", active, mask)
-    apart = b.compute("setp.ne" if b.has("DIV") else "setp.eq", inside, mask, result=1)
-    if b.guard is not None:
-        own: ir.Operand = b.guard.reg
-        if b.guard.negated:
-            own = b.compute("not", own, bits=1)
-        apart = b.compute("and", own, apart, bits=1)
-    b.control = ir.Control("branch", (_target(b),), ir.Guard(apart))
+    own: ir.Operand = ir.Const(1)
+    if b.guard is NEVER:
+        own = ir.Const(0)
+    elif b.guard is not None:
+        own = b.compute("not", b.guard.reg, bits=1) if b.guard.negated else b.guard.reg
+    apart = b.compute("vote.apart", own, mask, bits=1)
+    b.control = ir.Control("branch", (_target(b),), ir.Guard(apart, negated=b.has("CONV")))
 
 
 def switch(b: Builder) -> None:
@@ -111,17 +111,18 @@ def call(b: Builder) -> None:
     """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
     known = b.context.calls.get(b.place)
     if known is None:
-        forget_everything(b, b.context.missing.get(b.place))
-        b.control = ir.Control("call", (), b.guard)
+        callee = b.context.missing.get(b.place)
+        b.emit("call", _ALL_REGISTERS, (), attrs=(callee or "a function",))         # it may write all of them
+        b.control = ir.Control("call", (), b.guard, callee=callee)
         return
     kind, index = known
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
 
-def forget_everything(b: Builder, callee: str | None = None) -> None:
-    """What an unknown function may have written: every register, and memory. callee: its name, where the file lacks its code."""
+def forget_everything(b: Builder) -> None:
+    """What an instruction that cannot be read may have written: every register, and memory."""
     b.ops.clear()
-    b.emit("opaque", _ALL_REGISTERS, (), attrs=(b.opcode, f"of {callee}, which is not in this file" if callee else ""))
+    b.emit("opaque", _ALL_REGISTERS, (), attrs=(b.opcode, ""))
     b.emit("clobber", (), (), space="generic")
 
 

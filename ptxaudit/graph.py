@@ -178,6 +178,12 @@ class Graph:
         return next((i for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
+    def loose_jump(self) -> Instruction | None:
+        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "switch" and not i.control.targets
+                     and self.block_of[i.index] in self.reachable), None)
+
+    @cached_property
     def hidden(self) -> frozenset[int]:
         """Blocks into which a call that is not followed may lead: all of what is called, and what nothing else reaches."""
         if self.loose_call is None:

@@ -215,6 +215,7 @@ class Kind(Enum):
     BARRIER_MISSED = Row("some warps do not come to a barrier")
 
     # a site
+    JUMP_NOT_FOLLOWED = Row("where {at} leads is not known: it may be anywhere")
     HIDDEN = Row("a call that is not followed may lead there: {at}")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")

@@ -97,6 +97,9 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
         site = function.instructions[i].site
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
+        if graph.loose_jump is not None:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_FOLLOWED, graph.loose_jump.index), evidence="by rule")
+            continue
         if (code := function.origin_of(i)) in hidden:
             if code in told:
                 continue

@@ -233,7 +233,7 @@ _JUMP = Row(unknown_jump, "", "P?[NJRIW]?")
 # What leads somewhere, or says who goes on together: what is not understood of these is not looked over.
 CONTROL = {
     "BRA": Row(branch, "(U (ANY|ALL)?)? / DIV / CONV", "P?N|RN", "~"), "BRX": Row(switch, "", "P?J"), "BRXU": Row(switch, "", "P?J"),
-    "JMP": _JUMP, "JMX": _JUMP, "JMXU": _JUMP, "EXIT": Row(leave, "", "P?"), "KILL": Row(leave, "", "P?"), "BPT": Row(trap, "TRAP / INT / DRAIN / PAUSE", "N?"),
+    "JMP": _JUMP, "JMX": _JUMP, "JMXU": _JUMP, "RTT": _JUMP, "EXIT": Row(leave, "", "P?"), "KILL": Row(leave, "", "P?"), "BPT": Row(trap, "TRAP / INT / DRAIN / PAUSE", "N?"),
     "CALL": Row(call, "(ABS|REL) NOINC?", "[NJRW]"), "RET": Row(give_back, "(ABS|REL) NODEC?", "J"),
     "BSSY": Row(open_barrier, _SIDES, "WN"), "BSYNC": Row(synchronise, _SIDES, "W"), "BREAK": Row(leave_barrier, _SIDES, "P?W"),
     "BMOV": Row(move_barrier, "32 CLEAR? / 32", "RW|WR"), "WARPSYNC": Row(warp_sync, "ALL? / EXCLUSIVE / COLLECTIVE ALL?", "R?N?"),

@@ -134,7 +134,7 @@ def _half(b: Builder, operand: Operand) -> ir.Operand:
     """A 16-bit float out of a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
-    word = ir.Const(0) if operand.is_zero else b.registers(operand, 1)[0]
+    word = ir.Const(0) if operand.is_zero else b.registers(bare(operand), 1)[0]
     value = b.compute("extract", word, bits=_HALF, attrs=(_HALVES[operand.suffixes],))
     if operand.absolute:
         value = b.compute("fabs", value, bits=_HALF)

@@ -46,7 +46,7 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
         b = Builder(context, place, guard, line.opcode, (), cluster_slots)
         b.refused = "operands that the grammar does not know"
         lift_control.forget_everything(b)
-        if b.root in lift_control.CONTROL or b.root not in ROWS and not is_listed(b.root):
+        if b.root in lift_control.CONTROL:
             lift_control.unknown_jump(b)
         lift_memory.unscored_site(b)
         return b
@@ -81,7 +81,6 @@ def _without_meaning(b: Builder) -> None:
 
 
 def _anything(b: Builder) -> None:
-    """An opcode that is in no table, or text that does not parse: it may write all registers and all memory, and lead anywhere."""
+    """An opcode that is in no table: it may write all registers and all memory. (What transfers control is in one, all of it.)"""
     lift_control.forget_everything(b)
-    lift_control.unknown_jump(b)
     lift_memory.unscored_site(b)

@@ -152,6 +152,7 @@ class Kind(Enum):
     SHUFFLE_LANE = Row("a shuffle whose lane is not known")
     SHUFFLE_INACTIVE = Row("a shuffle from a lane that is not active")
     MATCH = Row("match on values that are not known")
+    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask has of its own", data=True)
     ELECT = Row("elect under a mask that is not known")
     GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
     LOOP_APART = Row("{register} changes in a loop by other amounts in each lane")
@@ -233,6 +234,7 @@ class Kind(Enum):
     BY_SHAPE = Row("depends on the block's shape, which is not told (--block)")
     NO_SHAPE_REACHES = Row("depends on the block's shape, which is not told (--block): "
                            "no lane of the shapes taken here reaches it")
+    BY_LAST_WARP = Row("depends on how many lanes the block's last warp has: the block's size is not told (--block)")
     NEVER_SHARED = Row("a generic access that is never one of shared memory")
     NO_LANE = Row("no lane can reach it with what is told")
     NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")

@@ -94,9 +94,11 @@ def test_what_is_certain_stays_so(told, isa):
     """Shared memory at an unknown place, and memory that the host points to, whatever is added."""
     number = "cvt.u64.u32 %d1, %n; shl.b64 %d1, %d1, 2;"
     site = site_of(f"{number} add.u64 %q, %s, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told)
-    assert site.per_request == ptxaudit.report.Span(1, 1), site
+    assert site.per_request == ptxaudit.report.Span(1, 1 if told else 32), site          # as many as a block's shape may make of it
+    assert site.conditions == () if told else (site.conditions[0].low, site.conditions[0].high) == (1, 1)
     site = site_of(f"{number} add.u64 %q, %g, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told)
-    assert site.status == "unreached"
+    assert (site.reason_kind, site.per_request) == ("never-shared", ptxaudit.report.Span(0, 0))
+    assert (site.status, site.requests, site.active_requests, site.wavefronts) == (("exact", 1, 1, 0) if told else ("invariant", None, None, None))
 
 
 LOCAL = """mov.u64 %d1, l; cvta.local.u64 %d2, %d1; st.local.u32 [l+16], 64; ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %d3, {%w3, %w4};

@@ -34,13 +34,14 @@ def clustered(function: Function, launch) -> bool:
 class Located:
     """A generic access. lanes, open: (rows, LANES) active lanes that go to shared memory, and of which that is not known;
     place: the address in shared memory in the former; why: it is not known of the others, None where it is. idle: (rows,) no lane is
-    active, and the address is one of shared memory all the same."""
+    active, and the address is one of shared memory all the same. never: no address that is made so lies in it."""
 
     place: Value
     lanes: np.ndarray
     open: np.ndarray
     why: Lost | None
     idle: np.ndarray
+    never: bool = False
 
 
 def located(address: Value, active: np.ndarray, origins: frozenset[str] | None) -> Located:
@@ -51,7 +52,7 @@ def located(address: Value, active: np.ndarray, origins: frozenset[str] | None) 
     if unknown.any():
         why = Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address), cause=address.why)
     idle = ~active.any(axis=1) & (found == SHARED).any(axis=1)
-    return Located(within(address), lanes, unknown, why, idle)
+    return Located(within(address), lanes, unknown, why, idle, origins is not None and "shared" not in origins)
 
 
 def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:

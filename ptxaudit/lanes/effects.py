@@ -18,6 +18,7 @@ from . import affine, alternatives, operations
 from .alternatives import as_unknown
 from .env import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
 from .meaning import Meaning
+from .members import members, several, words_of
 from .spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
@@ -576,14 +577,15 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard):
     wide = _spread(a, n)
     pick = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(_active(view, guard))
+    named = view.read(op.src[3]) if len(op.src) > 3 else None
+    if named is not None and named.known and not named.uniform:         # a lane of another group takes no part
+        idle = idle | (pick(np.broadcast_to(named.base, (n, LANES))) != named.base)
     poison = idle if wide.poison is None else idle | pick(wide.poison)
     why = wide.why if wide.poison is not None else None
     if not (poison & _active(view, guard)).any():
         poison = None
     elif why is None:
         why = Lost(Kind.SHUFFLE_INACTIVE, index)
-    if not view.exact and poison is None:
-        pass    # which lanes take part is the program's promise (the member mask)
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
 
@@ -599,13 +601,14 @@ def unpack(word: np.ndarray) -> np.ndarray:
     return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
 
 
-def _members(op: Op, at: int, view: View, guard) -> np.ndarray:
-    active = _active(view, guard)
-    if len(op.src) > at:
-        mask = view.read(op.src[at])
-        if mask.known:
-            return active & unpack(np.broadcast_to(mask.base, (active.shape[0], mask.base.shape[1])))
-    return active
+def _members(op: Op, at: int, view: View, guard) -> np.ndarray | None:
+    """As `members`, of an operation whose source `at` is the member mask, if it has one."""
+    return members(view.read(op.src[at]) if len(op.src) > at else None, _active(view, guard))
+
+
+def _of_its_group(bits: int, index: int) -> Value:
+    """A result that is not known, of which each group of lanes has its own."""
+    return opaque(bits, Lost(Kind.OF_ITS_GROUP, index))
 
 
 def _apart(op: Op, view: View, index: int, guard):
@@ -634,22 +637,25 @@ def _vote(op: Op, kind: str, view: View, index: int, guard):
         return _apart(op, view, index, guard)
     p = view.read(op.src[0])
     bits = 32 if kind == "ballot" else 1
-    members = _members(op, 1, view, guard)
-    if p.terms or p.valid is not None or p.poison is not None and (p.poison & members).any():
-        return _one_for_all(op, view.env.serial(), bits, index)
-    if not view.exact and not (p.base.shape[1] == 1 and kind != "ballot"):
+    groups = _members(op, 1, view, guard)
+    certain = p.known and p.base.shape[1] == 1 and kind != "ballot"           # whoever takes part says so
+    if groups is None or several(groups) and not (view.exact or certain):
+        return (_of_its_group(bits, index),)
+    if p.terms or p.valid is not None or p.poison is not None and (p.poison & groups.any(axis=1)).any():
+        return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env.serial(), bits, index)
+    if not view.exact and not certain:
         return (unknown(Uniform(f"vote@{index}", bits, key=("vote", index, view.env.serial()))) if bits > 1 else
                 _unknown_bit(f"vote@{index}", (index, view.env.serial())),)
-    yes = members & p.base
+    yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
-            return (known(pack(yes)),)
+            return (known(words_of(yes)),)
         case "any":
-            out = yes.any(axis=1, keepdims=True)
+            out = yes.any(axis=2)
         case "all":
-            out = (yes == members).all(axis=1, keepdims=True)
+            out = (yes == groups).all(axis=2)
         case _:
-            out = (yes == members).all(axis=1, keepdims=True) | ~yes.any(axis=1, keepdims=True)
+            out = (yes == groups).all(axis=2) | ~yes.any(axis=2)
     return (known(out),)
 
 
@@ -665,19 +671,18 @@ def _one_for_all(op: Op, serial, bits: int, index: int):
 
 def _match(op: Op, kind: str, view: View, index: int, guard):
     a = view.read(op.src[0])
-    if not a.known or not view.exact:
+    groups = _members(op, 1, view, guard)
+    if not a.known or not view.exact or groups is None:
         why = a.why or Lost(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
-    members = _members(op, 1, view, guard)
-    n = members.shape[0]
-    wide = np.broadcast_to(a.base, (n, LANES))
-    equal = (wide[:, :, None] == wide[:, None, :]) & members[:, None, :]
-    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
-    mask = np.where(equal, bits, np.uint32(0)).sum(axis=2, dtype=np.uint32)
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
+    mask = words_of((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
-        whole = (mask == pack(members)) | ~members
-        agreed = whole.all(axis=1, keepdims=True)
-        return known(np.where(agreed, pack(members), np.uint32(0))), known(agreed)
+        every = words_of(groups)
+        agreed = mask == every
+        if not several(groups):
+            agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
+        return known(np.where(agreed, every, np.uint32(0))), known(agreed)
     return known(mask), known(np.ones((1, 1), bool))
 
 
@@ -688,13 +693,12 @@ def _activemask(op: Op, kind: str, view: View, index: int, guard):
 
 
 def _elect(op: Op, kind: str, view: View, index: int, guard):
-    members = _members(op, 0, view, guard)
-    if not view.exact:
+    groups = _members(op, 0, view, guard)
+    if not view.exact or groups is None:
         lost = Lost(Kind.ELECT, index)
         return opaque(32, lost), opaque(1, lost)
-    first = members.argmax(axis=1)[:, None]
-    leader = np.arange(LANES)[None, :] == first
-    return known(first.astype(np.uint32)), known(leader)
+    first = groups.argmax(axis=2)
+    return known(first.astype(np.uint32)), known(np.arange(LANES)[None, :] == first)
 
 
 _REDUCE = {"add": np.add, "min.s": np.minimum, "min.u": np.minimum, "max.s": np.maximum, "max.u": np.maximum,
@@ -703,16 +707,15 @@ _REDUCE = {"add": np.add, "min.s": np.minimum, "min.u": np.minimum, "max.s": np.
 
 def _redux(op: Op, kind: str, view: View, index: int, guard):
     a = view.read(op.src[0])
-    if not a.known or not view.exact or kind not in _REDUCE:
-        return _one_for_all(op, view.env.serial(), 32, index)
-    members = _members(op, 1, view, guard)
-    wide = np.broadcast_to(a.base, members.shape)
+    groups = _members(op, 1, view, guard)
+    if groups is None or not (a.known and view.exact and kind in _REDUCE):
+        return (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env.serial(), 32, index)
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
     if kind.endswith(".s"):
-        wide = wide.view(np.int32) if wide.flags.c_contiguous else np.ascontiguousarray(wide).view(np.int32)
+        wide = np.ascontiguousarray(wide).view(np.int32)
     neutral = {"add": 0, "or": 0, "xor": 0, "and": FULL_MASK, "min.u": FULL_MASK, "max.u": 0,
                "min.s": 2**31 - 1, "max.s": -(2**31)}[kind]
-    masked = np.where(members, wide, wide.dtype.type(neutral))
-    out = _REDUCE[kind].reduce(masked, axis=1, keepdims=True)
+    out = _REDUCE[kind].reduce(np.where(groups, wide[:, None, :], wide.dtype.type(neutral)), axis=2)
     return (known(np.ascontiguousarray(out).astype(wide.dtype).view(np.uint32)),)
 
 

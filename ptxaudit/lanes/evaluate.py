@@ -181,6 +181,10 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
     """
     if inferred.status == Status.UNREACHED:             # whatever the run did not know
         return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
+    if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:
+        counted = simulated.requests is not None and simulated.active_requests is not None
+        return replace(inferred, status=Status.EXACT if counted else Status.INVARIANT, requests=simulated.requests,
+                       active_requests=simulated.active_requests, wavefronts=0, ideal=0, excess=0, bounds=(0, 0))
     if simulated.requests is not None:
         if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
             active = simulated.active_requests

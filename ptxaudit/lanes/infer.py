@@ -32,7 +32,7 @@ from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
-from .shape import is_two_dimensional, shaped_sites
+from .shape import Shape, is_two_dimensional, shapes_of
 from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
@@ -97,13 +97,13 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
                 facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
         batches = rows_for(question.paths.function, launch, told, facts, narrow)
         observed = _observed(question, batches, account)
-        shaped = frozenset() if batches[0].shape_known else _shaped(question)
+        shapes = {} if batches[0].shape_known else _shapes(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
+    return Inference(_concluded(question, observed, shapes, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
+def _concluded(question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions) -> dict[int, SiteResult]:
     """The answers, by what the caller calls the accesses."""
     out = {}
     for index in question.accesses:
@@ -116,7 +116,7 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
             out[name] = unfinished(name, observed.left[index])
         else:
             try:
-                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), shapes.get(index, Shape.TOLD))
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         if question.origin is not None and out[name].reason is not None:
@@ -177,10 +177,17 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
     return Observed(seen, left, failure)
 
 
-def _shaped(question: Question) -> frozenset[int]:
-    """The accesses that answer of which the block's shape decides something."""
+def _shapes(question: Question) -> dict[int, Shape]:
+    """What the block's shape decides of each access that answers, for all of its copies."""
     paths = question.paths
-    return frozenset(question.twins[i] for i in shaped_sites(paths.function, paths.graph, paths.part, question.accesses))
+    out: dict[int, Shape] = {}
+    for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():
+        twin = question.twins[index]
+        out[twin] = max(out.get(twin, shape), shape, key=_MOST_LAST.index)
+    return out
+
+
+_MOST_LAST = tuple(Shape)
 
 
 class Interpreter:

@@ -169,13 +169,17 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
         return SiteResult(index, status, record.doubt, evidence=record.evidence)
     t = record.totals()
+    if record.requests == 0 and record.elsewhere:
+        return SiteResult(index, Status.EXACT, Reason(Kind.NEVER_SHARED), record.elsewhere, record.elsewhere_active, 0, 0, 0, 0,
+                          bounds=(0, 0), per_request=(0, 0), ideal_per_request=(0, 0), evidence=record.evidence)
     if record.requests == 0:
         return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence)
     common = dict(requests=record.requests + record.elsewhere, evidence=record.evidence,
                   active_requests=None if record.maybe else record.active_requests + record.elsewhere_active,
                   patterns=record.patterns(), trips=record.trip_table())
-    per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
-    ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
+    least = 0 if record.elsewhere_active else None           # of requests to other memory
+    per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
+    ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)
     if record.lost:
         low, high = t.low + record.lost_low, t.high + record.lost_high
         status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
@@ -183,7 +187,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
         if record.lost_each is not None and not t.uncounted:
-            few, many = record.lost_each
+            few, many = record.lost_each if least is None else (least, record.lost_each[1])
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)

@@ -13,19 +13,19 @@ from __future__ import annotations
 import re
 
 from .. import ir
-from .builder import Builder, register
-from .syntax import Memory, Register
+from .builder import Builder, machine_register, register
+from .syntax import Memory, Register, Word
 
 LAST_REGISTER = {"R": 254, "UR": 254, "P": 6, "UP": 6}
 _LARGEST_VECTOR = 4
 
 # One 32-bit result. These have no meaning downstream, or forms that have none.
 _SINGLE = frozenset("""
-    F2FP HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2 FADD FMUL FFMA FMNMX FMNMX3 FSEL FSETP FSET FCHK FRND FSWZADD MUFU I2FP UI2FP
+    F2FP HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2 FADD FMUL FFMA FMNMX FMNMX3 FSEL FSETP FSET FCHK FSWZADD MUFU I2FP UI2FP
     I2I I2IP IDP VABSDIFF VABSDIFF4 VIADD IADD UIADD VIADDMNMX VIMNMX VIMNMX3 IADD3 IMNMX IABS LEA LOP3 PRMT
     SGXT SHF SEL BMSK POPC FLO BREV MOV UMOV S2R S2UR R2UR USEL UIADD3 ULEA ULOP3 UPRMT USHF USGXT UFLO UPOPC UBREV UBMSK
     SHFL VOTE VOTEU MATCH REDUX CREDUX P2R UP2UR B2R ELECT VHMNMX UVIMNMX
-    UFADD UFMUL UFFMA UFSEL UF2FP UTCATOMSWS UFMNMX UFSET UFRND UF2F UIABS UIMNMX UVIADD USHL USHR ULOP ULOP32I UCLEA
+    UFADD UFMUL UFFMA UFSEL UF2FP UTCATOMSWS UFMNMX UFSET UF2F UIABS UIMNMX UVIADD USHL USHR ULOP ULOP32I UCLEA
     F2IP UF2IP UI2I UI2IP IDP4A SHL SHR LOP LOP32I MOV32I IADD32I IMUL IMUL32I ISCADD ISCADD32I
     FADD32I FMUL32I FFMA32I HADD2_32I HMUL2_32I HFMA2_32I
 """.split())
@@ -33,7 +33,7 @@ _SINGLE = frozenset("""
 _PREDICATES = frozenset("PSETP UPSETP ISETP FSETP DSETP HSETP2 UISETP UFSETP PLOP3 UPLOP3 FCHK QSPC".split())
 _PAIR = frozenset("DADD DMUL DFMA DMNMX LEPC FADD2 FMUL2 FFMA2".split())
 # One result or a pair, by a mark of the opcode.
-_PAIR_IF = {"I2F": ("F64",), "UI2F": ("F64",), "F2I": ("U64", "S64"), "UF2I": ("U64", "S64"), "IMAD": ("WIDE",), "UIMAD": ("WIDE",)}
+_PAIR_IF = {**dict.fromkeys(("I2F", "UI2F", "FRND", "UFRND"), ("F64",)), "F2I": ("U64", "S64"), "UF2I": ("U64", "S64"), "IMAD": ("WIDE",), "UIMAD": ("WIDE",)}
 _PAIR_UNLESS_32 = frozenset({"CS2R", "CS2UR"})
 _TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
 _OTHER_MEMORY = frozenset({"LDTM", "LDSM"})
@@ -43,6 +43,7 @@ _NO_RESULT = frozenset("""
     STAS REDAS UBLKCP UBLKRED UTMALDG UTMASTG UTMAREDG UTCHMMA UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCCP UTCBAR UTCSHIFT UVIRTCOUNT R2B STT STTM
     SUST SURED ARRIVES UTMAPF UBLKPF AST
 """.split())
+_ALL_PREDICATES = {"PR": "P", "UPR": "UP"}
 # The state spaces in which such an instruction may write, at places or times that are not known.
 WRITES = {
     "ST": "generic", "STG": "global", "STS": "shared", "STL": "local", "STSM": "shared", "LDGSTS": "shared",
@@ -89,6 +90,9 @@ def written_registers(b: Builder) -> list[ir.Reg]:
         return out
     seen_register = b.root in _PREDICATES
     for position, operand in enumerate(b.operands):
+        if isinstance(operand, Word) and operand.text in _ALL_PREDICATES:
+            kind = _ALL_PREDICATES[operand.text]
+            return [*out, *(machine_register(kind, number) for number in range(LAST_REGISTER[kind] + 1))]
         if isinstance(operand, Memory) or not isinstance(operand, Register):
             if isinstance(operand, Memory) and b.root in _WARPGROUP:
                 continue

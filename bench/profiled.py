@@ -87,7 +87,7 @@ class Gpu:
         for pointer in pointers:
             self.call(self.driver.cuMemFree, pointer)
 
-    def launch(self, function: Any, grid: list[int], block: list[int], cluster: list[int] | None, dynamic_shared: int, params: bytes) -> None:
+    def launch(self, function: Any, grid: list[int], block: list[int], cluster: list[int] | None, dynamic_shared: int, params: bytes, wait: bool = True) -> None:
         driver = self.driver
         if dynamic_shared > 48 << 10:
             limit = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -107,7 +107,8 @@ class Gpu:
         offsets = [offset for offset, _ in self.parameters(function)]
         places = (ctypes.c_void_p * max(len(offsets), 1))(*(ctypes.addressof(raw) + offset for offset in offsets))
         self.call(driver.cuLaunchKernelEx, config, function, ctypes.addressof(places), 0)
-        self.call(driver.cuCtxSynchronize)
+        if wait:
+            self.call(driver.cuCtxSynchronize)
 
 
 # --- reports ------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any
 from ptxaudit.kernelmatch import match_kernels
 from ptxaudit.measures import MEASURES, PAID, Figure, combined
 from ptxaudit.paths import base_name
-from ptxaudit.report import Kernel, Report, Site
+from ptxaudit.report import Kernel, Report
 from ptxaudit.sitematch import match_sites
 from ptxaudit.verdict import QUIET, Change, Verdict, judge, surely_conflicts, together, verdict_of
 

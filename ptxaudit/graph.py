@@ -170,7 +170,12 @@ class Graph:
     @cached_property
     def loose_call(self) -> Instruction | None:
         """A call that is not followed: its target is not known, or it cannot be told where it returns."""
-        return next((i for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable), None)
+        return self.function.instructions[min(self.unresolved)] if self.unresolved else None
+
+    @cached_property
+    def unresolved(self) -> frozenset[int]:
+        """The calls that are not followed."""
+        return frozenset(i.index for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable)
 
     @cached_property
     def hidden(self) -> frozenset[int]:
@@ -498,7 +503,7 @@ class Graph:
         account = account or self.account
         instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
-        branches = self._ordering_lanes()
+        branches = self._ordering_lanes() | self.unresolved
         pending_branches = list(branches)
         blocks_done: set[int] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
@@ -558,7 +563,7 @@ class Graph:
     def _ordering_lanes(self) -> set[int]:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
         return {i.index for i in self.function.instructions if i.control is not None
-                and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
+                and (i.control.kind in ("warpsync", "part", "leave") or i.control.kind == "switch" and i.control.choices) and self.block_of[i.index] in self.reachable}
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""

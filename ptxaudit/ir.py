@@ -25,7 +25,7 @@ Conventions that both lifters keep
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from ptxaudit.records import record
 
@@ -192,6 +192,8 @@ class Control:
     barrier: Reg | None = None
     selector: Operand | None = None
     callee: str | None = None
+    choices: tuple[int, ...] = ()  # of a call whose target is computed: it goes to choices[value of `selector`]; of the switch made of it
+    open: bool = False             # … and it may go elsewhere, too
     uniform: bool = False          # stated by the code: all active lanes agree (`bra.uni`)
     meeting: Meeting | None = None     # of "barrier": who meets there; None = not known, or not the threads of a block
 
@@ -219,6 +221,7 @@ class Site:
     again: bool = False    # as the site of the instruction before it, up to a shift that changes no count (fragments of wmma)
     unscored: str = ""     # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""      # of a matrix product: where its first factor comes from
+    rows_apart: int | None = None      # of an access of a wmma fragment: bytes from a row to the next, where known
 
 
 # --- the program ----------------------------------------------------------------------------
@@ -277,7 +280,8 @@ class Variable:
     """A variable with a place in a state space. address: byte offset in the window where the
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
     rewritable: the host may write it before a launch, as all but what the compiler made for itself;
-    functions: (byte offset, name) of the functions whose addresses are in it to begin with."""
+    functions: (byte offset, name) of the functions whose addresses are in it to begin with; around: its bytes to begin
+    with where it has, or may have, such a table: zeros where the addresses are."""
 
     name: str
     space: str
@@ -287,6 +291,7 @@ class Variable:
     data: bytes | None = None
     rewritable: bool = True
     functions: tuple[tuple[int, str], ...] = ()
+    around: bytes | None = None
 
     @property
     def left_to_host(self) -> bool:
@@ -312,6 +317,7 @@ class Function:
     max_threads: int | None = None               # .maxntid product / launch bounds
     cluster: tuple[int, int, int] | None = None
     notes: tuple[str, ...] = ()
+    chooses: bool = False                        # among functions, by computed addresses (`dispatch`)
 
     @property
     def explicit_reconvergence(self) -> bool:
@@ -329,6 +335,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     version: str = ""        # PTX ISA version, or the cubin's toolkit
     producer: str = ""       # the compiler that the file names
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)      # what was found out of all functions once
 
     def kernels(self) -> list[Function]:
         return [f for f in self.functions.values() if f.entry]

@@ -5,15 +5,20 @@
     …                              the copies follow the kernel's instructions, registers renamed f#3/…
 
 Each call has a copy of its own, so that what one call passes does not mix with another's; when the
-copies would grow past COPIED instructions, further calls share one. Calls that cannot be followed
-(function pointers, functions that are elsewhere, recursion) keep their opaque results, and a note
-says so.
+copies would grow past COPIED instructions, further calls share one. A function that calls itself, directly or through
+others, has one copy for all calls; where it does so, its registers are kept, and put back behind the call (`frames`).
+Calls that cannot be followed (through pointers, of functions that are elsewhere) keep their opaque results, and what they
+may enter follows too, where nothing leads to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import networkx as nx
+
+from . import frames
+from .dispatch import of_machine_code, with_choices
 from .graph import is_unresolved
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
@@ -29,13 +34,16 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
     """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the account does
     not pay for it."""
     account = account or Account()
+    if kernel.isa == "ptx":
+        module, kernel = with_choices(module, kernel)
+    else:
+        kernel = of_machine_code(kernel)
     calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
     if not calls:
         return kernel
     if any(control.targets for control in calls):
         return unshare(kernel, account)
-    recursive = _recursive(module, kernel)
-    notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
+    cycle = _cycles(module, kernel)
     out: list[Instruction] = []
     shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
@@ -48,17 +56,17 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
         account.spend(INSTRUCTION * len(function.instructions), COPYING)
-        copy = _Copy(prefix, _numbering(function, module, recursive, len(out)))
+        copy = _Copy(prefix, _numbering(function, module, len(out)))
         for instruction in function.instructions:
-            callee = _followed(instruction, module, recursive)
+            callee = _followed(instruction, module)
             control = copy.control(instruction.control)
             ops = copy.ops(instruction.ops)
             landing = ()
             if callee is not None:
-                if planned < COPIED or callee.name not in shared:
+                if callee.name not in cycle and planned < COPIED or callee.name not in shared:
                     inner = f"{callee.name}#{len(out)}/"
                     work.append((callee, inner, len(out)))
-                    if planned >= COPIED:
+                    if planned >= COPIED or callee.name in cycle:
                         shared[callee.name] = (len(out), inner)
                     planned += len(callee.instructions)
                 else:
@@ -66,6 +74,8 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
                     work.append((replace(callee, instructions=()), inner, None))
                     control = replace(control, callee=f"={call_at}")
                 ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
+                if cycle.get(callee.name, -1) == cycle.get(function.name):
+                    ops, landing = frames.kept(ops, landing, [copy.operand(r) for r in frames.registers(function)], len(out))
             out.append(Instruction(
                 len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
                 copy.site(instruction.site), instruction.source))
@@ -74,14 +84,15 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
-            out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
+            first = out[int(c.callee[1:])].control
+            out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
     for name in entered(module, [i for i in out if is_unresolved(i.control)]):
         function = module.functions[name]
         if any(i.site is not None for i in function.instructions):
             account.spend(INSTRUCTION * len(function.instructions), COPYING)
             out += _beside(function, len(out))
             variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes))
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()))
 
 
 def _beside(function: Function, start: int) -> list[Instruction]:
@@ -143,41 +154,39 @@ def _body(instructions: list[Instruction], start: int) -> set[int]:
     return set(range(min(seen), max(seen) + 1))
 
 
-def _followed(instruction: Instruction, module: Module, recursive: set[str]) -> Function | None:
+def _followed(instruction: Instruction, module: Module) -> Function | None:
     c = instruction.control
-    if c is None or c.kind != "call" or c.targets or c.callee in recursive:
+    if c is None or c.kind != "call" or c.targets:
         return None
     callee = module.functions.get(c.callee) if c.callee else None
     return callee if callee is not None and callee.instructions and not callee.entry else None
 
 
-def _numbering(function: Function, module: Module, recursive: set[str], start: int) -> list[int]:
+def _numbering(function: Function, module: Module, start: int) -> list[int]:
     """Old index -> new index: a followed call takes two places."""
     out = []
     at = start
     for i in function.instructions:
         out.append(at)
-        at += 2 if _followed(i, module, recursive) is not None else 1
+        at += 2 if _followed(i, module) is not None else 1
     return out + [at]
 
 
-def _recursive(module: Module, kernel: Function) -> set[str]:
-    """The functions that a chain of calls from the kernel enters again."""
-    found: set[str] = set()
-    _visit(kernel, (kernel.name,), module, found, set())
-    return found
-
-
-def _visit(function: Function, path: tuple[str, ...], module: Module, found: set[str], done: set[str]) -> None:
-    for i in function.instructions:
-        callee = _followed(i, module, found)
-        if callee is None:
-            continue
-        if callee.name in path:
-            found.add(callee.name)
-        elif callee.name not in done:
-            _visit(callee, path + (callee.name,), module, found, done)
-    done.add(function.name)
+def _cycles(module: Module, kernel: Function) -> dict[str, int]:
+    """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so together."""
+    calls = nx.DiGraph()
+    calls.add_node(kernel.name)
+    waiting = [kernel]
+    while waiting:
+        function = waiting.pop()
+        for i in function.instructions:
+            callee = _followed(i, module)
+            if callee is not None:
+                if callee.name not in calls:
+                    waiting.append(callee)
+                calls.add_edge(function.name, callee.name)
+    together = [part for part in nx.strongly_connected_components(calls) if len(part) > 1 or any(calls.has_edge(f, f) for f in part)]
+    return {name: number for number, part in enumerate(together) for name in part}
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

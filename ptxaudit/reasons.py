@@ -176,6 +176,8 @@ class Kind(Enum):
     ADDRESS = Row("an address that is not known")
     LOW_BITS = Row("an address of which only the low bits are known")
     MULTIPLIES = Row(_multiplies)
+    SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
+    MANY_PLACES = Row("its requests have more than {most} different places")
     GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
     GENERIC_IN_SOME_LANES = Row("a generic address that is one of shared memory in some lanes only")
     REMOTE = Row("{said}")
@@ -189,6 +191,7 @@ class Kind(Enum):
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")
+    CALLED_APART = Row("lanes call different functions at {at} and may come back apart")
     CALL_DEPTH = Row("calls nest too deep")
     EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; a larger --budget gives it more")
     MANY_WARPS = Row("the launch has more than {limit} kinds of warps")
@@ -207,6 +210,7 @@ class Kind(Enum):
 
     # a site
     HIDDEN = Row("a call that is not followed may lead there: {at}")
+    PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")                                # by the table of accesses, or by the machine's

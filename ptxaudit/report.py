@@ -160,6 +160,35 @@ class Pairing:
 
 
 @record
+class Replacement:
+    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not included."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@record
+class Fix:
+    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites of the array after it, sums
+    over the launch, or of one request of each; null where only a range is known. bytes: added. optimum: no layout of its family does better.
+    replacements: the changes of the source, where these are plain."""
+
+    array: str
+    summary: str
+    declaration: str
+    wavefronts: int | None
+    excess: int | None
+    bytes: int
+    proved_for: str
+    optimum: bool
+    replacements: tuple[Replacement, ...] = ()
+
+
+@record
 class Site:
     """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
     the maximum over its requests, the spans are of single requests; see the schema."""
@@ -201,6 +230,7 @@ class Site:
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
     unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
+    fix: Fix | None = None               # where repairs were asked for
 
     @property
     def settled(self) -> bool:
@@ -359,7 +389,23 @@ class Report:
 
     @property
     def sites(self) -> tuple[Site, ...]:
+        """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
+        if not self.kernels:
+            self.raise_for_problems()
+        return self.every_site
+
+    @property
+    def every_site(self) -> tuple[Site, ...]:
+        """All sites that there are, perhaps none."""
         return tuple(site for kernel in self.kernels for site in kernel.sites)
+
+    def raise_for_problems(self) -> Report:
+        """Itself. Raises InputError for the first thing that could not be checked."""
+        if self.problems:
+            problem = self.problems[0]
+            more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+            raise InputError(problem.what + more, problem.hint, problem.file, problem.line, problem.column, problem.detail)
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}

@@ -15,12 +15,29 @@ from .graph import is_unresolved
 from .ir import CODE, Address, Function, Instruction, Module, Op
 
 
-def addressed(module: Module) -> set[str]:
+def addressed(module: Module) -> frozenset[str]:
     """The functions whose addresses are taken, in code or in the initial content of variables."""
-    out = {name for function in module.functions.values() for variable in function.variables for _, name in variable.functions}
-    for function in module.functions.values():
-        out.update(source.name for op in _operations(function) for source in op.src if type(source) is Address and source.space == CODE)
-    return out & module.functions.keys()
+    return _referred(module) & module.functions.keys()
+
+
+def is_open(module: Module) -> bool:
+    """Functions that are elsewhere are called, or their addresses taken: what is there may hand out pointers to its own."""
+    if "open" not in module.memo:
+        called = {i.control.callee for f in module.functions.values() for i in f.instructions
+                  if is_unresolved(i.control) and i.control.callee is not None}
+        module.memo["open"] = not (_referred(module) | called) <= module.functions.keys()
+    return module.memo["open"]
+
+
+def _referred(module: Module) -> frozenset[str]:
+    """The functions whose addresses the module has."""
+    if "referred" not in module.memo:
+        tables = {v for function in module.functions.values() for v in function.variables if v.functions}
+        out = {name for variable in tables for _, name in variable.functions}
+        for function in module.functions.values():
+            out.update(source.name for op in _operations(function) for source in op.src if type(source) is Address and source.space == CODE)
+        module.memo["referred"] = frozenset(out)
+    return module.memo["referred"]
 
 
 def entered(module: Module, calls: Iterable[Instruction]) -> tuple[str, ...]:

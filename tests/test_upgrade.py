@@ -103,7 +103,7 @@ def test_a_release_that_changes_a_figure_is_marked(here):
     text = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), status=1).stdout
     assert text.startswith("c.cu under 3 releases: got worse at 12.9\n")
     assert "12.4 to 12.9: 1 worse, 1 same; excess 0 → 31 (+31), wavefronts 2 → 33 (+31)\n" in text
-    assert re.search(rf"^  12\.4 +2 +0 +1 ", text, re.MULTILINE) and re.search(rf"^  12\.9.* +33 ▲ +31 ▲ +32 ▲ ", text, re.MULTILINE)
+    assert re.search(r"^  12\.4 +2 +0 +1 ", text, re.MULTILINE) and re.search(r"^  12\.9.* +33 ▲ +31 ▲ +32 ▲ ", text, re.MULTILINE)
     markdown, page = (run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--format", form, status=1).stdout for form in ("markdown", "html"))
     assert "| 33 ▲ | 31 ▲ | 32 ▲ |" in markdown and '<td class="bad">33 ▲</td>' in page
     limited = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--fail-on", "total-wavefronts+1551%")
@@ -424,8 +424,8 @@ def test_a_hundred_errors_are_told_in_a_few_lines(tmp_path, monkeypatch):
 def test_no_line_of_a_diff_is_as_long_as_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inner = "Pair<" * 40 + "int" + ", int>" * 40
-    source = f"template <typename A, typename B> struct Pair {{}};\ntemplate <typename T, int N> __global__ void k(float* out) {{ __shared__ float s[64]; s[threadIdx.x] = N; __syncthreads(); out[threadIdx.x] = s[63 - threadIdx.x]; }}\n"
+    source = "template <typename A, typename B> struct Pair {};\ntemplate <typename T, int N> __global__ void k(float* out) { __shared__ float s[64]; s[threadIdx.x] = N; __syncthreads(); out[threadIdx.x] = s[63 - threadIdx.x]; }\n"
     for name, sizes in (("old", range(0, 20)), ("new", range(20, 40))):
-        (tmp_path / f"{name}.cu").write_text(source + "".join(f"template __global__ void k<{inner.replace('int>', f'int>', 1)}, {n}>(float*);\n" for n in sizes))
+        (tmp_path / f"{name}.cu").write_text(source + "".join(f"template __global__ void k<{inner.replace('int>', 'int>', 1)}, {n}>(float*);\n" for n in sizes))
     text = run("diff", "old.cu", "new.cu", *LAUNCH).stdout
     assert max(map(len, text.splitlines())) < 400

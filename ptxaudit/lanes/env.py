@@ -36,7 +36,8 @@ class Facts:
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
-    any other (`operations.on_machine`).
+    any other (`operations.on_machine`). keep: the requests of every site are asked for, too, with their places (`kept`).
+    code: made-up addresses of functions (`code_addresses`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -45,7 +46,9 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    keep: bool = False
     meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
+    code: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass
@@ -111,6 +114,8 @@ class Environment:
     def address(self, a: Address) -> Value:
         if a.space == "param":
             return constant(a.offset, a.bits)
+        if a.space == CODE and a.name in self.facts.code:
+            return constant(self.facts.code[a.name] + a.offset, a.bits)
         variable = self._variables.get((a.space, a.name)) or self._by_name.get(a.name)
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)

@@ -28,6 +28,7 @@ from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
 from .effects import Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
+from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
@@ -98,11 +99,13 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
         shaped = frozenset() if batches[0].shape_known else _shaped(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
+    conclusions = Conclusions(machine, account, question.paths.function)
+    return Inference(_concluded(question, observed, shaped, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
-    """The answers, by what the caller calls the accesses."""
+def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions,
+               keep: bool) -> dict[int, SiteResult]:
+    """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
     for index in question.accesses:
         if question.twins[index] != index:
@@ -114,7 +117,10 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
             out[name] = unfinished(name, observed.left[index])
         else:
             try:
-                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+                access, seen = question.accesses[index], observed.seen.get(index, [])
+                out[name] = conclusions.conclude(name, access, seen, index in shaped)
+                if keep:
+                    out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         if question.origin is not None and out[name].reason is not None:
@@ -175,6 +181,18 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
     return Observed(seen, left, failure)
 
 
+def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
+    """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
+    keeper = Keeper(access)
+    for o in (s.observation for s in seen if s.group == seen[0].group):
+        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
+        if isinstance(address, Lost):
+            return Kept(access, missing=address if origin is None else address.moved(origin))
+        if address is not None:
+            keeper.add(address, o.mask, None, certain=o.exact)
+    return keeper.kept()
+
+
 def _shaped(question: Question) -> frozenset[int]:
     """The accesses that answer of which the block's shape decides something."""
     paths = question.paths
@@ -191,6 +209,7 @@ class Interpreter:
         self.ahead: Interpreter | None = None    # one that has run what the loops carry, by itself: what it found is likely to hold
         self._rest = iter(paths.order or ())     # of the order, what is not begun
         self._begun: list = []                   # the element of the order that is being run
+        self.called_apart: set[int] = set()      # blocks at whose end lanes of a warp call different functions
         self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.failure: Lost | None = None         # why nothing is known of any site
@@ -599,17 +618,23 @@ class Interpreter:
 
     def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
         value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
-        if value.known and control.targets:
-            chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
             self.branches.put(block, "apart")
+            if control.choices and any(len(np.unique(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
+                self.called_apart.add(block)
             for k in np.unique(chosen[state.mask]):
-                if 0 <= k < len(control.targets):
-                    self._go(block, self.graph.block_of[control.targets[int(k)]], state.of(state.mask & (chosen == k)))
+                part = state.of(state.mask & (chosen == k))
+                if block in self.called_apart and not self.function.explicit_reconvergence:
+                    part.exact, part.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALLED_APART, self.graph.ends[block] - 1),))
+                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
             return
         if self.unrolling:
             raise Undecided
         uniform = is_uniform(value)
         self.branches.put(block, "uniform" if uniform else "varying")
+        if control.choices and not uniform:
+            self.called_apart.add(block)
         for s in successors:
             part = state.of(state.mask)
             if not uniform:
@@ -670,8 +695,9 @@ class Interpreter:
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:
-        """Between the two, lanes leave a loop that yields in different trips."""
-        if not self.graph.yielding:
+        """Between the two, lanes leave a loop that yields in different trips, or call different functions where that is left to ptxas."""
+        called_apart = frozenset() if self.function.explicit_reconvergence else self.called_apart
+        if not self.graph.yielding and not called_apart:
             return False
         between, stack = set(), [block]
         while stack:
@@ -679,6 +705,8 @@ class Interpreter:
                 if p != dominator and p not in between:
                     between.add(p)
                     stack.append(p)
+        if called_apart & (between | {dominator}):
+            return True
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _apart(self, block: int) -> bool:

@@ -14,6 +14,7 @@ from .. import banks
 from ..errors import InputError
 from ..reasons import Kind, Reason, first_of, several
 from ..work import REQUEST, Account, elements
+from .kept import Keeper
 from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
@@ -114,6 +115,7 @@ class SiteRecord:
     evidence: str = "measured"
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
+    kept: Keeper | None = None    # the requests with their places, where these are asked for
     _patterns: tuple | None = None
     _sums: Totals | None = None
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..reasons import Reason, exhausted
 from ..status import Status
 from ..work import Exhausted
+from .kept import Kept
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class SiteResult:
     formula: str = ""                        # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()       # most frequent first
     trips: tuple[tuple[int, int, int], ...] = ()
+    kept: Kept | None = None                 # all its requests with their places, where these were asked for
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ..work import Account, Exhausted
 from . import tables
 from .cells import GRAIN
 from .env import LANES
+from .kept import Keeper, Kept
 from .record import SiteRecord, rule_range
 from .repeat import Unsafe
 from .result import SiteResult, Status, unfinished
@@ -103,7 +104,7 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {i: SiteRecord(machine, a, account) for i, a in accesses.items() if twins[i] == i}
+        records = {i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None) for i, a in accesses.items() if twins[i] == i}
         records = {i: records[twins[i]] for i in accesses}
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
@@ -122,16 +123,23 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
                 raise Unsafe(why) from None
             left = frozenset(graph.cfg) if simulation is None or next(batches, None) is not None else simulation.unfinished()
             for i in accesses:
-                if graph.block_of[i] in left:
+                if graph.block_of[i] in left or graph.block_of[i] in graph.hidden and any(graph.block_of[k] in left for k in graph.unresolved):
                     records[i].doubt = first_of(records[i].doubt, why)
             return records, False
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:
     try:
-        return site_result(index, record)
+        result = site_result(index, record)
     except Exhausted as spent:
         return unfinished(index, spent)
+    return result if record.kept is None else replace(result, kept=_kept(record))
+
+
+def _kept(record: SiteRecord) -> Kept:
+    """The requests with their places, where the run has met all of them."""
+    open_ones = record.doubt or record.lost
+    return Kept(record.access, missing=open_ones) if open_ones else record.kept.kept()
 
 
 def _batches(function, launch, facts, block, grid, dims, at_once):

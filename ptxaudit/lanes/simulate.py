@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from .. import banks
+from .. import banks, frames
 from ..errors import InputError
 from ..graph import END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
@@ -40,6 +40,7 @@ from .block_ranges import block_terms, decide, dimensions, made_of
 from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
 from .followed import Followed
+from .kept import Keeper
 from .record import Elsewhere, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
@@ -49,7 +50,7 @@ from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 64
+MAX_CALLS = 1024
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 
@@ -111,6 +112,7 @@ class Simulation:
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
         self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
+        self.called_apart: dict = {}                # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
@@ -216,7 +218,7 @@ class Simulation:
             end = self.graph.ends[block]
             self._pay()
             if not self.explicit and pc == self.graph.starts[block]:
-                met = self._meet(cohort, ("at", block), pc)
+                met = self._meet(cohort, ("at", block, len(cohort.calls)), pc)
                 if met is None:
                     return
                 cohort = met
@@ -257,6 +259,10 @@ class Simulation:
         watched = instruction.site is not None and instruction.index in self.records
         self._work += OPERATION * len(self.part.ops[instruction.index])
         for op in self.part.ops[instruction.index]:
+            if op.attrs in (frames.SAVE, frames.RESTORE):
+                if lap is not None:
+                    raise NotAffine
+                op = frames.saved_at(op, len(cohort.calls))
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
@@ -446,6 +452,7 @@ class Simulation:
             if isinstance(address, Lost):
                 record.doubt = first_of(record.doubt, address)
                 return
+        place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
@@ -462,8 +469,10 @@ class Simulation:
         if lap is not None and (line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))):
             raise NotAffine
         self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
+        if record.kept is not None:
+            self._note(record.kept, (place, active, weights, from_where, filled))
 
-    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Keeper | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)
@@ -526,7 +535,7 @@ class Simulation:
             case "exit":
                 return self._leave_kernel(instruction, c, cohort, relevant)
             case "call":
-                return self._call(instruction, c, cohort, relevant)
+                return self._call(instruction, c, cohort)
             case "ret":
                 return self._return(instruction, c, cohort, relevant)
             case "open":
@@ -572,10 +581,14 @@ class Simulation:
         if value.terms or value.valid is not None or unknown_here or not c.targets:
             return self._step_over(instruction, cohort, value)
         chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
+        if (chosen[cohort.mask] >= len(c.targets)).any():
+            return self._step_over(instruction, cohort, opaque(32, Lost(Kind.BRANCH_TARGET, instruction.index)))
         parts = []
         for k in np.unique(chosen[cohort.mask]):
-            if 0 <= k < len(c.targets):
-                parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+            parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+        if c.choices and not self.explicit:
+            meeting = self.graph.meeting.get(self.graph.block_of[instruction.index], END)
+            self.called_apart["at", meeting, len(cohort.calls)] = Lost(Kind.CALLED_APART, instruction.index)
         return self._part(instruction, cohort, parts)
 
     def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
@@ -600,7 +613,7 @@ class Simulation:
             self._expect_at(meeting, cohort, torn)
 
     def _expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        name = ("at", meeting)
+        name = ("at", meeting, len(cohort.calls))
         words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]
         mask = cohort.mask[torn]
@@ -688,6 +701,9 @@ class Simulation:
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
         """named: lanes that each of these lanes waits for, which orders memory."""
+        if key[1] in self.called_apart:
+            self.loose[cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)]] = True
+            cohort.parted = cohort.parted or self.called_apart[key[1]]
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
             self._ordered(cohort, named)
@@ -791,16 +807,25 @@ class Simulation:
         if not some.any():
             return None
         self._undecided_exits.add(instruction.index)
+        self._enter_hidden({self.graph.block_of[instruction.index]})
         calling = cohort.some(some).at(instruction.index + 1)
         self._lose(calling)
         self.loose[calling.rows] = True
         calling.doubt, calling.parted = first_of(calling.doubt, why), first_of(calling.parted, why)
         return calling
 
-    def _call(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+    def _enter_hidden(self, blocks: set[int]) -> None:
+        """What is called in some of these blocks may run, wherever it is."""
+        index = next((k for k in self.graph.unresolved if self.graph.block_of[k] in blocks), None)
+        if index is not None:
+            for k, record in self.records.items():
+                if self.graph.block_of[k] in self.graph.hidden:
+                    record.doubt = first_of(record.doubt, Lost(Kind.HIDDEN, index))
+
+    def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
         following = instruction.index + 1
         if not c.targets:
-            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) and relevant else cohort.at(following)
+            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
         if len(cohort.calls) >= MAX_CALLS:
             return self._give_up(cohort, instruction.index, Lost(Kind.CALL_DEPTH, instruction.index))
         lanes, doubt = self._lanes_of(c.guard, cohort)
@@ -869,6 +894,7 @@ class Simulation:
             for k in sites:
                 record = self.records[k]
                 record.doubt = first_of(record.doubt, Lost(Kind.RUNS, instruction.index, cause=why))
+            self._enter_hidden(self.graph.region(self.graph.block_of[instruction.index]))
             view = self._view(cohort)
             for reg in written:
                 if reg is None:
@@ -876,7 +902,7 @@ class Simulation:
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
             apart = not (doubt.poison is None and squeeze(doubt).uniform)
-            yields = self.graph.yields(self.graph.block_of[instruction.index])
+            yields = self.graph.yields(self.graph.block_of[instruction.index]) or bool(instruction.control.choices)
             if apart and yields:
                 self.loose[cohort.rows] = True
             if apart and (yields or self.explicit):
@@ -893,6 +919,7 @@ class Simulation:
         self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
+        self._enter_hidden(set(self.graph.cfg) if cohort.calls else ahead)
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt = first_of(record.doubt, reason)

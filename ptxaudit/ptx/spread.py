@@ -93,7 +93,8 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
         elif number == len(made.starts) - 1:
             e.emit(old.name, old.dst, (base,), WORD, (), old.space, old.offset)
         # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not known
-        site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard, again=number > 0)
+        site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard, again=number > 0,
+                       rows_apart=pitch if known else None)
         out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=site))
         e.ops = []
     return out

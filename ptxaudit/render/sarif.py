@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
-from ptxaudit.report import Frame, Problem, Source
+from ptxaudit.render.rows import fix_line
+from ptxaudit.report import Fix, Frame, Problem, Source
 from ptxaudit.rules import RULES, Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -85,11 +86,27 @@ def _result(result: Result, root: str | None) -> dict[str, Any]:
     if site:
         figures = {name: getattr(site, name) for name in _FIGURES}
         written["properties"] = {"site": site.id, "opcode": site.opcode} | {k: v for k, v in figures.items() if v is not None}
+    if site and site.fix:
+        written["properties"]["fix"] = fix_line(site.fix).removeprefix("fix: ")
+        if site.fix.replacements:
+            written["fixes"] = [_fix(site.fix, root)]
     if result.allowed:
         written["suppressions"] = [{"kind": "inSource", "justification": result.allowed.reason}]
     if result.state:
         written["baselineState"] = result.state
     return written
+
+
+def _fix(fix: Fix, root: str | None) -> dict[str, Any]:
+    """A repair as changes of files."""
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for one in fix.replacements:
+        region = {"startLine": one.line, "startColumn": one.column, "endLine": one.end_line, "endColumn": one.end_column}
+        changes.setdefault(one.file, []).append({"deletedRegion": region, "insertedContent": {"text": one.text}})
+    return {
+        "description": {"text": fix_line(fix).removeprefix("fix: ")},
+        "artifactChanges": [{"artifactLocation": _artifact(below(file, root)), "replacements": replacements} for file, replacements in changes.items()],
+    }
 
 
 def _related(result: Result) -> Iterator[tuple[Source | Frame, str]]:

@@ -15,7 +15,7 @@ from dataclasses import field
 from functools import lru_cache
 
 from .. import ir
-from ..artifacts.cubin import INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
+from ..artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
 from ..records import record
 from . import places
 from .syntax import Memory, Number, Operand, Register
@@ -36,6 +36,15 @@ class NoMeaning(Exception):
 
 
 @record
+class Computed:
+    """A call through registers. targets: (what the registers hold, index of the first instruction) of each function that it may
+    enter and that comes back to the next instruction; open: it may go elsewhere, too."""
+
+    targets: tuple[tuple[ir.Operand, int], ...]
+    open: bool
+
+
+@record
 class Context:
     """What the instructions of one section are lowered in.
 
@@ -43,6 +52,7 @@ class Context:
     relocated: byte offset of an instruction -> what its literal stands for, and which 32-bit half of it.
     calls: byte offset of a call -> "call" (comes back to the next instruction) or "branch", and the index it goes to.
     missing: byte offset of a call -> the function it goes to, where that is in another object.
+    computed: byte offset of a call through registers -> where it may go.
     """
 
     function: CodeSection
@@ -52,6 +62,7 @@ class Context:
     first: int = 0
     calls: dict[int, tuple[str, int]] = field(default_factory=dict)
     missing: dict[int, str] = field(default_factory=dict)
+    computed: dict[int, Computed] = field(default_factory=dict)
 
     def index_at(self, offset: int) -> int | None:
         """The instruction index of a byte offset in the section."""
@@ -349,5 +360,7 @@ _SPACES = {**dict.fromkeys(SHARED_SECTIONS, "shared"), ".nv.constant": "const", 
 
 def symbol_address(symbol: Symbol, addend: int, bits: int = PAIR_BITS) -> ir.Address:
     """The address that a relocation asks for."""
+    if symbol.section.startswith(CODE_PREFIX):
+        return ir.Address(symbol.section.removeprefix(CODE_PREFIX), ir.CODE, symbol.offset + addend, bits)
     space = next((space for prefix, space in _SPACES.items() if symbol.section.startswith(prefix)), "global")
     return ir.Address(symbol.name, space, addend, bits)

@@ -15,7 +15,7 @@ from collections import Counter
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection
-from .builder import Context
+from .builder import PAIR_BITS, Computed, Context
 from .disassemble import Line
 from .lower import lower
 
@@ -60,6 +60,39 @@ def find_calls(context: Context, sections: list[CodeSection], lines: Lines, star
         elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {place + INSTRUCTION_BYTES}:
             out[place] = ("call", index)
     return out
+
+
+def computed_calls(context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int], addressed: frozenset[str],
+                   relocatable: bool) -> dict[int, Computed]:
+    """byte offset -> where it may go, of the calls of a section through registers.
+
+    CALL.REL R goes to a place in its own section: to the beginning of a function there. CALL.ABS R goes to a function whose
+    address the file has (`addressed`), and in an object that is still to be linked also elsewhere.
+    """
+    out = {}
+    function = context.function
+    by_name = {section.name: section for section in sections}
+    own = lines[function.name]
+    for position, line in enumerate(own):
+        if not is_indirect_call(line):
+            continue
+        place = position * INSTRUCTION_BYTES
+        relative = ".REL" in line.opcode
+        if relative:
+            entries = [(ir.Const(s.offset, PAIR_BITS), function, s.offset) for s in function.symbols if s.offset or not function.entry]
+        else:
+            entries = [(ir.Address(name, ir.CODE, 0, PAIR_BITS), by_name[name], 0) for name in sorted(addressed) if name in by_name]
+        back = [(operand, section, offset) for operand, section, offset in entries
+                if _comes_back(context, section, offset, lines, own, position)]
+        targets = tuple((operand, starts[section.name] + offset // INSTRUCTION_BYTES) for operand, section, offset in back)
+        out[place] = Computed(targets, relocatable and not relative or len(back) < len(entries))
+    return out
+
+
+def _comes_back(context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int) -> bool:
+    """A function that the call at a position of the own section enters comes back to the next instruction."""
+    returns = _return_registers(context, section, offset, lines[section.name])
+    return bool(returns) and all(_value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns)
 
 
 def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, int] | None]:

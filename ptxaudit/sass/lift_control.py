@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES
-from .builder import NEVER, WORD_BITS, Builder, NoMeaning, machine_register
+from .builder import NEVER, PAIR_BITS, WORD_BITS, Builder, NoMeaning, machine_register
 from .clobber import LAST_REGISTER
 from .syntax import Jump, Number, Register, Word
 
@@ -100,6 +100,7 @@ def trap(b: Builder) -> None:
         b.control = ir.Control("exit", guard=b.guard)
 
 
+NOWHERE = 0xFFFFFFFF       # the number of no target
 _ALL_REGISTERS = tuple(machine_register(kind, k) for kind, last in LAST_REGISTER.items() for k in range(last + 1))
 
 
@@ -109,12 +110,35 @@ def call(b: Builder) -> None:
     """CALL: the machine keeps no return addresses, so a call that sets none up is a branch."""
     known = b.context.calls.get(b.place)
     if known is None:
+        if b.place in b.context.computed:
+            return _computed_call(b)
         callee = b.context.missing.get(b.place)
         b.emit("call", _ALL_REGISTERS, (), attrs=(callee or "a function",))         # it may write all of them
         b.control = ir.Control("call", (), b.guard, callee=callee)
         return
     kind, index = known
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
+
+
+def _computed_call(b: Builder) -> None:
+    """A call through registers: which of the functions that it may enter they hold."""
+    known = b.context.computed[b.place]
+    last = b.operand(-1)
+    selector = None
+    if known.targets and isinstance(last, Jump | Register):
+        if isinstance(last, Jump):
+            pointer, shift = b.compute("cat", *b.registers(last.register, 2), bits=PAIR_BITS), last.offset
+        else:
+            pointer, shift = b.pair(last), 0
+        if shift:
+            pointer = b.compute("add", pointer, ir.Const(shift & (1 << PAIR_BITS) - 1, PAIR_BITS), bits=PAIR_BITS)
+        selector = ir.Const(len(known.targets) if known.open else NOWHERE)
+        for number, (operand, _) in enumerate(known.targets):
+            here = b.compute("setp.eq", pointer, operand, bits=PAIR_BITS, result=1)
+            selector = b.compute("select", ir.Const(number), selector, here)
+    b.emit("call", _ALL_REGISTERS, (), attrs=("a function",))
+    choices = tuple(index for _, index in known.targets) if selector is not None else ()
+    b.control = ir.Control("call", (), b.guard, selector=selector, choices=choices, open=known.open)
 
 
 def forget_everything(b: Builder) -> None:

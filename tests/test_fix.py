@@ -256,6 +256,49 @@ extern "C" __global__ void __launch_bounds__(128) k(float* out) {
     assert by_name["other"].repairs[0].figure.excess == 0        # its address goes nowhere else
 
 
+UNCOUNTED = {
+    "a barrier object in the same structure": ("""
+struct Stage { float a[512]; unsigned long long bar; };
+extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
+    __shared__ Stage s;
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"((unsigned)__cvta_generic_to_shared(&s.bar)));
+    s.a[threadIdx.x * 16] = in[threadIdx.x];
+    __syncwarp();
+    out[threadIdx.x] = s.a[threadIdx.x * 16];
+}""", "mbarrier.init.shared::cta.b64 has its address, and is no access that is counted", "operation on a barrier object"),
+    "a bulk copy": ("""
+extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
+    __shared__ alignas(128) float s[1024];
+    __shared__ unsigned long long bar;
+    unsigned to = (unsigned)__cvta_generic_to_shared(s), b = (unsigned)__cvta_generic_to_shared(&bar);
+    if (threadIdx.x == 0)
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" :: "r"(to), "l"(in), "r"(b) : "memory");
+    __syncwarp();
+    float sum = 0;
+    for (int i = 0; i < 32; ++i) sum += s[threadIdx.x * 32 + i];
+    out[threadIdx.x] = sum;
+}""", "cp.async.bulk", "UBLKCP"),
+    "a neighbour's reads": ("""
+#include <cooperative_groups.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(const float* in, float* out) {
+    __shared__ float s[1024];
+    auto cluster = cooperative_groups::this_cluster();
+    s[threadIdx.x * 32] = in[threadIdx.x];
+    cluster.sync();
+    out[threadIdx.x] = cluster.map_shared_rank(s, cluster.block_rank() ^ 1)[threadIdx.x * 32];
+    cluster.sync();
+}""", "may touch it", "may touch it"),
+}
+
+
+@pytest.mark.parametrize("case", UNCOUNTED)
+def test_what_is_not_counted_may_not_be_moved_either(case, here) -> None:
+    source, *whys = UNCOUNTED[case]
+    for isa, why in zip(("ptx", "sass"), whys):
+        found, made = repaired(source, None, isa=isa)
+        assert found and all(why in array.refused and array.repairs == () and array.now.excess > 0 for array in found), [array.refused for array in found]
+
+
 def test_machine_code_without_names_has_the_parts_that_its_sites_touch(here) -> None:
     source, launch = transpose("float", 32, 32)
     found, made = repaired(source, launch, isa="sass")

@@ -55,7 +55,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.x] = s[31 - threadIdx.x];
 }
-""", "an index may have an effect, and would be written twice"),
+""", "the index ++at may have an effect, and would be written twice"),
     "an index read from it": ("""
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ int s[1024];
@@ -189,3 +189,53 @@ def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
     (here / "k.cu").write_text(PLAIN)
     result = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"])
     assert result.exit_code == 2 and "cannot write it" in result.stderr
+
+
+JOINED = """
+extern "C" __global__ void __launch_bounds__(32) joined(const float4* in, float* out) {
+    __shared__ __align__(16) float s[256];
+    reinterpret_cast<float4*>(s)[threadIdx.x] = in[threadIdx.x];
+    reinterpret_cast<float4*>(s)[threadIdx.x + 32] = in[threadIdx.x + 32];
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) sum += s[threadIdx.x * 8 + k];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_figures_of_machine_code_are_told(here) -> None:
+    found, made = repaired(PLAIN, LAUNCH)
+    (before, _), (after, _) = made.applied[0].machine_code
+    assert before - after == found[0].now.low - made.applied[0].figure.low
+
+
+def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch) -> None:
+    """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of floats."""
+    from ptxaudit.fix import patch as module
+
+    monkeypatch.setattr(module._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
+    found, made = repaired(PLAIN, LAUNCH)
+    assert found[0].repairs and not made.applied and not made.diff
+    assert "in machine code 101 in the place of 100" in made.refused[0][1]
+
+
+def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:
+    source = """
+#define AT(row, column) ((row) * 32 + (column))
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[AT(threadIdx.y, threadIdx.x)] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[AT(threadIdx.x, threadIdx.y)];
+}
+"""
+    found, made = repaired(source, Launch("k", grid=1, block=(32, 32)))
+    assert made.applied[0].figure.excess == 0 and "AT(threadIdx.x, threadIdx.y)) >> 5) & 31)" in made.diff
+
+
+def test_a_patch_needs_no_launch(here) -> None:
+    """How a source names elements is looked up with blocks of some shape."""
+    found, made = repaired(PLAIN, None)
+    assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0

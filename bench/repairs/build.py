@@ -4,7 +4,7 @@
                            {"kernel": "float_32_pitch_32", "repairs": ["tile: pad the row to 33 floats"],
                             "before": {"wavefronts": 4224, "ideal": 256}, "after": {"wavefronts": 256, …}, …}
 
-Predicted is the machine code, under the launches of launch.toml. Sources of other projects are taken too, where a folder with their
+Predicted is the machine code, under its launches of launch.toml. Sources of other projects are taken too, where a folder with their
 checkouts is given (`projects.toml` says which, at which commit).
 """
 
@@ -79,22 +79,21 @@ def build(folder: Path, projects: Path | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     launches, compiler = [], ""
     for case in cases(projects):
-        made = _repaired(case)
-        if made is None or not made.applied:
-            continue
-        texts = {"before": case.source.read_text(encoding="utf-8"), "after": next(iter(made.texts.values()))}
-        figures, ptx = {}, ""
-        for side, text in texts.items():
-            file = folder / f"{case.name}.{side}.cu"
-            file.write_text(text, encoding="utf-8")
-            compiled = compile_source(file, arch=ARCH, **_arguments(case))
-            file.unlink()
-            (folder / f"{case.name}.{side}.cubin").write_bytes(compiled.cubin)
-            figures[side] = audit(folder / f"{case.name}.{side}.cubin", launches=launches_from(case.launches))
-            compiler, ptx = compiled.compiler, ptx or compiled.ptx
-        mine = list(_planned(case, made, figures, ptx))
-        launches += mine
-        print(f"{case.name}: {len(mine)} launches", flush=True)
+        source = folder / f"{case.name}.cu"
+        source.write_bytes(case.source.read_bytes())
+        for at, made in enumerate(_repaired(case, source)):
+            name, figures, ptx = f"{case.name}_{at}", {}, ""
+            for side, text in (("before", case.source.read_text(encoding="utf-8")), ("after", next(iter(made.texts.values())))):
+                source.write_text(text, encoding="utf-8")
+                compiled = compile_source(source, arch=ARCH, **_arguments(case))
+                cubin = folder / f"{name}.{side}.cubin"
+                cubin.write_bytes(compiled.cubin)
+                figures[side] = audit(cubin, launches=launches_from(case.launches), kernels=(made.applied[0].found.examined.entry.name,))
+                compiler, ptx = compiled.compiler, ptx or compiled.ptx
+            mine = list(_planned(case, name, made, figures, ptx))
+            launches += mine
+            print(f"{name}: {len(mine)} launches of {made.applied[0].found.examined.entry.demangled[:60]}", flush=True)
+        source.unlink()
     (folder / "plan.json").write_text(json.dumps({"compiler": compiler, "arch": ARCH, "launches": launches}, indent=1))
 
 
@@ -103,15 +102,23 @@ def _arguments(case: Case) -> dict[str, Any]:
         {"include": [*case.compile.get("include", ()), str(case.source.parent)]})
 
 
-def _repaired(case: Case) -> Patch | None:
-    """The patch of all repairs that can be written; None where the source cannot be audited."""
+def _repaired(case: Case, source: Path) -> Iterator[Patch]:
+    """Of each kernel the patch of all its repairs that can be written, as if it were the only one of its source."""
     options = Options(launches=launches_from(case.launches), arch=ARCH, **case.compile)
     part = Part()
-    kernels = list(examine([str(case.source)], replace(options, keep=True), part))
-    return patch(repairs_of(kernels), kernels, [str(case.source)], options) if not part.problems else None
+    every = list(examine([str(source)], replace(options, keep=True), part))
+    for problem in part.problems:
+        print(f"{case.name}: {problem.what}")
+    for name in dict.fromkeys(examined.entry.name for examined in every):
+        kernels = [examined for examined in every if examined.entry.name == name]
+        made = patch(repairs_of(kernels), kernels, [str(source)], replace(options, kernels=(name,)))
+        if made.applied:
+            yield made
+        for one, why in made.refused:
+            print(f"    {name}, {one.array.name}: {why}"[:160])
 
 
-def _planned(case: Case, made: Patch, reports: dict[str, Any], ptx: str) -> Iterator[dict[str, Any]]:
+def _planned(case: Case, name: str, made: Patch, reports: dict[str, Any], ptx: str) -> Iterator[dict[str, Any]]:
     """Every launch of a repaired kernel whose cost is predicted as a number, before and after."""
     repairs: dict[str, list[str]] = {}
     for one in made.applied:
@@ -124,7 +131,7 @@ def _planned(case: Case, made: Patch, reports: dict[str, Any], ptx: str) -> Iter
         if kernel.name not in repairs or other is None or table is None or not (kernel.totals.complete and other.totals.complete):
             continue
         yield {
-            "case": case.name, "origin": case.origin, "kernel": kernel.name, "demangled": kernel.demangled,
+            "case": name, "origin": case.origin, "kernel": kernel.name, "demangled": kernel.demangled,
             "repairs": list(dict.fromkeys(repairs[kernel.name])), "table": table, "data": case.data,
             "bytes": [kernel.shared_static, other.shared_static], "free": _free(ptx, kernel.name),
             "instructions": [kernel.instructions, other.instructions],

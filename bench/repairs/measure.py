@@ -20,6 +20,7 @@ from bench.profiled import BUFFER_BYTES, CONFLICT_KINDS, CONFLICTS, WAVEFRONT_KI
 SIDES = ("before", "after")
 RUNS = 11
 LONG_ENOUGH = 400.0              # microseconds of one timed launch
+MOST_FAILED = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 132 * 16, 1 << 22
 
 
@@ -35,20 +36,21 @@ def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any
     return out
 
 
-def run(folder: Path, results: Path | None) -> None:
-    """Launches everything once, before and after, and compares what pointers point to then."""
-    gpu, cache, same = Gpu(), {}, []
-    for launch in _plan(folder)["launches"]:
+def run(folder: Path, results: Path | None, skip: list[int]) -> None:
+    """Launches everything once but for these, before and after, and compares what pointers point to then; written launch by launch."""
+    gpu, cache, same = Gpu(), {}, {}
+    for at, launch in enumerate(_plan(folder)["launches"]):
+        if at in skip:
+            continue
         left = []
         for plan in loaded(gpu, folder, launch, cache).values():
             params, pointers = _prepared(gpu, plan, launch)
             gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
             left.append([gpu.read(pointer, "uint8", BUFFER_BYTES).tobytes() for pointer in pointers.values()])
             gpu.free(list(pointers.values()))
-        changed = any(any(buffer) for buffer in left[0])
-        same.append({"same": left[0] == left[1], "written": changed})
-    if results:
-        results.write_text(json.dumps({"device": gpu.name(), "results": same}))
+        same[at] = left[0] == left[1]
+        if results:
+            results.write_text(json.dumps({"device": gpu.name(), "same": same}))
 
 
 def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, dict[int, int]]:
@@ -110,18 +112,25 @@ def measure(folder: Path, output: Path) -> None:
     """Everything: results and times first, then counts under ncu; written as far as it came after each step."""
     plan = _plan(folder)
     results = output.with_suffix(".results.json")
-    subprocess.run([sys.executable, "-m", "bench.repairs", "run", str(folder), "--results", str(results)], check=True)
+    skip: list[str] = []                   # launches that fail, and with them all that the process does later
+    while len(skip) < MOST_FAILED:
+        command = [sys.executable, "-m", "bench.repairs", "run", str(folder), "--skip", ",".join(skip)]
+        if subprocess.run([*command, "--results", str(results)]).returncode == 0:
+            break
+        done = set(json.loads(results.read_text())["same"]) if results.is_file() else set()
+        skip.append(next(str(at) for at in range(len(plan["launches"])) if str(at) not in done and str(at) not in skip))
+        print(f"{plan['launches'][int(skip[-1])]['demangled']} fails", flush=True)
     checked = json.loads(results.read_text())
     gpu, cache = Gpu(), {}
-    for launch, result in zip(plan["launches"], checked["results"], strict=True):
-        launch.update(result)
-        launch["microseconds"] = timed(folder, launch, gpu, cache)
     plan["device"] = device_line(checked["device"])
+    plan["launches"] = launches = [launch | {"same": checked["same"][str(at)]} for at, launch in enumerate(plan["launches"]) if str(at) in checked["same"]]
+    for launch in launches:
+        launch["microseconds"] = timed(folder, launch, gpu, cache)
     output.write_text(json.dumps(plan, indent=1))
     report = output.with_suffix(".ncu-rep")
     metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + [CONFLICTS.format(kind) for kind in CONFLICT_KINDS]
     subprocess.run(["ncu", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(metrics), "--force-overwrite",
-                    "--export", str(report), sys.executable, "-m", "bench.repairs", "run", str(folder)], check=True)
+                    "--export", str(report), *command], check=True)
     context = import_ncu_report().load_report(str(report))
     actions = [context.range_by_idx(r).action_by_idx(a) for r in range(context.num_ranges()) for a in range(context.range_by_idx(r).num_actions())]
     if len(actions) != 2 * len(plan["launches"]):

@@ -281,6 +281,11 @@ def _unplaced(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Si
         if any(where.may_touch(index, name) for name in names):
             site = sites[index]
             return f"{place_of(site)}: {site.opcode} may touch it, and where is not known: {reason}"
+    if touching := [where.others[name] for name in names if name in where.others]:
+        instruction = function.instructions[min(touching)]
+        source = instruction.source
+        where_it_is = f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else f"PTX line {instruction.place}"
+        return f"{where_it_is}: {instruction.opcode} has its address, and is no access that is counted"
     return ""
 
 

@@ -15,30 +15,37 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptxaudit.collect import Progress, silent
-from ptxaudit.fix.cost import Figure
+from ptxaudit.fix.arrays import shape_known
+from ptxaudit.fix.cost import Costs, Figure
 from ptxaudit.fix.declared import Declared
-from ptxaudit.fix.recompile import Refused, figure_of, recompiled, same_kernel, shown
+from ptxaudit.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
 from ptxaudit.fix.repairs import ArrayRepairs, Repair
 from ptxaudit.fix.rewrite import Edit, structure_members
 from ptxaudit.inputs import expand
 from ptxaudit.kernels import Examined
 from ptxaudit.options import Options
 
-_EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]|\w\s*\(")
+_EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]")
+_CALL = re.compile(r"(\w+)\s*\(")
 _HUNK_LINES = 3
+
+MachineCode = tuple[int, int]    # wavefronts, instructions
 
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """One repair in the patch. figure: of the array's sites in the changed code; instructions: of the kernel, before and after."""
+    """One repair in the patch. figure: of the array's sites in the changed code; instructions: of the kernel, before and after; machine_code:
+    (wavefronts, instructions) of the whole kernel in machine code before and after, None where the audit is of machine code, or they are not
+    known."""
 
     found: ArrayRepairs
     repair: Repair
     figure: Figure
     instructions: tuple[int | None, int | None]
+    machine_code: tuple[MachineCode, MachineCode] | None = None
 
 
 @dataclass(eq=False)
@@ -53,8 +60,8 @@ class Patch:
 
 def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Sequence[str], options: Options, progress: Progress = silent) -> Patch:
     """The best repairs of all arrays that can be written into their sources. found: of `repairs_of`, for these kernels, inputs and options."""
-    out, edits, done = Patch(), {}, set()
     inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
+    out, edits, done, machine = Patch(), {}, set(), _MachineCode(inputs, options, progress)
     for one in sorted(found, key=lambda one: -one.now.excess):
         if one.declared is None or one.refused or not one.repairs:
             if one.repairs:
@@ -63,31 +70,24 @@ def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Se
         if one.declared.place in done:
             continue
         progress(f"patching {one.array.name}")
-        try:
-            repair, more = _first_written(one)
-            together = {file: [*edits.get(file, ()), *changes] for file, changes in {**{f: [] for f in edits}, **more}.items()}
-            applied = _tried(one, repair, together, kernels, inputs, options, progress)
-        except Refused as why:
-            out.refused.append((one, str(why)))
-            continue
-        edits = together
-        done.add(one.declared.place)
-        out.applied.append(applied)
+        whys = []
+        for repair in one.repairs:
+            try:
+                more = {one.declared.place[0]: list(edits_of(one.declared, repair))}
+                together = {file: [*edits.get(file, ()), *changes] for file, changes in {**{f: [] for f in edits}, **more}.items()}
+                out.applied.append(_tried(one, repair, together, kernels, inputs, options, machine, progress))
+            except Refused as why:
+                whys.append(f"{repair.code.summary}: {why}")
+                continue
+            edits = together
+            done.add(one.declared.place)
+            break
+        else:
+            out.refused.append((one, whys[0]))
     texts = {one.declared.place[0]: one.declared.text.text for one in found if one.declared is not None}
     out.texts = {file: changed(texts[file], changes) for file, changes in edits.items() if changes}
     out.diff = _diff(out.texts, texts)
     return out
-
-
-def _first_written(one: ArrayRepairs) -> tuple[Repair, dict[str, list[Edit]]]:
-    """The best repair that can be written, with its edits of each file."""
-    why = ""
-    for repair in one.repairs:
-        try:
-            return repair, {one.declared.place[0]: list(edits_of(one.declared, repair))}
-        except Refused as reason:
-            why = why or f"{repair.code.summary}: {reason}"
-    raise Refused(why)
 
 
 # --- the changes of the text --------------------------------------------------------------------
@@ -118,9 +118,15 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
         new = code.element(indices) if code.element is not None else None
         if new is None:
             raise Refused(f"{where} uses {declaration.name} without all its indices")
-        if any(_EFFECT.search(index) and new.count(index) > 1 for index in indices):
-            raise Refused(f"{where}: an index may have an effect, and would be written twice")
+        if twice := next((index for index in indices if new.count(index) > 1 and _may_have_effect(index, found.text.macros)), None):
+            raise Refused(f"{where}: the index {twice} may have an effect, and would be written twice")
         yield Edit(access.start, access.end, new + (f".{access.member}" if access.member else ""))
+
+
+def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
+    """It assigns, or calls what is no macro of the file that is free of effects itself."""
+    called = set(_CALL.findall(text))
+    return bool(_EFFECT.search(text)) or any(name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called)
 
 
 def changed(text: str, edits: Sequence[Edit]) -> str:
@@ -148,17 +154,57 @@ def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
 # --- the changed source -------------------------------------------------------------------------
 
 def _tried(one: ArrayRepairs, repair: Repair, edits: Mapping[str, Sequence[Edit]], before: Sequence[Examined], inputs: Sequence[str],
-           options: Options, progress: Progress) -> Applied:
+           options: Options, machine: _MachineCode, progress: Progress) -> Applied:
     """The repair, as the audit of the changed source shows it. Raises Refused."""
     texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
-    after = recompiled(texts, inputs, options, progress)
-    new, arrays = shown(one, repair, before, after)
+    expected = repair.figure
+    if shape_known(one.examined):
+        mine, after = one, recompiled(texts, inputs, options, progress)
+    else:
+        again = Again(inputs, options, progress)
+        block, mine, with_block = with_a_block(one, before, again)
+        after, before = again.examined(before, texts, block), with_block
+        expected = Costs(mine.examined.machine, mine.array.uses, mine.array.align).total(repair.found.layout)
+    new, arrays = shown(mine, repair, before, after)
     figure = figure_of(new, arrays)
-    if (figure.low, figure.high) != (repair.figure.low, repair.figure.high):
-        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {repair.figure.high:,} were proved")
+    if (figure.low, figure.high) != (expected.low, expected.high):
+        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {expected.high:,} were proved")
     if worse := _worse(before, after):
         raise Refused(worse)
-    return Applied(one, repair, figure, (one.examined.entry.instructions, new.entry.instructions))
+    return Applied(one, repair, figure, (one.examined.entry.instructions, new.entry.instructions), machine.compared(one.examined, texts))
+
+
+class _MachineCode:
+    """What kernels cost in machine code as they are now. What ptxas makes of changed indices is not what PTX says: it may no longer know that
+    accesses lie next to each other, and join fewer of them."""
+
+    def __init__(self, inputs: Sequence[str], options: Options, progress: Progress):
+        self.inputs, self.options, self.progress = inputs, options, progress
+        self.now: dict[tuple[str, str], MachineCode | None] = {}
+
+    def compared(self, examined: Examined, texts: Mapping[str, str]) -> tuple[MachineCode, MachineCode] | None:
+        """A kernel's figures before and with these texts, which are kept. Raises Refused where wavefronts are more."""
+        if examined.entry.isa != "ptx":
+            return None
+        key = examined.entry.name, str(examined.launch)
+        if key not in self.now:
+            self.now[key] = self._of(examined, {})
+        before, after = self.now[key], self._of(examined, texts)
+        if before is None or after is None:
+            return None
+        if after[0] > before[0]:
+            raise Refused(f"it costs fewer wavefronts in PTX, and in machine code {after[0]:,} in the place of {before[0]:,}")
+        self.now[key] = after
+        return before, after
+
+    def _of(self, examined: Examined, texts: Mapping[str, str]) -> MachineCode | None:
+        """None where not all of it is known."""
+        try:
+            again = recompiled(texts, self.inputs, replace(self.options, isa="sass", kernels=(examined.entry.name,)), self.progress)
+        except Refused:
+            return None
+        found = [new.entry for new in again if new.entry.name == examined.entry.name and new.launch == examined.launch]
+        return (found[0].totals.wavefronts, found[0].instructions or 0) if len(found) == 1 and found[0].totals.complete else None
 
 
 def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:

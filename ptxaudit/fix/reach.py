@@ -3,6 +3,7 @@
     mov r1, tile;  add r2, r1, r9;  ld.shared [r2]        the access may touch tile
     mov r1, tile;  shr r2, r1, 4;   wgmma … desc r2       tile is read through a descriptor
     mov r1, tile;  st.local [l], r1                       the address of tile is kept in memory: any access may touch it
+    mov r1, bar;   mbarrier.init [r1], 32                 bar is touched by an instruction that is no site
 
 A taint analysis over the names of registers, without regard to the order of instructions: it only ever says too much. Machine
 code has no variables; there every access whose place is not known may touch everything (`Reach.everything`).
@@ -11,7 +12,7 @@ code has no variables; there every access whose place is not known may touch eve
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ptxaudit.ir import Address, Function, Instruction, Op, Reg
 from ptxaudit.lanes.meaning import MEANINGS
@@ -25,11 +26,13 @@ _VALUES = frozenset(("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa
 @dataclass(frozen=True)
 class Reach:
     """variables: site (instruction index) -> shared variables that its registers may hold addresses of. escaped: those whose
-    addresses may be anywhere. everything: the code has no variables."""
+    addresses may be anywhere. everything: the code has no variables. others: variable -> the first instruction that is no site and
+    takes its address, other than to make values of it."""
 
     variables: dict[int, frozenset[str]]
     escaped: frozenset[str]
     everything: bool
+    others: dict[str, int] = field(default_factory=dict)
 
     def may_touch(self, index: int, variable: str) -> bool:
         """Whether the access of an instruction may touch a variable, as far as its registers tell."""
@@ -48,7 +51,19 @@ def reach(function: Function) -> Reach:
         for op, plain in ops:
             _follow(op, plain, held)
     sites = {i.index: _all_of(i, held) for i in function.instructions if i.site is not None}
-    return Reach(sites, held[_ANYWHERE], False)
+    others: dict[str, int] = {}
+    for i in function.instructions:
+        for op in i.ops if i.site is None else ():
+            if _unknown(op):
+                for variable in frozenset().union(*(_of(s, held) for s in op.src)):
+                    others.setdefault(variable, i.index)
+    return Reach(sites, held[_ANYWHERE], False, others)
+
+
+def _unknown(op: Op) -> bool:
+    """It may be more than a value that is made of its operands: a call, or an instruction of which nothing is known."""
+    known = op.name in MEANINGS or op.name in _MEMORY or op.name.startswith(_COMPARES)
+    return not known and op.name.partition(".")[0] not in _VALUES
 
 
 def _of(operand: object, held: dict[str, frozenset[str]]) -> frozenset[str]:
@@ -68,8 +83,8 @@ def _follow(op: Op, plain: bool, held: dict[str, frozenset[str]]) -> None:
         if values:
             held[_LOCAL if op.space == "local" else _ANYWHERE] |= values
         found = held[_LOCAL] if op.name == "load" and op.space in ("local", "generic") else frozenset()
-    elif found and plain and op.name not in MEANINGS and op.name.partition(".")[0] not in _VALUES:
-        held[_ANYWHERE] |= found                     # a call, or an instruction of which nothing is known
+    elif found and plain and _unknown(op):
+        held[_ANYWHERE] |= found
     if found:
         for d in op.dst:
             if d is not None:

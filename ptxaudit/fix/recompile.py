@@ -25,8 +25,11 @@ from ptxaudit.fix.repairs import ArrayRepairs, Candidate, Repair, candidates_of,
 from ptxaudit.fix.rewrite import structure_members
 from ptxaudit.fix.shadow import shadowed
 from ptxaudit.kernels import Examined
+from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
+
+BLOCKS = ((32, 32), (32, 16), (32, 8), (16, 16), (8, 8), 256, 128, 64, 32)      # tried where the shape of a block is not told
 
 
 class Refused(Exception):
@@ -44,6 +47,42 @@ def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options
     if part.problems:
         raise Refused(f"the changed source cannot be audited: {part.problems[0].what}")
     return after
+
+
+class Again:
+    """The inputs, examined again: as they are, with a launch for kernels of which the block's shape is not told, and with other texts. What was
+    found is kept for the other arrays and for instances of one template."""
+
+    def __init__(self, files: Sequence[str], options: Options, progress: Progress):
+        self.files, self.options, self.progress = files, options, progress
+        self._found: dict[tuple, list[Examined]] = {}
+
+    def of(self, kernels: Sequence[Examined]) -> list[str]:
+        """The files that kernels are in."""
+        return [file for file in self.files if any(examined.entry.input == file for examined in kernels)]
+
+    def examined(self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, ...] | int | None) -> list[Examined]:
+        """These kernels with these texts in the place of those files. Raises Refused."""
+        names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
+        key = tuple(texts.items()), names, block
+        if key not in self._found:
+            options = replace(self.options, kernels=names)
+            if block is not None:
+                options = replace(options, launches=[Launch(name, block=block) for name in names])
+            self._found[key] = recompiled(texts, self.of(kernels), options, self.progress)
+        return self._found[key]
+
+
+def with_a_block(one: ArrayRepairs, kernels: Sequence[Examined], again: Again) -> tuple[tuple[int, ...] | int, ArrayRepairs, list[Examined]]:
+    """A shape of the block with which all accesses are inside of the array, and what was examined with it: how a source names elements does
+    not depend on it. Raises Refused where there is none."""
+    for block in BLOCKS:
+        before = again.examined(kernels, {}, block)
+        examined = same_kernel(one.examined, before, launch=False)
+        arrays = [c.array for c in candidates_of(examined) if c.array.variable == one.array.variable and c.array.start == one.array.start] if examined else []
+        if len(arrays) == 1 and not arrays[0].refused and {use.index for use in arrays[0].uses} == {use.index for use in one.array.uses}:
+            return block, replace(one, examined=examined, array=arrays[0]), before
+    raise Refused("tell the shape of a block (--block), and it is looked up in the source")
 
 
 def shown(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> tuple[Examined, list[Array]]:

@@ -137,7 +137,8 @@ def candidates_of(examined: Examined) -> list[Candidate]:
 def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int]) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
-    nothing = ArrayRepairs(examined, array, one.declared, one.costs.counted, _reported(array), None)
+    counted = one.costs.counted and all(use.site.wavefronts is not None for use in array.uses)
+    nothing = ArrayRepairs(examined, array, one.declared, counted, _reported(array), None)
     if array.refused:
         return replace(nothing, refused=array.refused)
     rows = rows_of(array, one.declared)
@@ -157,10 +158,14 @@ def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, st
 
 
 def _reported(array: Array) -> Figure:
-    """What the report says of the array's sites, where it knows."""
+    """What the report says of the array's sites: sums over the launch where it has them of all, else the worst request of each."""
     sites = {use.index: use.site for use in array.uses}.values()
-    wavefronts = sum(site.wavefronts or 0 for site in sites)
-    return Figure(wavefronts, wavefronts, sum(site.ideal or 0 for site in sites))
+    if all(site.wavefronts is not None and site.ideal is not None for site in sites):
+        wavefronts = sum(site.wavefronts or 0 for site in sites)
+        return Figure(wavefronts, wavefronts, sum(site.ideal or 0 for site in sites))
+    each = [(site.per_request.high, site.excess_per_request.high) for site in sites if site.per_request and site.excess_per_request]
+    wavefronts = sum(high for high, _ in each)
+    return Figure(wavefronts, wavefronts, wavefronts - sum(excess for _, excess in each))
 
 
 def _disagrees(array: Array, now: ArrayRepairs) -> str:

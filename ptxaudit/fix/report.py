@@ -104,7 +104,8 @@ class ArrayEntry:
 @record
 class Change:
     """One repair in the patch. wavefronts, excess: of the array's sites, as the audit of the changed source has them; instructions: of the kernel,
-    before and after."""
+    before and after; machine_code: [wavefronts, instructions] of the whole kernel there, before and after, null where they are not
+    known."""
 
     kernel: str
     array: str
@@ -113,6 +114,7 @@ class Change:
     excess: int | None
     bounds: tuple[int, int] | None
     instructions: tuple[int | None, int | None]
+    machine_code: tuple[tuple[int, int], tuple[int, int]] | None
 
 
 @record
@@ -165,7 +167,8 @@ def array_entry(found: ArrayRepairs) -> ArrayEntry:
 
 def patch_entry(patched: Patch, file: str) -> PatchEntry:
     """The record of a patch that is written to a file."""
-    changes = tuple(Change(one.found.examined.entry.name, one.found.array.name, one.repair.code.summary, **_cost(one.figure), instructions=one.instructions)
+    changes = tuple(Change(one.found.examined.entry.name, one.found.array.name, one.repair.code.summary, **_cost(one.figure), instructions=one.instructions,
+                           machine_code=one.machine_code)
                     for one in patched.applied)
     left = tuple(Left(one.examined.entry.name, one.array.name, why) for one, why in patched.refused)
     return PatchEntry(file if patched.diff else None, changes, left)

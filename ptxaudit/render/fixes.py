@@ -46,6 +46,10 @@ def _patch(patch: PatchEntry | None) -> Iterator[str]:
         cost = f"{interval(*change.bounds)} wavefronts" if change.bounds else f"{plural(change.wavefronts or 0, 'wavefront')}, {number(change.excess)} excess"
         before, after = change.instructions
         yield f"  {bare_name(demangle(change.kernel))}, {change.array}: {change.summary}: {cost}; {number(before)} instructions before, {number(after)} after"
+        if change.machine_code:
+            (was, many), (now, then) = change.machine_code
+            yield (f"    in machine code the kernel takes {number(now)} wavefronts in the place of {number(was)}, and has {number(then)} instructions "
+                   f"in the place of {number(many)}")
     for one in patch.left:
         yield f"  {bare_name(demangle(one.kernel))}, {one.array}: not changed: {one.reason}"
     yield ""

@@ -22,6 +22,7 @@ from .. import ir
 from ..artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, addresses_taken, read_cubin
 from ..artifacts.lines import source_lines
 from ..errors import InputError
+from ..faults import as_input_error
 from ..quiet import no_collection
 from . import places
 from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
@@ -55,8 +56,8 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
 
     memo: see `lift_function`.
 
-    A function that did not decode is left out (its InputError stays in `lines`); when that is
-    every one, the first one's InputError is raised.
+    A function that did not decode, or cannot be lifted, is left out (its InputError is in `lines`); when none
+    decoded, the first one's InputError is raised.
     """
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
@@ -70,9 +71,14 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
         for entry_turn in (True, False):
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
-                    sections = _sections(function, good, lines, addressed)
+                    try:
+                        sections = _sections(function, good, lines, addressed)
+                        functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes, addressed)
+                    except Exception as error:          # in one function: the others are still there
+                        found = as_input_error(error)
+                        lines[function.name] = replace(found, what=f"{function.name}: {found.what}", file=cubin.file)
+                        continue
                     called |= {section.name for section in sections[1:]}
-                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes, addressed)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
 
 

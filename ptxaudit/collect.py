@@ -13,11 +13,12 @@ from typing import Any
 
 from ptxaudit.errors import InputError
 from ptxaudit.faults import debugging, fault
-from ptxaudit.inputs import STDIN, Content, expand, read
+from ptxaudit.inputs import STDIN, Content, expand, is_text, read
 from ptxaudit.launch import Launch, without_kernel
 from ptxaudit.loading import Cubins, Loaded, load
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel, Problem
+from ptxaudit.source_files import Roots
 
 Progress = Callable[[str], None]
 
@@ -50,7 +51,7 @@ class Part:
                 raise
             self.add_problem(fault(error), file, kernel)
 
-    def add_problem(self, error: InputError, file: str | None, kernel: str | None) -> None:
+    def add_problem(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
         """What could not be checked, of a kernel where one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
@@ -93,21 +94,26 @@ def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Prog
     """The files of the inputs, read and turned into modules; the disassembler starts at once."""
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
-    return _loaded(opened, code, options, part, progress)
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
 
 
 def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins, options: Options, part: Part,
-            progress: Progress) -> Iterator[tuple[Content, Loaded]]:
+            progress: Progress, roots: Roots) -> Iterator[tuple[Content, Loaded]]:
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):
                 raise content
             progress(f"reading {content.path}")
+            whole, before = True, len(part.names_of.get(content.path, ()))
             for at, loaded in enumerate(load(content, options, code)):
                 if at == 0:
                     part.add_input(content)
                 part.add_loaded(content, loaded)
+                whole = whole and not loaded.errors
+                loaded.lines.roots = roots
                 yield content, loaded
+            if whole and len(part.names_of.get(content.path, ())) == before:
+                raise InputError("there is no kernel in this", "audit the file that has the kernels; a library of device functions is audited where they are called")
 
 
 def _opened(item: Any) -> Content | InputError:
@@ -144,5 +150,5 @@ def name_of(item: Any) -> str | None:
     """What to call an input that could not be read."""
     if isinstance(item, (str, os.PathLike)):
         text = os.fspath(item)
-        return "<string>" if "\n" in text else STDIN if text == "-" else text
+        return "<string>" if is_text(item) else STDIN if text == "-" else text
     return None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxaudit import banks, lanes
+from ptxaudit import banks, lanes, printable
 from ptxaudit.banks import Access
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
@@ -77,7 +77,8 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
     part = Part()
     everything: list[Explained] = []
     found: list[Explained] = []
-    for examined in examine([given], replace(options, keep=True), part, progress):
+    for raw in examine([given], replace(options, keep=True), part, progress):
+        examined = replace(raw, entry=printable.record(raw.entry))
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         sites = [Explained(examined, site, result) for site, result in pairs]
         named = [one for one in sites if names(wanted, one)]

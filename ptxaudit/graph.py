@@ -563,7 +563,7 @@ class Graph:
     def _ordering_lanes(self) -> set[int]:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
         return {i.index for i in self.function.instructions if i.control is not None
-                and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
+                and (i.control.kind in ("warpsync", "part", "leave") or i.control.kind == "switch" and i.control.choices) and self.block_of[i.index] in self.reachable}
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""

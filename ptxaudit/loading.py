@@ -18,6 +18,7 @@ from ptxaudit.artifacts.usage import Usage
 from ptxaudit.compile_commands import Flags
 from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
+from ptxaudit.faults import as_input_error
 from ptxaudit.inputs import Content
 from ptxaudit.machine_code import Code, Portion, portions
 from ptxaudit.machine_code import module as machine_module
@@ -106,7 +107,7 @@ def compiled_of(content: Content, options: Options) -> Compiled:
     text = decode(content.data, content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
     return _reassembled(compile_source(
-        content.path if content.is_file else _with_line_break(text),
+        Path(content.path) if content.is_file else _with_line_break(text),
         arch=options.arch or DEFAULT_ARCH,
         include=(*flags.include, *options.include),
         defines=(*flags.defines, *options.defines),
@@ -187,7 +188,9 @@ def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Lo
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     alone = not (content.is_file and Path(content.path).with_suffix(".ptx").exists())
     for portion in code.of(content):
-        yield _from_portion(portion, options, alone)
+        if portion.error is not None:
+            raise portion.error
+        yield _or_error(partial(_from_portion, portion, options, alone))
 
 
 def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
@@ -197,7 +200,7 @@ def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
     """
     module = portion.module
     if module is None:
-        return Loaded((), names=portion.names)
+        return Loaded((), names=portion.names, errors=portion.errors)
     known = portion.known if options.isa == "both" else None
     modules: tuple[ir.Module, ...] = (module,)
     if known and alone and known.text:
@@ -250,8 +253,8 @@ def _or_error(read: Callable[[], Loaded]) -> Loaded:
     """One image that cannot be read leaves the others."""
     try:
         return read()
-    except InputError as error:
-        return Loaded((), errors=(error,))
+    except Exception as error:
+        return Loaded((), errors=(as_input_error(error),))
 
 
 def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:

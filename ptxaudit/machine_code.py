@@ -78,13 +78,14 @@ class Portion:
 
     path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
     names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
-    error: why nothing of it can be had.
+    error: why nothing of it can be had; faults: in what the cubin contradicts itself, with its first portion.
     """
 
     path: str
     key: int
     names: tuple[str, ...] = ()
     error: InputError | None = None
+    faults: tuple[InputError, ...] = ()
     _image: _Image | None = None
     _functions: tuple[CodeSection, ...] = ()
     _code: Code | None = None
@@ -110,9 +111,9 @@ class Portion:
 
     @property
     def errors(self) -> tuple[InputError, ...]:
-        """One for each function that did not decode."""
-        found = (self._code or {}).values()
-        return tuple(replace(lines, file=self.path) for lines in found if isinstance(lines, InputError))
+        """One for each function that did not decode; with the first portion, in what the cubin contradicts itself."""
+        found = [*self.faults, *(lines for lines in (self._code or {}).values() if isinstance(lines, InputError))]
+        return tuple(replace(error, file=self.path) for error in found)
 
     @property
     def module(self) -> ir.Module | None:
@@ -130,6 +131,7 @@ class Portion:
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
     """All that is wanted of some cubins, in their order; each has at least one portion. The disassembler starts at once."""
+    import_module("ptxaudit.sass.disassemble")     # here: two threads that import at the same time wait for each other
     return _single(one_ahead(_batches(contents, wanted)))
 
 
@@ -148,7 +150,7 @@ def module(data: bytes, file: str, code: Code | None = None) -> tuple[ir.Module,
     """
     content = Content(file, "cubin", data)
     image = _image(content)
-    portion = Portion(file, 0, (), None, image, image.cubin.functions, code)
+    portion = Portion(file, 0, (), None, image.cubin.faults, image, image.cubin.functions, code)
     if code is None:
         (portion,) = _decoded([portion])
     return portion.module, portion.errors
@@ -216,6 +218,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
+    all_of_it = names, None, image.cubin.faults
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
     anywhere = _through_pointers(image.cubin, functions)
@@ -225,12 +228,12 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
                 chosen[function.name] = function
                 size += len(function.code)
         if size > PORTION_BYTES + sum(len(function.code) for function in anywhere):
-            yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+            yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+        yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
     elif first:
-        yield Portion(*of, names)
+        yield Portion(*of, *all_of_it)
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:

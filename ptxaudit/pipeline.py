@@ -9,15 +9,18 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit import machines
+from ptxaudit import machines, printable
 from ptxaudit.collect import Part, Progress, name_of, read_all, silent, unmatched
 from ptxaudit.contents import Listed, listed
 from ptxaudit.errors import InputError
+from ptxaudit.inputs import check_kind, why_unreadable
 from ptxaudit.options import DEFAULT_ARCH, Options
 from ptxaudit.report import Kernel, Problem, Report, Tool
+from ptxaudit.source_files import Roots
 from ptxaudit.suppressions import with_suppressions
 from ptxaudit.version import __version__
 
@@ -32,8 +35,11 @@ PARTS_A_JOB = 4              # shares of the work that a process takes one after
 
 
 def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report:
-    """Audits inputs and returns the report. Bad input is in `report.problems`, not raised;
-    InputError is raised for options that cannot be used.
+    """Audits inputs and returns the report. What cannot be checked of them is in `report.problems`, not raised:
+    `report.raise_for_problems()` does that.
+
+    InputError is raised for options that cannot be used, for an object that is no input, and where not one of the
+    inputs can be read: a report with nothing in it would pass every test.
 
     inputs: one or a list of: a path (.cu, .ptx, a folder), "-" for standard input, PTX or CUDA
     text, bytes, or an object that holds code, such as cuda.core's ObjectCode.
@@ -41,14 +47,22 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     progress: called with a few words before each step.
     """
     given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    return run(given, Options(**options), progress)
+    if not given:
+        raise InputError("there is no input to audit", "give a path, text, bytes, or an object with code, or a list of these")
+    for one in given:
+        check_kind(one)
+    report = run(given, Options(**options), progress)
+    if not report.inputs and not report.kernels and all(unreadable := [why_unreadable(one) for one in given]):
+        raise unreadable[0]
+    return report
 
 
 def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:
     """`audit` with its options as a record."""
     parts = audit_parts(inputs, options, progress)
     failed = any(part.failed for part in parts)
-    return report_of(parts, () if failed else [Problem.of(error) for error in unmatched([(options, parts)])])
+    problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
+    return report_of(parts, Roots.of(inputs, options), problems)
 
 
 def audit_parts(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> list[Part]:
@@ -58,17 +72,18 @@ def audit_parts(inputs: Sequence[Any], options: Options, progress: Progress = si
     """
     check_machine(options)                       # one error, not one a kernel
     ready(options)
+    options = replace(options, source_root=Roots.of(inputs, options).folders)      # those of all inputs, also where each is audited by itself
     return list(_parts(inputs, options, progress, keep))
 
 
-def report_of(parts: Sequence[Part], problems: Iterable[Problem] = ()) -> Report:
-    """All that was found, and these problems besides."""
-    return with_suppressions(Report(
+def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] = ()) -> Report:
+    """All that was found, and these problems besides. roots: of which sources comments are read."""
+    return printable.report(with_suppressions(Report(
         tool=Tool("ptxaudit", __version__),
         inputs=tuple(entry for part in parts for entry in part.inputs),
         kernels=tuple(kernel for part in parts for kernel in part.kernels),
         problems=(*(problem for part in parts for problem in part.problems), *problems),
-    ))
+    ), roots))
 
 
 def check_machine(options: Options) -> None:
@@ -84,11 +99,11 @@ def check_machine(options: Options) -> None:
 
 def ready(options: Options) -> None:
     """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
-    for kind, version in ((options.compiler, options.toolchain), ("ptxas", options.ptxas)):
+    for name, kind, version in (("toolchain", options.compiler, options.toolchain), ("ptxas", "ptxas", options.ptxas)):
         if version is not None:
             from ptxaudit.toolchain_fetch import ensure
 
-            ensure(kind, version)
+            ensure(kind, version, fetching=name not in options.on_machine)
 
 
 def list_kernels(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> tuple[list[Listed], list[Problem]]:
@@ -113,25 +128,16 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress, keep: Ke
     if options.jobs == 1:
         yield audit_part(inputs, options, progress, keep)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from ptxaudit.pool import audited
 
     first = Part()
     files = list(first.files_of(inputs, options.isa))
     yield first
     size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
     shares = [files[start : start + size] for start in range(0, len(files), size)]
-    with ProcessPoolExecutor(min(options.jobs, max(1, len(shares))), get_context("spawn"), end_when_interrupted) as pool:
-        for share, part in zip(shares, pool.map(partial(audit_part, options=options), shares), strict=True):
-            progress(f"{name_of(share[-1])} is done")
-            yield part
-
-
-def end_when_interrupted() -> None:
-    """Ctrl-C ends this process at once: as an exception it would end one share only, and the next would be begun."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for share, part in zip(shares, audited(shares, options, options.jobs), strict=True):
+        progress(f"{name_of(share[-1])} is done")
+        yield part
 
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
@@ -166,6 +172,7 @@ def audit_loaded(content: Content, loaded: Loaded, options: Options, progress: P
     part = Part()
     part.add_input(content)
     part.add_loaded(content, loaded)
+    loaded.lines.roots = Roots.of([content.path], options)
     return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
 
 

@@ -65,7 +65,7 @@ def _listed(package: str) -> list[str] | None:
     """The versions of a package that there are wheels of for this machine; None where nobody could be asked."""
     if not importlib.util.find_spec("pip"):
         return None
-    command = [sys.executable, "-m", "pip", "index", "versions", package]
+    command = [sys.executable, "-P", "-m", "pip", "index", "versions", package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
                               env=os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_RETRIES": "1"})

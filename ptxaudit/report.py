@@ -389,7 +389,23 @@ class Report:
 
     @property
     def sites(self) -> tuple[Site, ...]:
+        """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
+        if not self.kernels:
+            self.raise_for_problems()
+        return self.every_site
+
+    @property
+    def every_site(self) -> tuple[Site, ...]:
+        """All sites that there are, perhaps none."""
         return tuple(site for kernel in self.kernels for site in kernel.sites)
+
+    def raise_for_problems(self) -> Report:
+        """Itself. Raises InputError for the first thing that could not be checked."""
+        if self.problems:
+            problem = self.problems[0]
+            more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+            raise InputError(problem.what + more, problem.hint, problem.file, problem.line, problem.column, problem.detail)
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}

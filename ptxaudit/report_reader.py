@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ptxaudit import files, limits, printable
 from ptxaudit.errors import InputError
 from ptxaudit.report import (
     SCHEMA,
@@ -42,12 +43,12 @@ def read_report(path: str | Path) -> Report:
     """The report in a file. Raises InputError with the file, and the line where JSON ends."""
     name = str(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8")
+        text = files.read_bytes(path, limits.DOCUMENT).decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot read the report: {error.strerror}", "check the path", name) from None
     except UnicodeDecodeError:
         raise InputError("this is not a JSON report: the file is not UTF-8 text", AGAIN, name) from None
-    return parse_report(text, name)
+    return printable.report(parse_report(text, name))
 
 
 def parse_report(text: str, file: str | None = None) -> Report:
@@ -60,6 +61,8 @@ def parse_report(text: str, file: str | None = None) -> Report:
         raise InputError(what, AGAIN, file, error.lineno, error.colno) from None
     except RecursionError:
         raise InputError("this is not a report: it is nested too deeply", AGAIN, file) from None
+    except ValueError as error:          # a number of more digits than Python reads
+        raise InputError(f"this is not a report: {error}", AGAIN, file) from None
     return report_from_dict(data, file)
 
 

@@ -20,6 +20,7 @@ from ptxaudit.inputs import Content, read
 from ptxaudit.options import Options
 from ptxaudit.records import record
 from ptxaudit.report import Problem, Report
+from ptxaudit.source_files import Roots
 
 if TYPE_CHECKING:
     from ptxaudit.compiled import Compiled
@@ -61,7 +62,7 @@ def audit_side(side: Side, progress: Progress = silent) -> Audited:
 
     code = CodeBook([side.path], side.options)
     parts = tuple(audit_parts([side.path], side.options, progress, code.keep))
-    return Audited(side, report_of(parts), parts, code)
+    return Audited(side, report_of(parts, Roots.of([side.path], side.options)), parts, code)
 
 
 def audit_sides(sides: Sequence[Side], progress: Progress = silent) -> list[Audited | InputError]:
@@ -100,7 +101,7 @@ def _compiled_together(content: Content, sides: Sequence[Side], progress: Progre
         if one.compiled is not None:
             with part.collecting(content.path):
                 part = audit_loaded(content, loaded_of(one.compiled, content, side.options, code), side.options, progress, book.keep)
-        found.append(Audited(side, report_of([part]), (part,), book))
+        found.append(Audited(side, report_of([part], Roots.of([side.path], side.options)), (part,), book))
     return found
 
 

@@ -27,6 +27,7 @@ from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.assemble import SourceLines, kernel_entry
 
+from ptxaudit.code_facts import code_facts
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.link import link
 from ptxaudit.pairing import BY_MAP, pair, ptx_map, side
@@ -124,7 +125,7 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
     flow = graph.build(function)
     machine = machines.get("sm_90")
     result = lanes.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
-    entry = kernel_entry(function, result, input=name, machine=machine, launch=told, lines=SourceLines())
+    entry = kernel_entry(function, result, input=name, machine=machine, launch=told, lines=SourceLines(), facts=code_facts(module, function, {}))
     return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
 
 

@@ -20,6 +20,7 @@ from bench.adversary import claims, ptx_check, telling, truth
 from ptxaudit import graph, lanes, machines
 
 from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.compare import compare
 from ptxaudit.link import link
 from ptxaudit.work import Account
@@ -57,7 +58,7 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
         machine = machines.get(function.arch)
         result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET))
         entry = kernel_entry(
-            function, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines()
+            function, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(one.module, function, {})
         )
         by_place = {function.instructions[site.index].place: site for site in result.sites}
         small = prod(e["grid"]) < CHIP

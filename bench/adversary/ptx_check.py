@@ -13,6 +13,7 @@ from bench.adversary import telling, truth
 from bench.adversary.claims import Finding, Verdict, claim_of, each
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.compare import DISPUTED
 from ptxaudit.link import link
 from ptxaudit.pairing import BY_MAP, Side, pair, ptx_map, side
@@ -40,7 +41,7 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     flow = graph.build(linked)
     machine = machines.get(function.arch)
     result = lanes.evaluate(linked, flow, launch=launch, machine=machine, budget=BUDGET)
-    entry = kernel_entry(linked, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines())
+    entry = kernel_entry(linked, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, linked, {}))
     pairs = pair(kernel.name, side(linked, flow, entry, None), _side(machine_code, function, one))
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
     ran = dict(one.placed())

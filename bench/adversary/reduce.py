@@ -19,6 +19,7 @@ from bench.adversary.program import Program, variants
 from ptxaudit import graph, lanes, machines
 from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.link import link
 from ptxaudit.report import Kernel
 from ptxaudit.sass.disassemble import disassemble
@@ -92,7 +93,7 @@ def _audited(data: bytes, made: Program, entry: Any, how: str) -> Kernel:
     function = link(module, kernel)
     machine = machines.get(function.arch)
     result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, budget=BUDGET)
-    return kernel_entry(function, result, input=made.name, machine=machine, launch=launch, lines=SourceLines())
+    return kernel_entry(function, result, input=made.name, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, function, {}))
 
 
 def _write(folder: Path, steps: Sequence[Program], build: str) -> None:

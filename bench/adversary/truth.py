@@ -92,7 +92,7 @@ def starts_of(function: ir.Function) -> dict[str, int]:
     """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; its own is at 0."""
     starts = {function.name: 0}
     for note in function.notes:
-        name, called, rest = note.partition(" is called; its code follows from offset ")
+        name, called, rest = note.replace(" may be called; ", " is called; ").partition(" is called; its code follows from offset ")
         if called:
             starts[name] = int(rest.removesuffix(" on"), 16)
     return starts

@@ -26,6 +26,8 @@ _INPUT_OPTIONS = (
     click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
     click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Macro."),
     click.option("--compile-commands", metavar="FILE", help="compile_commands.json: include folders and macros of each source."),
+    click.option("--source-root", "source_root", metavar="DIR", multiple=True,
+                 help="Folder below which sources are read, to show their lines; besides those of the inputs and the working folder."),
     click.option("--std", default="c++17", show_default=True, help="C++ standard."),
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,

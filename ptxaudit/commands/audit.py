@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxaudit import printable
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
-from ptxaudit.commands._write import emit
+from ptxaudit.commands._write import emit, tell
 from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
+
+SAFE = {"github": printable.lines, "json": printable.json_output}         # its lines are commands; its strings are sound by themselves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
 _WITH_EDITS = frozenset(("sarif",))          # formats that have changes of the source to apply
 
 
-@click.command("audit")
-@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.command("audit", cls=WithFiles)
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
 @input_options
 @isa_option
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
@@ -60,11 +64,13 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     2 something could not be checked.
     """
     from ptxaudit.commands._progress import progress
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
 
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
+    keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS)
     if listing:
         return _list(ctx, inputs, options, form, output)
@@ -130,7 +136,7 @@ def write(checked: Checked, form: str, output: str | None) -> None:
         return
     from ptxaudit.render.formats import written
 
-    emit(written(form, checked), output)
+    emit(written(form, checked), output, SAFE.get(form, printable.output))
 
 
 def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()) -> None:
@@ -149,7 +155,7 @@ def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, base
     if gated:
         lines.append(text.gate_text(verdict, strict, len(checked.report.problems)))
     for line in lines:
-        click.echo(line, err=True)
+        tell(line)
 
 
 def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
@@ -166,5 +172,5 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
     part = Part()
     emit((listing_json if form == "json" else listing_text)(listed(inputs, options, part)), output)
     for problem in part.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if part.problems else 0)

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 from ptxaudit.errors import InputError
 
 
-@click.command("bisect")
-@click.argument("input", metavar="INPUT")
+@click.command("bisect", cls=WithFiles)
+@click.argument("input", metavar="INPUT", callback=as_files)
 @click.option("--good", required=True, metavar="VERSION", help="The CUDA release whose figures are as they should be: 12.4.")
 @click.option("--bad", required=True, metavar="VERSION", help="The newer release in which some are not.")
 @click.option("--figure", "figures", metavar="NAME", multiple=True, help="What to look for: wavefronts, registers, spills, …; may be repeated. [all]")
@@ -35,9 +36,10 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     """
     from ptxaudit.bisection import bisect
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.inputs import read
     from ptxaudit.matrix import column_of
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.releases import available, between
     from ptxaudit.render.bisection import bisection_text
     from ptxaudit.render.problems import problem_text
@@ -45,6 +47,7 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
 
     if given.pop("toolchain", None) or given.pop("ptxas", None):
         raise InputError("bisect chooses the releases itself", "leave out --toolchain and --ptxas")
+    keep_inputs(output, [input, *given["launch_files"], given["compile_commands"]])
     kind = read(input).kind
     if kind not in ("cuda", "ptx"):
         raise InputError("only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input)
@@ -71,7 +74,7 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]
     problems = [problem for column in ends if column.report is None for problem in column.problems] + nowhere(audited)
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if problems else 1 if found.found else 0)
 
 

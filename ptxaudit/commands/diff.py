@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options_of_two, isa_option, launch_options
 from ptxaudit.errors import InputError
 
@@ -23,8 +24,8 @@ FORMATS = ("text", "json", "markdown", "html", "sarif", "github")
 OF_MATRIX = ("text", "json", "markdown", "html")
 
 
-@click.command("diff")
-@click.argument("pair", nargs=-1, required=True, metavar="OLD NEW | INPUT")
+@click.command("diff", cls=WithFiles)
+@click.argument("pair", nargs=-1, required=True, metavar="OLD NEW | INPUT", callback=as_files)
 @input_options_of_two
 @isa_option
 @launch_options
@@ -56,8 +57,10 @@ def command(ctx: click.Context, pair: tuple[str, ...], form: str, output: str | 
 
     Exit status: 0 nothing got worse, 1 something did, 2 something could not be checked.
     """
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.thresholds import parse_threshold
 
+    keep_inputs(output, [*pair, *given["launch_files"], given["compile_commands"]])
     limits = [parse_threshold(text) for text in thresholds]
     if len(pair) > 2:
         raise InputError(f"a diff has two sides, and there are {len(pair)} inputs", "name OLD and NEW, or one INPUT with --toolchain A --toolchain B")
@@ -159,12 +162,13 @@ def _judged(diffs: list[tuple[Any, Diff]], limits: list[Threshold]) -> list[tupl
 def _end(ctx: click.Context, got_worse: bool, judged: list[tuple[Any, Any]], limits: list[Threshold], strict: bool, problems: Iterable[Problem],
          found: Matrix | None = None) -> None:
     """Says what was denied and what could not be checked, and ends with the status of it."""
+    from ptxaudit.commands._write import tell
     from ptxaudit.render.thresholds import judged_lines
 
     for step, one in judged:
         name = f"{found.columns[step.old].name} to {found.columns[step.new].name}: " if found is not None and step is not None else ""
         for line in judged_lines(one, strict, name):
-            click.echo(line, err=True)
+            tell(line)
     problems = list(problems)
     if problems:
         return _failed(ctx, problems)
@@ -173,8 +177,9 @@ def _end(ctx: click.Context, got_worse: bool, judged: list[tuple[Any, Any]], lim
 
 
 def _failed(ctx: click.Context, problems: list[Problem]) -> None:
+    from ptxaudit.commands._write import tell
     from ptxaudit.render.problems import problem_text
 
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from ptxaudit.options import Options
 
 
-@click.command("fix")
-@click.argument("input")
+@click.command("fix", cls=WithFiles)
+@click.argument("input", callback=as_files)
 @click.argument("site", required=False)
 @input_options
 @isa_option
@@ -41,10 +42,13 @@ def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | 
     Exit status: 0 whether or not there is anything to repair, 2 when something could not be checked.
     """
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.fix.run import find_repairs, report_of
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.render.problems import problem_text
 
+    for file in (output, None if patch == "-" else patch):
+        keep_inputs(file, [input, *given["launch_files"], given["compile_commands"]])
     options = options_of(given)
     with progress() as step:
         found, kernels, part = find_repairs([input], options, site, smem_limit, step)
@@ -59,7 +63,7 @@ def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | 
 
         emit(fix_text(report), output)
     for problem in report.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if report.problems else 0)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ptxaudit.commands._files import WithFiles, as_files
 
-@click.command("history")
-@click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
+
+@click.command("history", cls=WithFiles)
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...", callback=as_files)
 @click.option("--format", "form", type=click.Choice(["text", "json", "svg"]), default=None, help="[text; svg for -o FILE.svg, json for -o FILE.json]")
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
 def command(reports: tuple[str, ...], form: str | None, output: str | None) -> None:
@@ -20,7 +22,9 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None) -> N
 
     from ptxaudit.commands._write import emit
     from ptxaudit.history import read_history
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.render.history import written
 
+    keep_inputs(output, reports)
     form = form or {".svg": "svg", ".json": "json"}.get(Path(output or "").suffix, "text")
     emit(written(form, read_history(reports)), output)

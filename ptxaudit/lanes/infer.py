@@ -209,6 +209,7 @@ class Interpreter:
         self.ahead: Interpreter | None = None    # one that has run what the loops carry, by itself: what it found is likely to hold
         self._rest = iter(paths.order or ())     # of the order, what is not begun
         self._begun: list = []                   # the element of the order that is being run
+        self.called_apart: set[int] = set()      # blocks at whose end lanes of a warp call different functions
         self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.failure: Lost | None = None         # why nothing is known of any site
@@ -620,9 +621,11 @@ class Interpreter:
         chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
         if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
             self.branches.put(block, "apart")
+            if control.choices and any(len(np.unique(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
+                self.called_apart.add(block)
             for k in np.unique(chosen[state.mask]):
                 part = state.of(state.mask & (chosen == k))
-                if control.choices and not self.function.explicit_reconvergence and (part.mask != state.mask).any():
+                if block in self.called_apart and not self.function.explicit_reconvergence:
                     part.exact, part.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALLED_APART, self.graph.ends[block] - 1),))
                 self._go(block, self.graph.block_of[control.targets[int(k)]], part)
             return
@@ -630,6 +633,8 @@ class Interpreter:
             raise Undecided
         uniform = is_uniform(value)
         self.branches.put(block, "uniform" if uniform else "varying")
+        if control.choices and not uniform:
+            self.called_apart.add(block)
         for s in successors:
             part = state.of(state.mask)
             if not uniform:
@@ -690,8 +695,9 @@ class Interpreter:
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:
-        """Between the two, lanes leave a loop that yields in different trips."""
-        if not self.graph.yielding:
+        """Between the two, lanes leave a loop that yields in different trips, or call different functions where that is left to ptxas."""
+        called_apart = frozenset() if self.function.explicit_reconvergence else self.called_apart
+        if not self.graph.yielding and not called_apart:
             return False
         between, stack = set(), [block]
         while stack:
@@ -699,6 +705,8 @@ class Interpreter:
                 if p != dominator and p not in between:
                     between.add(p)
                     stack.append(p)
+        if called_apart & (between | {dominator}):
+            return True
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _apart(self, block: int) -> bool:

@@ -112,7 +112,7 @@ class Simulation:
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
         self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
-        self.called_apart: set = set()              # where lanes that call different functions meet in PTX: ptxas need not let them
+        self.called_apart: dict = {}                # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
@@ -587,7 +587,8 @@ class Simulation:
         for k in np.unique(chosen[cohort.mask]):
             parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
         if c.choices and not self.explicit:
-            self.called_apart.add(("at", self.graph.meeting.get(self.graph.block_of[instruction.index], END), len(cohort.calls)))
+            meeting = self.graph.meeting.get(self.graph.block_of[instruction.index], END)
+            self.called_apart["at", meeting, len(cohort.calls)] = Lost(Kind.CALLED_APART, instruction.index)
         return self._part(instruction, cohort, parts)
 
     def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
@@ -700,6 +701,9 @@ class Simulation:
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
         """named: lanes that each of these lanes waits for, which orders memory."""
+        if key[1] in self.called_apart:
+            self.loose[cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)]] = True
+            cohort.parted = cohort.parted or self.called_apart[key[1]]
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
             self._ordered(cohort, named)
@@ -731,8 +735,6 @@ class Simulation:
             ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
             self._ordered(ready, named)
-            if key[1] in self.called_apart:
-                self.loose[ready.rows[(ready.mask != cohort.mask[complete & of_kind]).any(axis=1)]] = True
             if self.loose[ready.rows].any() and not ready.parted:
                 ready.parted = Lost(Kind.YIELD)
             if len(late.rows):

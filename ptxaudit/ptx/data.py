@@ -15,6 +15,8 @@ from dataclasses import replace
 
 from .. import ir
 from ..errors import InputError
+from ..limits import INITIAL
+from ..work import Account, Exhausted
 from . import syntax as s
 from .emitter import float_constant, folded
 from .scope import dimensions, shape_of
@@ -24,8 +26,13 @@ from .types import BYTE, TYPES
 LOWEST_BYTE = 0xFF
 
 
-def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
-    """The variables that a declaration in a state space makes."""
+def variables(declaration: s.Variable, suffix: str = "", account: Account | None = None,
+              refused: list[str] | None = None) -> list[ir.Variable]:
+    """The variables that a declaration in a state space makes.
+
+    account: what it has of bytes pays for the initial values; one for which they do not suffice is left out, and a
+    sentence about it is added to `refused`. Raises InputError for a size that is none.
+    """
     shape = shape_of(declaration)
     space = declaration.space.lstrip(".").partition("[")[0].partition("::")[0]
     kind = TYPES[shape.type] if shape.type else TYPES["b32"]
@@ -33,18 +40,22 @@ def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
     out = []
     for d in declaration.declarators:
         items = d.initial.items if isinstance(d.initial, s.Vector) else ()
+        data, names, around = None, (), None
         try:
             size = element * dimensions(d, len(items))
+            if d.initial is not None and kind.kind in "subf":
+                if account is not None:
+                    account.hold(size, f"the initial value of {d.name}")
+                data = initial_bytes(d.initial, kind.kind, kind.bits, _extents(d, len(items)), size)
+                if data is None and kind.kind in "sub":
+                    names = tuple(_names(d.initial, element))
+                    around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
+        except Exhausted as spent:
+            if refused is not None:
+                refused.append(f"{spent.what} is not looked at: it has {size:,} bytes, and all of a file may have {spent.limit:,} (the limit `{INITIAL.name}`)")
         except InputError as error:
             error.line = declaration.line
             raise
-        data = None
-        if d.initial is not None and kind.kind in "subf":
-            data = initial_bytes(d.initial, kind.kind, kind.bits, [e for e in _extents(d, len(items))], size)
-        names, around = (), None
-        if data is None and d.initial is not None and kind.kind in "sub":
-            names = tuple(_names(d.initial, element))
-            around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
         out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data, functions=names, around=around))
     return out
 
@@ -89,6 +100,8 @@ def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], 
         stride = bits // BYTE
         for extent in inner:
             stride *= extent
+        if inner and stride * len(initial.items) > size:
+            raise InputError("an initial value has more elements than its variable", "is the PTX file whole and unchanged?")
         if all(type(item) is s.Int for item in initial.items) and not inner:
             mask = (1 << bits) - 1
             data = b"".join((item.value & mask).to_bytes(stride, "little") for item in initial.items)

@@ -17,7 +17,9 @@ import functools
 
 from .. import ir
 from ..errors import InputError
+from ..limits import INITIAL, as_error
 from ..quiet import no_collection
+from ..work import Account, Exhausted
 from . import control, memory, moves, opcodes, video
 from . import syntax as s
 from .data import variables, with_functions
@@ -25,7 +27,7 @@ from .debug import Debug
 from .emitter import Emitter, constant
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
-from .scope import Callee, Data, Place, Scope, dimensions, shape_of
+from .scope import Callee, Data, Place, Scope, parameter_bytes, shape_of
 from .types import BYTE
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
@@ -33,6 +35,9 @@ ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | 
 
 REGISTERS_A_STATEMENT = 2
 """Registers that are made at once, for each statement of the function that declares them: compilers declare as many as they use."""
+
+MAX_THREADS = 1024
+"""Of a block, on every machine."""
 
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
@@ -48,12 +53,15 @@ def meaning(opcode: str) -> Plain | Lower | None:
 
 
 def lift_module(module: s.Module) -> ir.Module:
-    """The IR of a module. InputError (with the line) for names that are not declared and the like."""
+    """The IR of a module. InputError (with the line) for names that are not declared and the like, and for more than the
+    limits of a file."""
     try:
         with no_collection():
             return _Lifter(module).run()
     except InputError as error:
         raise error.in_file(module.file) from None
+    except Exhausted as spent:
+        raise as_error(spent, module.file) from None
 
 
 class _Lifter:
@@ -64,13 +72,16 @@ class _Lifter:
         self.debug = Debug(module)
         self.globals = Scope(None)
         self.variables: list[ir.Variable] = []
+        self.account = Account()                # of the parameters of functions and calls
+        self.initial = Account(most=INITIAL.most)
+        self.refused: list[str] = []            # initial values that are not looked at
         self.named: dict[str, str] = {}          # what stands for a function -> its name
 
     def run(self) -> ir.Module:
         bodies: dict[str, s.Function] = {}
         for item in self.module.items:
             if isinstance(item, s.Variable):
-                declare_variables(item, self.globals, self.variables)
+                self.declare(item, self.globals, self.variables)
             elif isinstance(item, s.Function):
                 self.globals[item.name] = Callee(item.name)
                 if item.body is not None:
@@ -87,12 +98,11 @@ class _Lifter:
         functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
         return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
 
-
-def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
-    """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
-    for d, variable in zip(declaration.declarators, variables(declaration, suffix)):
-        scope[d.name] = Data(variable)
-        out.append(variable)
+    def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
+        """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
+        for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
+            scope[d.name] = Data(variable)
+            out.append(variable)
 
 
 class FunctionLifter:
@@ -130,7 +140,8 @@ class FunctionLifter:
         block, most, cluster = launch_bounds(function)
         return ir.Function(
             function.name, "ptx", self.lifter.arch, tuple(self.instructions), self.entry, parameters,
-            arguments, results, tuple(self.lifter.variables + [with_functions(v, self.lifter.named) for v in self.variables]), 0, block, most, cluster)
+            arguments, results, tuple(self.lifter.variables + [with_functions(v, self.lifter.named) for v in self.variables]),
+            0, block, most, cluster, notes=tuple(self.lifter.refused))
 
     def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
         """The variables in shared memory that the lifted function names, as they come."""
@@ -145,7 +156,7 @@ class FunctionLifter:
             if variable.space == ".reg":
                 out += self.scope.declare_registers(variable)
             else:
-                out += self.scope.declare_pieces(variable)
+                out += self.scope.declare_pieces(variable, self.lifter.account)
         return out
 
     # --- statements ---
@@ -180,14 +191,14 @@ class FunctionLifter:
         if variable.space in (".reg", ".sreg"):
             scope.declare_registers(variable)
         elif variable.space.startswith(".param"):
-            pieces = scope.declare_pieces(variable)
+            pieces = scope.declare_pieces(variable, self.lifter.account)
             if any(d.dimensions for d in variable.declarators):
                 self.blank += pieces
         else:
             suffix = scope.suffix
             if not self.entry or not suffix and any(self.lifter.globals[d.name] for d in variable.declarators):
                 suffix += f"@{self.function.name}"          # where it is called, the caller may have one of that name
-            declare_variables(variable, scope, self.variables, suffix)
+            self.lifter.declare(variable, scope, self.variables, suffix)
 
     def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
         opcode, operands = instruction.opcode, instruction.operands
@@ -339,7 +350,7 @@ def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter,
         shape = shape_of(variable)
         for d in variable.declarators:
             element = shape.bits // BYTE
-            size = element * dimensions(d)
+            size = parameter_bytes(variable, d, shape)
             align = shape.align or element
             offset = -(-offset // align) * align
             written_type = f".{shape.type}" + "".join(f"[{x.value}]" for x in d.dimensions if isinstance(x, s.Int))
@@ -357,6 +368,9 @@ def launch_bounds(function: s.Function):
             continue
         extents = (tuning.values + (1, 1, 1))[:3]
         if tuning.name == ".reqntid":
+            if extents[0] * extents[1] * extents[2] > MAX_THREADS:
+                raise InputError(f".reqntid asks for {' x '.join(map(str, extents))} threads a block; CUDA allows at most {MAX_THREADS}",
+                                 "is the PTX file whole and unchanged?", line=function.line)
             block, most = extents, extents[0] * extents[1] * extents[2]
         elif tuning.name == ".maxntid" and block is None:
             most = extents[0] * extents[1] * extents[2]

@@ -8,14 +8,15 @@
       12.4 … 12.9     20,448      648         31       0           586
       13.5          20,964 ▲  1,128 ▲       32 ▲       0         767 ▲  4 worse, 40 same
 
-▲ and ▼ mark what is worse and better than in the release above. Releases one after the other that changed nothing are one line.
+▲ and ▼ mark what is worse and better than in the release above. Releases one after the other that changed nothing are one line;
+of several kernels those in which nothing changed are the lines of one table.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePath
 
@@ -117,15 +118,32 @@ Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]        # head, column
 
 
 def _tables(matrix: Matrix, everything: bool) -> Iterator[Table]:
-    """One a kernel, those that changed most first; then the totals."""
-    steps = {step.new: step for step in matrix.steps}
-    of_step = {at: _by_kernel(step) for at, step in steps.items()}
+    """One a kernel, those that changed most first; one of those that did not; then the totals."""
+    of_step = {step.new: _by_kernel(step) for step in matrix.steps}
+    same: list[tuple[Row, Line]] = []
     for row in sorted(matrix.rows, key=lambda row: -_change(row, of_step)):
-        shown = tuple(name for name in SHOWN if any(_cell(name, None, row.figure(name, at), kernel) != ABSENT for at, kernel in enumerate(row.kernels)))
-        lines = [tuple(_release(matrix, row.columns, line) if at == 0 else cell for at, cell in enumerate(("", *line.cells))) for line in _lines(matrix, row, shown, of_step, everything)]
-        yield _head(row), ("release", *shown, "sites"), lines
+        shown = _shown([row])
+        lines = _lines(matrix, row, shown, of_step, everything)
+        if len(matrix.rows) > 1 and len(row.columns) > 1 and len(lines) == 1:
+            same.append((row, lines[0]))
+        else:
+            yield _head(row), ("release", *shown, "sites"), [(_release(matrix, row.columns, line), *line.cells) for line in lines]
+    if same:
+        yield _unchanged([row for row, _ in same])
     if len(matrix.rows) > 1:
         yield from _totals(matrix)
+
+
+def _shown(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The figures that are known of some of these."""
+    return tuple(name for name in SHOWN if any(_cell(name, None, row.figure(name, at), kernel) != ABSENT for row in rows for at, kernel in enumerate(row.kernels)))
+
+
+def _unchanged(rows: Sequence[Row]) -> Table:
+    """The kernels that are the same in all columns, a line each."""
+    shown = _shown(rows)
+    lines = [(_head(row), *(_cell(name, None, row.figure(name, 0), row.kernels[0]) for name in shown)) for row in rows]
+    return f"nothing changed in {plural(len(rows), 'kernel')}", ("kernel", *shown), lines
 
 
 def _head(row: Row) -> str:

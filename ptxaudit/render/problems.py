@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ptxaudit import printable
 from ptxaudit.errors import InputError
 from ptxaudit.gate import Standing
 from ptxaudit.paths import below
@@ -34,6 +35,7 @@ _ERROR = re.compile(r"\berror\b.*:|: error")
 
 def problem_text(problem: Problem) -> str:
     """A problem as lines."""
+    problem = printable.record(problem)
     lines = [f"error: {problem.what}"]
     where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
     if where:

@@ -274,7 +274,7 @@ def verdict_line(report: Report) -> str:
     excess = sum(site.excess or 0 for site, _ in exact)
     if not wavefronts:
         return ""
-    those = "" if all(site.settled for site in report.sites) else " of the exact sites"
+    those = "" if all(site.settled for site in report.every_site) else " of the exact sites"
     if not excess:
         return f"no excess: {'the 1 wavefront' if wavefronts == 1 else f'all {number(wavefronts)} wavefronts'}{those} {'is' if wavefronts == 1 else 'are'} needed"
     worst, kernel = max(exact, key=lambda pair: pair[0].excess or 0)
@@ -293,7 +293,7 @@ def without_sites(report: Report) -> str:
 
 def closing_lines(report: Report) -> list[str]:
     """How many sites are exact, invariant, in a range or unknown; then why those that are not."""
-    sites = report.sites
+    sites = report.every_site
     if not report.kernels:
         return ["no kernel was checked"]
     kernels = plural(len(report.kernels), "kernel")

@@ -22,6 +22,7 @@ from .. import ir
 from ..artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, addresses_taken, read_cubin
 from ..artifacts.lines import source_lines
 from ..errors import InputError
+from ..faults import as_input_error
 from ..quiet import no_collection
 from . import places
 from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
@@ -55,8 +56,8 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
 
     memo: see `lift_function`.
 
-    A function that did not decode is left out (its InputError stays in `lines`); when that is
-    every one, the first one's InputError is raised.
+    A function that did not decode, or cannot be lifted, is left out (its InputError is in `lines`); when none
+    decoded, the first one's InputError is raised.
     """
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
@@ -70,9 +71,14 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
         for entry_turn in (True, False):
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
-                    sections = _sections(function, good, lines, addressed)
+                    try:
+                        sections = _sections(function, good, lines, addressed)
+                        functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes, addressed)
+                    except Exception as error:          # in one function: the others are still there
+                        found = as_input_error(error)
+                        lines[function.name] = replace(found, what=f"{function.name}: {found.what}", file=cubin.file)
+                        continue
                     called |= {section.name for section in sections[1:]}
-                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes, addressed)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
 
 
@@ -206,21 +212,21 @@ def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Itera
 def _table(content: bytes, relocations: tuple[Relocation, ...], calling: list[CodeSection]) -> tuple[tuple[tuple[int, str], ...], bytes | None]:
     """(functions, the bytes around them) of a variable that may be a table of functions; None in place of the bytes where it is none.
 
-    Linked code has addresses there, by relocations. Code that was compiled as a whole has indices of a constant bank, in which ptxas
-    keeps the places of functions in the section.
+    Linked code has addresses there, by relocations. Code that was compiled as a whole has the places of functions in the section, or
+    indices of a constant bank that has them (of several kernels each has a bank of its own).
     """
     if relocations:
         functions = tuple((r.offset, r.symbol.section.removeprefix(CODE_PREFIX)) for r in relocations
                           if r.symbol.section.startswith(CODE_PREFIX) and not r.symbol.offset + r.addend)
         return functions, content if len(functions) == len(relocations) else None
     words = {int.from_bytes(content[at:at + INDEX_BYTES], "little") for at in range(0, len(content), INDEX_BYTES)} - {0}
-    return (), content if words and any(all(_is_index(word, section) for word in words) for section in calling) else None
+    return (), content if words and any(all(_is_place(word, section) for word in words) for section in calling) else None
 
 
-def _is_index(word: int, section: CodeSection) -> bool:
-    """A constant bank of a section has the place of one of its functions there."""
+def _is_place(word: int, section: CodeSection) -> bool:
+    """It is the place of a function in the section, or a constant bank has one there."""
     places = {symbol.offset for symbol in section.symbols if symbol.offset}
-    return any(int.from_bytes(bank[word:word + INDEX_BYTES], "little") in places for number, bank in section.banks.items()
+    return word in places or any(int.from_bytes(bank[word:word + INDEX_BYTES], "little") in places for number, bank in section.banks.items()
                if number not in (*_BANKS_WITHOUT_TABLES, _USER_BANK) and word + INDEX_BYTES <= len(bank))
 
 

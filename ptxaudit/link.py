@@ -110,22 +110,21 @@ def unshare(function: Function, account: Account) -> Function:
     """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
 
     Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
-    original's instructions, so that its accesses count for them.
+    original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is not copied.
     """
     out = list(function.instructions)
     origin = [function.origin_of(i.index) for i in out]
     taken: set[int] = set()
+    cycles = _cycles_within(out, account)
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
     while work and len(out) < len(function.instructions) + COPIED:
         at = work.pop(0)
         start = out[at].control.targets[0]
-        if start not in taken:
+        if start not in taken or start in cycles:
             taken.add(start)
             continue
         body = sorted(_body(out, start))
         account.spend(INSTRUCTION * len(body), COPYING)
-        if at in body:
-            continue                                    # recursion
         moved = {old: len(out) + k for k, old in enumerate(body)}
         for old in body:
             instruction = out[old]
@@ -141,6 +140,23 @@ def unshare(function: Function, account: Account) -> Function:
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
         origin.append(origin[body[-1]])
     return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
+    """The first instructions of the subroutines that a chain of calls enters again."""
+    starts = {i.control.targets[0] for i in instructions if i.control is not None and i.control.kind == "call" and i.control.targets}
+    calls = nx.DiGraph()
+    for start in starts:
+        body = _body(instructions, start)
+        account.spend(INSTRUCTION * len(body), COPYING)
+        calls.add_edges_from((start, instructions[k].control.targets[0]) for k in body
+                             if (c := instructions[k].control) is not None and c.kind == "call" and c.targets)
+    return _again(calls)
+
+
+def _again(calls: nx.DiGraph) -> set:
+    """The nodes of a call graph that a way leads back to."""
+    return {f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)}
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
@@ -192,8 +208,8 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
                 if callee.name not in calls:
                     waiting.append(callee)
                 calls.add_edge(function.name, callee.name)
-    together = [part for part in nx.strongly_connected_components(calls) if len(part) > 1 or any(calls.has_edge(f, f) for f in part)]
-    return {name: number for number, part in enumerate(together) for name in part}
+    again = _again(calls)
+    return {name: number for number, part in enumerate(nx.strongly_connected_components(calls)) for name in part if name in again}
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

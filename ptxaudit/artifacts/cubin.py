@@ -22,7 +22,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
-from ..limits import NAME
+from ..limits import NAME, UNPACKED
 from ..records import record
 from .consistency import Entry, faults, is_known
 from .elf import WITHOUT_BYTES, content, opened
@@ -187,13 +187,15 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
 
 def _initial(by_name: dict, symbols: list[Symbol], file: str) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
     """The content that the file gives to variables in global memory."""
-    out = {}
+    out, taken = {}, 0
     for name in (name for name in by_name if name.startswith(_INITIALISED)):
-        data, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
+        whole, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
         for s in symbols:
             if s.section == name and s.size:
                 own = tuple(replace(r, offset=r.offset - s.offset) for r in relocations if s.offset <= r.offset < s.offset + s.size)
-                out[s.name] = data[s.offset:s.offset + s.size], own
+                out[s.name] = whole[s.offset:s.offset + s.size], own
+                taken += len(out[s.name][0])
+                UNPACKED.check(taken, "its variables share the same bytes", file)
     return out
 
 

@@ -50,7 +50,7 @@ from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 1024
+MAX_CALLS = 256
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 

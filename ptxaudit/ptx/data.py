@@ -47,9 +47,9 @@ def variables(declaration: s.Variable, suffix: str = "", account: Account | None
                 if account is not None:
                     account.hold(size, f"the initial value of {d.name}")
                 data = initial_bytes(d.initial, kind.kind, kind.bits, _extents(d, len(items)), size)
-            if data is None and d.initial is not None and kind.kind in "sub":
-                names = tuple(_names(d.initial, element))
-                around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
+                if data is None and kind.kind in "sub":
+                    names = tuple(_names(d.initial, element))
+                    around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
         except Exhausted as spent:
             if refused is not None:
                 refused.append(f"{spent.what} is not looked at: it has {size:,} bytes, and all of a file may have {spent.limit:,} (the limit `{INITIAL.name}`)")

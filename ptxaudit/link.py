@@ -45,6 +45,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         return unshare(kernel, account)
     cycle = _cycles(module, kernel)
     out: list[Instruction] = []
+    origin: list[tuple[str, int]] = []
     shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
     work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]      # function, prefix, index of its call
@@ -79,8 +80,10 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
             out.append(Instruction(
                 len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
                 copy.site(instruction.site), instruction.source))
+            origin.append(function.origin_of(instruction.index))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
+                origin.append(origin[-1])
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
@@ -91,8 +94,9 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         if any(i.site is not None for i in function.instructions):
             account.spend(INSTRUCTION * len(function.instructions), COPYING)
             out += _beside(function, len(out))
+            origin += [function.origin_of(i.index) for i in function.instructions]
             variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()))
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), origin=tuple(origin))
 
 
 def _beside(function: Function, start: int) -> list[Instruction]:
@@ -109,6 +113,7 @@ def unshare(function: Function, account: Account) -> Function:
     original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is not copied.
     """
     out = list(function.instructions)
+    origin = [function.origin_of(i.index) for i in out]
     taken: set[int] = set()
     cycles = _cycles_within(out, account)
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
@@ -127,12 +132,14 @@ def unshare(function: Function, account: Account) -> Function:
             if control is not None and control.targets and control.kind != "call":
                 control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
             out.append(replace(instruction, index=moved[old], control=control))
+            origin.append(origin[old])
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
         # what falls through from one copied instruction to a place that was not its neighbour
         out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
-    return replace(function, instructions=tuple(out))
+        origin.append(origin[body[-1]])
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
 
 
 def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:

@@ -28,7 +28,7 @@ from ptxaudit.lanes.kept import Move, Requests, distinct
 from ptxaudit.work import Account
 
 MOST_PLACES = 4096           # residues of one request, or places of an unknown part
-_STEPS_A_REQUEST = 2
+_STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
 MOST_ROWS = 1 << 18          # requests that are scored for one layout
 
 
@@ -136,7 +136,7 @@ class Costs:
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
         period = self._period(layout)
         if period not in self._groups:
-            self._groups[period] = _groups(self.uses, period, self.parts)
+            self._groups[period] = _groups(self.uses, period, self.parts, self.account)
         return self._groups[period]
 
     def used(self, row: int) -> int:
@@ -207,7 +207,7 @@ class Costs:
 
 # --- preparing ----------------------------------------------------------------------------------
 
-def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> list[Group]:
+def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], account: Account | None) -> list[Group]:
     """The requests of all uses by what they are scored as, at each residue."""
     by_access: dict[tuple, list[tuple]] = {}
     for at, use in enumerate(uses):
@@ -218,10 +218,10 @@ def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> 
                 key = access, r.sources is None, r.filled is None
                 by_access.setdefault(key, []).append((at, r, offset))
     pieces = [(use.access.width or 1) // parts[at] if parts and parts[at] else 1 for at, use in enumerate(uses)]
-    return [_group(key[0], members, period, np.array(pieces)) for key, members in by_access.items()]
+    return [_group(key[0], members, period, np.array(pieces), account) for key, members in by_access.items()]
 
 
-def _group(access: Access, members: list[tuple[int, Requests, int]], period: int | None, pieces: np.ndarray) -> Group:
+def _group(access: Access, members: list[tuple[int, Requests, int]], period: int | None, pieces: np.ndarray, account: Account | None) -> Group:
     columns: list[list[np.ndarray]] = [[], [], [], []]
     firsts, use, weight, times, at = [], [], [], [], 0
     for number, r, offset in members:
@@ -229,6 +229,8 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
         n, m = len(r.offsets), len(places)
         if at + n * m > MOST_ROWS:
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
+        if account is not None:
+            account.spend(_STEPS_A_PLACE * n * m, "placing requests")
         moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(n * m, -1)
         active = np.repeat(r.active, m, axis=0)
         columns[0].append(canonical(moved, active, period))

@@ -22,14 +22,14 @@ from ptxaudit.options import Options
 from ptxaudit.render.words import bare_name
 from ptxaudit.report import Fix, Kernel, Replacement
 
-STEPS = 100_000, 5_000       # for each array, and for each of its sites: a tenth of a second
+STEPS = 150_000, 5_000       # for each array, and for each of its sites: a tenth of a second
 
 
 def with_fixes(examined: Examined, options: Options) -> Kernel:
     """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes of the source, where these
     were compiled and audited again."""
     fixes: dict[str, Fix] = {}
-    every = repairs_of([examined], steps=STEPS)
+    every = repairs_of([examined], steps=STEPS, quick=True)
     if options.edits:
         every = checked(every, [examined], [examined.entry.input], options, most=1)
     for found in every:

@@ -31,6 +31,7 @@ from ptxaudit.status import Status
 from ptxaudit.work import Account, Exhausted
 
 MOST_REPAIRS = 5             # of an array
+QUICK_PITCHES = 3            # lengths of rows that a quick search tries
 _BEHIND = 16                 # bytes: the widest vector
 _FOOTPRINT = 1 << 16         # bytes that are tried where an array's size is not known: more than any layout's period
 
@@ -80,11 +81,12 @@ class ArrayRepairs:
     repairs: tuple[Repair, ...] = ()
 
 
-def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tuple[int, int] = (STEPS, STEPS_A_SITE)) -> list[ArrayRepairs]:
+def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tuple[int, int] = (STEPS, STEPS_A_SITE),
+               quick: bool = False) -> list[ArrayRepairs]:
     """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best first.
 
     limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of work for each array,
-    and for each of its sites.
+    and for each of its sites. quick: as of `Search.found`, by the likeliest lengths of rows, without hints.
     """
     every = [candidate for examined in kernels for candidate in candidates_of(examined)]
     siblings: dict[tuple, list[Candidate]] = defaultdict(list)
@@ -95,7 +97,7 @@ def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tup
     for one in every:
         if one.has_excess:
             same = siblings[one.declared.place, one.array.name] if one.declared is not None else [one]
-            out.append(_repaired(one, [other for other in same if other is not one], limit, steps))
+            out.append(_repaired(one, [other for other in same if other is not one], limit, steps, quick))
     return out
 
 
@@ -134,7 +136,7 @@ def candidates_of(examined: Examined) -> list[Candidate]:
     return [Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))]
 
 
-def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int]) -> ArrayRepairs:
+def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
     counted = one.costs.counted and all(use.site.wavefronts is not None for use in array.uses)
@@ -143,16 +145,18 @@ def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, st
         return replace(nothing, refused=array.refused)
     rows = rows_of(array, one.declared)
     element = one.declared.element if one.declared and not array.part else 1
+    lengths = pitches(array, examined.machine.banks * examined.machine.word, rows)[:QUICK_PITCHES if quick else None]
     try:
-        search = Search(examined.machine, array, pitches(array, examined.machine.banks * examined.machine.word, rows), element, rows, account=Account(steps[0] + steps[1] * len(array.uses)))
+        search = Search(examined.machine, array, lengths, element, rows, account=Account(steps[0] + steps[1] * len(array.uses)))
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
     now = replace(nothing, counted=search.costs.counted, now=search.now, floor=search.floor, per_use=search.costs.under(SAME),
-                  hints=hints_of(array, one.declared, search.costs))
+                  hints=() if quick else hints_of(array, one.declared, search.costs))
     if wrong := _disagrees(array, now) or ("" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"):
         return replace(nothing, refused=wrong)
-    made = [_made(found, one, search, limit) for found in search.found()]
-    made += _accessed_otherwise(one, search)
+    made = [_made(found, one, search, limit) for found in search.found(quick)]
+    if not quick:
+        made += _accessed_otherwise(one, search)
     best = ranked([repair for repair in made if repair is not None])
     return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in best))
 

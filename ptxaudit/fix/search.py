@@ -19,7 +19,7 @@ from ptxaudit.lanes.tabulate import line_of
 from ptxaudit.machine_model import Machine
 from ptxaudit.work import Account, Exhausted
 
-STEPS, STEPS_A_SITE = 400_000, 30_000       # that the search for one array may take
+STEPS, STEPS_A_SITE = 600_000, 40_000       # that the search for one array may take
 MOST_BITS = 12               # of a row's number
 KEPT = 6                     # candidates of a family that are kept, for those that limits or other kernels refuse
 _AT_ONCE = 64                # layouts scored together
@@ -57,10 +57,11 @@ class Search:
         # a wmma access has one distance between all its rows: no other layout can be given to it
         self.fragments = {use.fragment for use in array.uses if use.fragment is not None}
 
-    def found(self) -> list[Found]:
-        """The best layouts of each family that cost less than the present one, each family's best first."""
+    def found(self, quick: bool = False) -> list[Found]:
+        """The best layouts of each family that cost less than the present one, each family's best first. quick: other families than
+        paddings only where these leave something to save."""
         out = self._pads()
-        if not self.fragments:
+        if not self.fragments and not (quick and self._done(out)):
             for family in (self._swizzles, self._skews, self._orders):
                 out += family()
             out += self._narrower(out)

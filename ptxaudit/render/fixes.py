@@ -71,7 +71,7 @@ def closing(report: FixReport) -> str:
     """How many arrays have excess, and how many of them a repair."""
     arrays = report.arrays
     if not arrays:
-        return "no shared array has excess"
+        return "no shared array has excess" + (" in what could be checked" if report.problems else "")
     repaired = [array for array in arrays if array.repairs]
     refused = sum(array.refused is not None for array in arrays)
     parts = [f"{plural(len(arrays), 'shared array')} with excess", f"{len(repaired)} with proved repairs"]

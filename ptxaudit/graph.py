@@ -71,6 +71,11 @@ def opaque_load(op: Op) -> bool:
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
 
 
+def _writes_local(op: Op) -> bool:
+    """It may write local memory."""
+    return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
+
+
 SHARED_SPACES = ("shared", "shared::cluster", "generic")      # of operations that may touch shared memory
 
 
@@ -176,6 +181,12 @@ class Graph:
     def unresolved(self) -> frozenset[int]:
         """The calls that are not followed."""
         return frozenset(i.index for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable)
+
+    @cached_property
+    def loose_jump(self) -> Instruction | None:
+        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "switch" and not i.control.targets
+                     and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
     def hidden(self) -> frozenset[int]:
@@ -567,15 +578,14 @@ class Graph:
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""
-        return [i.index for i in self.function.instructions
-                if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops)]
+        return [i.index for i in self.function.instructions if any(_writes_local(op) for op in i.ops)]
 
     @staticmethod
     def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
         """Those of an instruction's operations whose results something in the slice reads, and what is stored where it may look."""
         kept = []
         for op in ops:
-            if op.name == "call" or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
+            if _writes_local(op) or writes_shared and op.space in SHARED_SPACES:
                 kept.append(op)
                 continue
             for d in op.dst:
@@ -589,7 +599,7 @@ class Graph:
         names = {r.name for r in self.site_reads(instruction)}
         kept = []
         for op in reversed(ops):
-            if op.name in ("store", "call") or any(d is not None and d.name in names for d in op.dst):
+            if op.name in ("store", "call", "clobber") or any(d is not None and d.name in names for d in op.dst):
                 kept.append(op)
                 names.update(r.name for r in sources_of(op))
         return tuple(reversed(kept))

@@ -33,7 +33,7 @@ from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
-from .shape import is_two_dimensional, shaped_sites
+from .shape import Shape, is_two_dimensional, shapes_of
 from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
@@ -91,19 +91,21 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     try:
         paths = _paths(function, graph.apart, accesses, account)
         narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-        batches = rows_for(function, launch, told, facts, narrow)
         question = Question(paths, accesses, twins, {t: t for t in twins.values()})
         if paths.order is None:
             question = _with_single_entries(question, account)
+            if facts.origins is not None:
+                facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
+        batches = rows_for(question.paths.function, launch, told, facts, narrow)
         observed = _observed(question, batches, account)
-        shaped = frozenset() if batches[0].shape_known else _shaped(question)
+        shapes = {} if batches[0].shape_known else _shapes(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
     conclusions = Conclusions(machine, account, question.paths.function)
-    return Inference(_concluded(question, observed, shaped, conclusions, facts.keep), batches[0].assumed)
+    return Inference(_concluded(question, observed, shapes, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions,
+def _concluded(question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions,
                keep: bool) -> dict[int, SiteResult]:
     """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
@@ -118,7 +120,7 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
         else:
             try:
                 access, seen = question.accesses[index], observed.seen.get(index, [])
-                out[name] = conclusions.conclude(name, access, seen, index in shaped)
+                out[name] = conclusions.conclude(name, access, seen, shapes.get(index, Shape.TOLD))
                 if keep:
                     out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
@@ -175,7 +177,7 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
+                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
         if left:
             break
     return Observed(seen, left, failure)
@@ -185,18 +187,25 @@ def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
     """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
     keeper = Keeper(access)
     for o in (s.observation for s in seen if s.group == seen[0].group):
-        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
-        if isinstance(address, Lost):
-            return Kept(access, missing=address if origin is None else address.moved(origin))
-        if address is not None:
-            keeper.add(address, o.mask, None, certain=o.exact)
+        why = o.located.why if o.located is not None else None
+        if why is not None:
+            return Kept(access, missing=why if origin is None else why.moved(origin))
+        if o.located is None or o.lanes.any():
+            keeper.add(o.address, o.lanes, None, certain=o.exact)
     return keeper.kept()
 
 
-def _shaped(question: Question) -> frozenset[int]:
-    """The accesses that answer of which the block's shape decides something."""
+def _shapes(question: Question) -> dict[int, Shape]:
+    """What the block's shape decides of each access that answers, for all of its copies."""
     paths = question.paths
-    return frozenset(question.twins[i] for i in shaped_sites(paths.function, paths.graph, paths.part, question.accesses))
+    out: dict[int, Shape] = {}
+    for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():
+        twin = question.twins[index]
+        out[twin] = max(out.get(twin, shape), shape, key=_MOST_LAST.index)
+    return out
+
+
+_MOST_LAST = tuple(Shape)
 
 
 class Interpreter:
@@ -502,16 +511,17 @@ class Interpreter:
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
-    def placed(self, o: Observation) -> Observation:
+    def placed(self, o: Observation, index: int) -> Observation:
         """A request that was seen, with its generic address where that may not be this block's; asked once a run: most are put back."""
         if o.space != "generic":
             return o
-        place = clusters.shared_window(o.address, o.mask)
         env = self.rows.env
-        if isinstance(place, Value) and clusters.may_be_remote(place, o.mask, View(None, env, None, o.mask, False)):
-            place = clusters.REMOTE
-        lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
-        return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
+        found = clusters.located(o.address, o.mask, env.spaces(index))
+        remote = clusters.remote(found.place, found.lanes | found.open, View(None, env, None, o.mask, False))
+        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
+            lost = opaque(o.address.bits, remote or found.why)
+            return replace(o, base=lost, offset=0, located=replace(found, place=lost))
+        return replace(o, base=found.place, offset=0, located=found)
 
     def _leave(self, block: int, state: State) -> None:
         """Sends the state at the end of a block to those that may come next."""
@@ -773,7 +783,7 @@ class Interpreter:
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
+            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh), address=affine.addresses(difference))
             return affine.add(b, unknown(u))
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))

@@ -18,7 +18,8 @@ from ..ir import Address, Function, Reg
 from ..reasons import Kind, Reason
 from ..status import Status
 from ..work import INSTRUCTION, Account
-from .given import SPACES, Given, definitions
+from .given import SPACES, Given
+from .origins import definitions
 from .result import KernelResult, SiteResult
 
 LOOKING = "looking at what writes tables of functions"
@@ -60,7 +61,7 @@ class Tables:
         rows = sorted([*zip(told.buffers, told.trusted), *(((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values())],
                       key=lambda row: row[0][0])
         return Given(tuple(buffer for buffer, _ in rows), tuple(trusted for _, trusted in rows), told.promised,
-                     told.variables | {name: address for name, (address, _) in more.items()})
+                     told.variables | {name: address for name, (address, _) in more.items()}, told.writes)
 
     def sentences(self) -> tuple[str, ...]:
         """What the answers rest on, for the report."""

@@ -41,7 +41,7 @@ from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_ma
 from .env import LANES, Environment
 from .followed import Followed
 from .kept import Keeper
-from .record import Elsewhere, Nowhere, SiteRecord
+from .record import Elsewhere, Mixed, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .states import doubt_of
@@ -50,7 +50,7 @@ from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 1024
+MAX_CALLS = 256
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 
@@ -444,14 +444,22 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:      # another memory: no shared access
-                return self._note(Elsewhere(record), (weights,))
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
-            if isinstance(address, Lost):
-                record.doubt = first_of(record.doubt, address)
+            found = clusters.located(address, active, self.env.spaces(instruction.index))
+            lost = found.why or clusters.remote(found.place, found.lanes, view)
+            if lost is not None:
+                record.doubt = first_of(record.doubt, lost)
                 return
+            some = found.lanes.any(axis=1)
+            away = ~some & ~found.idle
+            if away.any():           # another memory: no shared access
+                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                if away.all():
+                    return
+                weights = np.where(away, 0, weights)
+            others = active & ~found.lanes & some[:, None]
+            if others.any():
+                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+            address, active = found.place, found.lanes
         place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
@@ -876,7 +884,7 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
-                            if op.name in ("store", "call"):
+                            if op.name in ("store", "call", "clobber"):
                                 written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]

@@ -25,6 +25,7 @@ from ptxaudit.matrix import SHOWN, Column, Matrix, Row, Step
 from ptxaudit.measures import MEASURES, Figure
 from ptxaudit.records import record
 from ptxaudit.render.change_rows import LONGEST_HEAD, figure_text, grown, summary_lines
+from ptxaudit.render.markdown import code, plain
 from ptxaudit.render.rows import ABSENT
 from ptxaudit.render.words import bare_name, cut_at, listing, plural
 from ptxaudit.report import Kernel
@@ -62,11 +63,11 @@ def matrix_text(matrix: Matrix, everything: bool = False) -> str:
 def matrix_markdown(matrix: Matrix, everything: bool = False) -> str:
     """The same as Markdown."""
     first, *rest = summary(matrix)
-    blocks = [f"### ptxaudit: {_escaped(first)}", "  \n".join(map(_escaped, rest))]
+    blocks = [f"### ptxaudit: {plain(first)}", "  \n".join(map(plain, rest))]
     for head, columns, lines in _tables(matrix, everything):
-        rows = ["| " + " | ".join(map(_escaped, line)) + " |" for line in (columns, *lines)]
+        rows = ["| " + " | ".join(map(plain, line)) + " |" for line in (columns, *lines)]
         rows.insert(1, "|" + "|".join("---:" if name in NUMERIC else "---" for name in columns) + "|")
-        blocks.append("\n".join([f"**`{_escaped(head)}`**", "", *rows]))
+        blocks.append("\n".join([f"**`{code(head)}`**", "", *rows]))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -239,10 +240,6 @@ def _aligned(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator
             room = "" if not marked[at] or cell.endswith((WORSE, BETTER)) else "  "
             fields.append((cell + room).rjust(widths[at]) if numeric[at] else cell.ljust(widths[at]))
         yield "  ".join(fields).rstrip()
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 _PAGE = """\

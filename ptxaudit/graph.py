@@ -71,6 +71,7 @@ def opaque_load(op: Op) -> bool:
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
 
 
+BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")        # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")      # of operations that may touch shared memory
 
 
@@ -475,11 +476,12 @@ class Graph:
         return regs
 
     def slice(self, roots, follow_loads: bool = False, whether=(), account: Account | None = None,
-              shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = ()) -> Slice:
+              shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = (), barriers: bool = False) -> Slice:
         """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
 
         shared: values that are read from shared memory are followed to where they were written.
         held: registers as well, each with the index of an instruction at which it is read.
+        barriers: also what convergence barriers are saved in.
         account: pays for it. Raises Exhausted where it cannot.
         """
         account = account or self.account
@@ -490,7 +492,7 @@ class Graph:
         blocks_done: set[int] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
         read: set[str] = set()                       # what something in it reads at all
-        work = list(roots)
+        work = [*roots, *(self._moving_barriers() if barriers else ())]
         local_done = False
         for index in whether:
             self._controlled(block_of[index], blocks_done, branches, pending_branches)
@@ -547,6 +549,11 @@ class Graph:
         return {i.index for i in self.function.instructions if i.control is not None
                 and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
 
+    def _moving_barriers(self) -> list[int]:
+        """Instructions that save a convergence barrier, put it back or clear it."""
+        return [i.index for i in self.function.instructions if i.ops and any(op.name in BARRIER_MOVES for op in i.ops)
+                and self.block_of[i.index] in self.reachable]
+
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""
         return [i.index for i in self.function.instructions
@@ -557,7 +564,7 @@ class Graph:
         """Those of an instruction's operations whose results something in the slice reads, and what is stored where it may look."""
         kept = []
         for op in ops:
-            if op.name == "call" or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
+            if op.name == "call" or op.name in BARRIER_MOVES or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
                 kept.append(op)
                 continue
             for d in op.dst:
@@ -571,7 +578,7 @@ class Graph:
         names = {r.name for r in self.site_reads(instruction)}
         kept = []
         for op in reversed(ops):
-            if op.name in ("store", "call") or any(d is not None and d.name in names for d in op.dst):
+            if op.name in ("store", "call", *BARRIER_MOVES) or any(d is not None and d.name in names for d in op.dst):
                 kept.append(op)
                 names.update(r.name for r in sources_of(op))
         return tuple(reversed(kept))

@@ -546,8 +546,17 @@ class Graph:
 
     def _ordering_lanes(self) -> set[int]:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
-        return {i.index for i in self.function.instructions if i.control is not None
+        return set(self.parting) | {i.index for i in self.function.instructions if i.control is not None
                 and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
+
+    @cached_property
+    def parting(self) -> frozenset[int]:
+        """Branches after which lanes that go different ways go on apart (`divergence`)."""
+        if not self.function.explicit_reconvergence:
+            return frozenset()
+        from .divergence import parting_branches          # which asks for what this module is
+
+        return parting_branches(self)
 
     def _moving_barriers(self) -> list[int]:
         """Instructions that save a convergence barrier, put it back or clear it."""

@@ -178,34 +178,35 @@ class Warps:
         self.suspended.append(Suspended(cohort, levels, alone))
 
     def resume(self) -> bool:
-        """In each warp of which no group runs that on top goes on, with those of the same place if others were suspended on it since.
-        False when there is none."""
+        """In each warp of which no group runs that on top goes on, with those of the same place if others were suspended on it since;
+        where none was, they join it in some programs that were measured, and not in others. False when there is none."""
         if not self.suspended or not self.free.any():
             return False
         top = np.where(self.free, self._top(np.arange(len(self.free))), -1)
         self.free[:] = False
         going: dict[tuple, list[Cohort]] = defaultdict(list)
         rest: list[Suspended] = []
-        joining = np.zeros((len(top),), bool)
+        joining, perhaps = np.zeros(len(top), bool), np.zeros(len(top), bool)
         for s in self.suspended:
             chosen = s.levels == top[s.cohort.rows]
             if chosen.any():
                 part = s.cohort.some(chosen)
                 going[part.pc, part.calls].append(part)
                 joining[part.rows] = self.covered[part.rows, s.levels[chosen]] & (not s.alone)
+                perhaps[part.rows] = not s.alone
                 self.occupied[part.rows, s.levels[chosen]] = False
             if not chosen.all():
                 rest.append(s.some(~chosen))
         self.suspended = rest
-        if joining.any():
-            self._join(going, joining)
+        if (joining | perhaps).any():
+            self._join(going, joining, perhaps & ~joining)
         for parts in going.values():
             for cohort in united(parts):
                 self.simulation.push(cohort)
         return bool(going)
 
-    def _join(self, going: dict[tuple, list[Cohort]], joining: np.ndarray) -> None:
-        """Suspended groups at the places of those that go on join them, in the warps where they may."""
+    def _join(self, going: dict[tuple, list[Cohort]], joining: np.ndarray, perhaps: np.ndarray) -> None:
+        """Suspended groups at the places of those that go on join them, in these warps; perhaps: in those they may."""
         place = self.simulation.hardware_place
         standing, self.suspended = self.suspended, []
         for s in standing:
@@ -214,7 +215,9 @@ class Warps:
             for (pc, calls), parts in going.items():
                 if s.alone or place(pc) != place(c.pc):
                     continue
-                there = np.isin(c.rows, np.concatenate([p.rows for p in parts])) & joining[c.rows]
+                same = np.isin(c.rows, np.concatenate([p.rows for p in parts]))
+                there = same & joining[c.rows]
+                self.loosen(c.rows[same & perhaps[c.rows]], Lost(Kind.MAY_JOIN, c.pc))
                 if not there.any():
                     continue
                 if (pc, calls) == (c.pc, c.calls):

@@ -189,6 +189,7 @@ class Kind(Enum):
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
     BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
     BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
+    NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
     MAY_JOIN = Row("groups of lanes of a warp may go on together at {at}")
     CALLS_JOIN = Row("lanes in different calls of one routine may go on together at {at}")
     WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")

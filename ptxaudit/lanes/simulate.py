@@ -300,6 +300,8 @@ class Simulation:
         """BMOV: the lanes of a convergence barrier into a register, out of one, or none."""
         name = op.src[0].name
         if op.name == "barrier.save":
+            if op.dst[0] is None:
+                return
             word = self.warps.word(name, cohort)
             value = opaque(op.dst[0].bits, Lost(Kind.MASKS_NAMED)) if word is None else known(word[:, None])
             view.write(op.dst[0], value, None)

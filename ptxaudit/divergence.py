@@ -9,28 +9,13 @@ Such a branch decides how often what follows is issued, even if nothing between 
 
 from __future__ import annotations
 
-from .graph import END, Graph, sources_of
+from functools import cached_property
+
+from .graph import END, Graph
 from .ir import Instruction, Op, Reg, Special
 
 OWN = ("tid", "laneid", "lanemask")                       # special registers that differ from lane to lane
 ACROSS = ("shfl", "match", "elect", "atom", "call")      # operations whose results may, whatever they read
-
-
-def parting_branches(graph: Graph) -> frozenset[int]:
-    """The conditional branches (instruction indices) whose ways do not meet at a barrier, if lanes may go different ways."""
-    instructions = graph.function.instructions
-    open_branches = []
-    for block in graph.reachable:
-        if block == END or graph.cfg.out_degree(block) < 2 and not _conditional(instructions[graph.ends[block] - 1]):
-            continue
-        last = instructions[graph.ends[block] - 1]
-        if not _conditional(last):
-            continue
-        meeting = graph.postdominators.get(block, END)
-        control = instructions[graph.starts[meeting]].control if meeting != END else None
-        if meeting != END and not (control is not None and control.kind == "sync"):
-            open_branches.append(last.index)
-    return frozenset(_Uniformity(graph).differing(open_branches))
 
 
 def _conditional(instruction: Instruction) -> bool:
@@ -38,17 +23,28 @@ def _conditional(instruction: Instruction) -> bool:
     return control is not None and (control.kind == "branch" and control.guard is not None or control.kind == "switch")
 
 
-class _Uniformity:
-    """Whether what instructions write may differ between lanes: found backwards through definitions and what they depend on."""
+class Divergence:
+    """Whether what instructions write, or where they go, may differ between lanes that run together: found backwards through
+    definitions and what they depend on."""
 
     def __init__(self, graph: Graph):
         self.graph = graph
-        self.known: dict[int, bool] = {}           # instruction -> lanes may differ in what it writes or where it goes
+        self.known: dict[int, bool] = {}           # instruction -> it may
 
-    def differing(self, branches: list[int]) -> list[int]:
-        return [b for b in sorted(branches) if self._differs(b)]
+    @cached_property
+    def parting(self) -> frozenset[int]:
+        """The conditional branches (instruction indices) whose ways do not meet at a barrier, if lanes may go different ways."""
+        graph, instructions = self.graph, self.graph.function.instructions
+        found = []
+        for block in sorted(graph.reachable - {END}):
+            last, meeting = instructions[graph.ends[block] - 1], graph.postdominators.get(block, END)
+            if meeting != END and _conditional(last):
+                control = instructions[graph.starts[meeting]].control
+                if (control is None or control.kind != "sync") and self.differs(last.index):
+                    found.append(last.index)
+        return frozenset(found)
 
-    def _differs(self, index: int) -> bool:
+    def differs(self, index: int) -> bool:
         """A search that ends at the first origin of a difference; without one all that it saw is alike in all lanes."""
         before: dict[int, int] = {index: index}
         stack = [index]
@@ -80,7 +76,7 @@ class _Uniformity:
         if instruction.ops and all(d is None or d.uniform for op in instruction.ops for d in op.dst) \
                 and any(d is not None for op in instruction.ops for d in op.dst):
             return found
-        regs = [reg for op in instruction.ops for reg in sources_of(op)] + graph.control_reads(instruction)
+        regs = graph.reads(instruction, follow_loads=True, entering=True) + graph.control_reads(instruction)
         if instruction.guard is not None:
             regs.append(instruction.guard.reg)
         for reg in regs:

@@ -19,12 +19,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from .ir import Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 from .work import INSTRUCTION, SLICED, Account
+
+if TYPE_CHECKING:
+    from .divergence import Divergence
 
 END = -1        # the virtual block after every exit
 CONTROL_FLOW = "looking at the control flow"
@@ -546,17 +550,22 @@ class Graph:
 
     def _ordering_lanes(self) -> set[int]:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
-        return set(self.parting) | {i.index for i in self.function.instructions if i.control is not None
+        parting = self.divergence.parting if self.divergence is not None else frozenset()
+        return set(parting) | {i.index for i in self.function.instructions if i.control is not None
                 and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
 
     @cached_property
-    def parting(self) -> frozenset[int]:
-        """Branches after which lanes that go different ways go on apart (`divergence`)."""
+    def divergence(self) -> Divergence | None:
+        """What the code says of branches that may part lanes; None for PTX, whose branches do not say where lanes meet."""
         if not self.function.explicit_reconvergence:
-            return frozenset()
-        from .divergence import parting_branches          # which asks for what this module is
+            return None
+        from .divergence import Divergence          # which asks for what this module is
 
-        return parting_branches(self)
+        return Divergence(self)
+
+    def may_part(self, index: int) -> bool:
+        """Lanes that run together may go different ways at a branch."""
+        return self.divergence is None or self.divergence.differs(index)
 
     def _moving_barriers(self) -> list[int]:
         """Instructions that save a convergence barrier, put it back or clear it."""

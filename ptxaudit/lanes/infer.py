@@ -568,7 +568,7 @@ class Interpreter:
                 if s != END and lanes.any():
                     self._go(block, s, state.of(lanes))
             return
-        uniform = is_uniform(guard)
+        uniform = is_uniform(guard) or not self.graph.may_part(self.graph.ends[block] - 1)
         if self.unrolling:
             raise Undecided
         why = doubt_of(guard, self.graph.ends[block] - 1)
@@ -598,7 +598,7 @@ class Interpreter:
             return
         if self.unrolling:
             raise Undecided
-        uniform = is_uniform(value)
+        uniform = is_uniform(value) or not self.graph.may_part(self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")
         for s in successors:
             part = state.of(state.mask)

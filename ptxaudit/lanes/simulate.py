@@ -882,7 +882,7 @@ class Simulation:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
-            apart = not (doubt.poison is None and squeeze(doubt).uniform)
+            apart = not (doubt.poison is None and squeeze(doubt).uniform) and self.graph.may_part(instruction.index)
             yields = self.graph.yields(self.graph.block_of[instruction.index])
             if apart and yields:
                 self.warps.loosen(cohort.rows, Lost(Kind.YIELD))

@@ -63,6 +63,7 @@ class Warps:
         self.words: dict[str, np.ndarray] = {}          # barrier -> (rows,) the lanes in it
         self.firm: dict[str, np.ndarray] = {}           # barrier -> (rows,) these are known
         self.opened: dict[str, np.ndarray] = {}         # barrier -> (rows,) when last
+        self.shared: dict[str, np.ndarray] = {}         # barrier -> (rows,) lanes were in it when it was opened last
         self.turn = 0
         self.loose = np.zeros(rows, bool)
         self.ever_loose = np.zeros(rows, bool)
@@ -89,22 +90,23 @@ class Warps:
 
     def saved(self) -> tuple:
         """What a round of a loop that is tried may change; no group stands anywhere."""
-        copies = ({n: a.copy() for n, a in kept.items()} for kept in (self.words, self.firm, self.opened))
+        copies = ({n: a.copy() for n, a in kept.items()} for kept in (self.words, self.firm, self.opened, self.shared))
         return *copies, self.turn, self.loose.copy(), self.ever_loose.copy(), self.why
 
     def restore(self, saved: tuple) -> None:
-        self.words, self.firm, self.opened, self.turn, self.loose, self.ever_loose, self.why = saved
+        self.words, self.firm, self.opened, self.shared, self.turn, self.loose, self.ever_loose, self.why = saved
         self._forget_groups(len(self.loose))
 
     def as_before(self, saved: tuple) -> bool:
         """Nothing but times has changed since, and no group stands anywhere."""
         return not self.standing() and all(
             np.array_equal(a, before[n] if n in before else np.zeros_like(a))
-            for now, before in ((self.words, saved[0]),) for n, a in now.items()) and np.array_equal(self.loose, saved[4])
+            for now, before in ((self.words, saved[0]),) for n, a in now.items()) and np.array_equal(self.loose, saved[5])
 
     def expand(self, index: np.ndarray, renumber) -> None:
         """New row i is old row index[i]. renumber: a cohort -> the same in the new rows, and which of its old ones each was."""
-        self.words, self.firm, self.opened = ({n: a[index] for n, a in kept.items()} for kept in (self.words, self.firm, self.opened))
+        self.words, self.firm, self.opened, self.shared = (
+            {n: a[index] for n, a in kept.items()} for kept in (self.words, self.firm, self.opened, self.shared))
         self.loose, self.ever_loose, self.stopped = self.loose[index], self.ever_loose[index], self.stopped[index]
         self.occupied, self.covered, self.free = self.occupied[index], self.covered[index], self.free[index]
         self.blocked = [(name, renumber(c)[0]) for name, c in self.blocked]
@@ -122,6 +124,9 @@ class Warps:
         if len(rows) and not self.loose[rows].all():
             self.simulation.repeats.no_round()
             self.why = first_of(self.why, why)
+            if why.kind is not Kind.YIELD and why.kind is not Kind.MAY_JOIN:         # lanes may go on where others wait
+                for record in self.simulation.records.values():
+                    record.doubt = first_of(record.doubt, why)
             self.loose[rows] = self.ever_loose[rows] = True
         for firm in self.firm.values():
             firm[rows] = False
@@ -240,7 +245,9 @@ class Warps:
         some = lanes.any(axis=1)
         rows = cohort.rows[some]
         self.turn += 1
-        self._of(self.words, name, np.uint32)[rows] |= pack(lanes[some])[:, 0]
+        word = self._of(self.words, name, np.uint32)
+        self._of(self.shared, name, bool)[rows] = word[rows] != 0
+        word[rows] |= pack(lanes[some])[:, 0]
         self._of(self.firm, name, bool)[rows] = ~self.loose[rows] & (cohort.parted is None)
         self._of(self.opened, name, np.int64)[rows] = self.turn
 
@@ -290,8 +297,8 @@ class Warps:
         out = [] if inside.all() else [cohort.some(~inside)]
         coming = cohort if inside.all() else cohort.some(inside)
         if not any(n == name and np.isin(c.rows, coming.rows).any() for n, c in self.blocked):
-            missing = (word & alive & ~(self.stopped[rows] | mine))[inside] != 0
-            if not missing.any():
+            missing = (word & alive & ~mine)[inside] != 0
+            if not missing.any() and not self._of(self.shared, name, bool)[coming.rows].any():
                 self.words[name][coming.rows] = 0
                 if firm[inside].all():
                     coming.parted = None
@@ -317,6 +324,12 @@ class Warps:
         """The barrier opens in these warps: who goes on of each; where lanes wait at several places, those that came last."""
         if not len(rows):
             return []
+        waiting = np.zeros(len(self.loose), np.uint32)
+        for n, c in self.blocked:
+            if n == name:
+                waiting[c.rows] |= pack(c.mask)[:, 0]
+        unsure = self._of(self.shared, name, bool)[rows] | ((self.words[name][rows] & self._alive(rows) & ~waiting[rows]) != 0)
+        self.loosen(rows[unsure], Lost(Kind.BARRIER_SHARED, next(c.pc for n, c in self.blocked if n == name) - 1))
         firm = self.firm[name][rows].all() and not self.loose[rows].any()
         self.words[name][rows] = 0
         freed: dict[tuple, list[Cohort]] = {}

@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel hardware-check calibrate-check hardware-doc coverage soak clean
+.PHONY: audit test bench wheel hardware-check adversary-check calibrate-check hardware-doc coverage soak clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -22,6 +22,10 @@ test: $(STAMP)
 # Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
 hardware-check: $(STAMP)
 	$(BIN)/python tests/measured_kernels.py
+
+# Kernels made to break the engine, under six tellings, against what a GPU counted: no GPU needed, the counts are in tests/data.
+adversary-check: $(STAMP)
+	@$(BIN)/python -m bench.adversary compare tests/data/adversary_sm90 tests/data/adversary_sm90/launches.json.gz --isa sass -j $(JOBS) $(ARGS)
 
 # Every rule against single requests that a GPU counted: no GPU needed, the counts are in tests/data.
 calibrate-check: $(STAMP)

@@ -1,12 +1,13 @@
 """What changed in the samples between CUDA releases: `python -m bench.compilers [-o docs/compilers.md] [SAMPLE...]`.
 
-Every sample is audited under each release, PTX and machine code, with its launches; each release is
-compared with the one before by `ptxaudit diff`. Releases that are not on this machine are fetched.
+Every sample is audited under each release with its launches, as machine code, by the table of kernels by releases that
+`ptxaudit diff` makes of one input under several. Releases that are not on this machine are fetched.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -14,27 +15,33 @@ from pathlib import Path
 
 import ptxaudit
 from ptxaudit import toolchains
-from ptxaudit.diff import Diff, Verdict, diff_reports
+from ptxaudit.diff import Diff, Verdict
+from ptxaudit.matrix import Matrix, matrix
+from ptxaudit.options import Options
+from ptxaudit.render.change_rows import resources_changed
 from ptxaudit.render.changes import diff_text
+from ptxaudit.render.matrix import matrix_text
 from ptxaudit.render.words import number, plural
-from ptxaudit.report import Report
+from ptxaudit.sides import Side
+from ptxaudit.verdict import QUIET
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples"
-OLDER = ("11.8", "12.9")
+OLDER = ("11.8", "12.4", "12.9")
 MOST_LINES = 60              # of one diff in the page
 BUDGET = 20.0                # seconds for a kernel and launch
 
 HEAD = """\
 # What a compiler upgrade changes
 
-Every sample of `samples/`, compiled by NVRTC {releases} for its architecture, audited in both
-instruction sets under its launches, and each release compared with the one before:
+Every sample of `samples/`, compiled by NVRTC {releases} for its architecture, its machine code audited under
+its launches: a table of kernels by releases, and each release compared with the one before.
 
-    ptxaudit diff samples/NAME/NAME.cu --launch samples/NAME/launch.toml --toolchain A --toolchain B
+    ptxaudit diff samples/NAME/NAME.cu --launch samples/NAME/launch.toml {toolchains}
 
 This page is the output of `python -m bench.compilers -o docs/compilers.md`, with nothing edited
-(tests/test_compilers.py). Releases that are not installed are fetched into the user's cache.
+(tests/test_compilers.py). Releases that are not installed are fetched into the user's cache. A kernel has a table below where
+its wavefronts, its registers, stack, spills or barriers changed; then what became of its sites.
 """
 
 
@@ -69,22 +76,28 @@ def releases() -> tuple[str, ...]:
     return (*OLDER, toolchains.get("nvrtc").version)
 
 
-def audited(sample: Sample, release: str) -> Report:
-    """The sample under a release."""
+def under(sample: Sample, versions: tuple[str, ...]) -> Matrix:
+    """The sample under each release."""
     launches = tuple(ptxaudit.read_launches(sample.source.with_name("launch.toml")))
-    return ptxaudit.audit(
-        str(sample.source.relative_to(ROOT)), arch=sample.arch, isa="both", toolchain=release, launches=launches, budget=BUDGET, **sample.options,
-    )
+    path = os.path.relpath(sample.source)
+    options = Options(arch=sample.arch, isa="sass", launches=launches, budget=BUDGET, **sample.options)
+    return matrix(path, [(version, None, Side(path, _with(options, version))) for version in versions], lambda step: None)
 
 
-def section(old: Report, new: Report) -> tuple[str, str]:
-    """(a cell of the table, the diff in words where more than positions changed)."""
-    for side in (old, new):
-        if side.problems:
-            return f"{side.problems[0].what.splitlines()[0]}", ""
-    diff = diff_reports(old, new)
-    interesting = any(verdict not in (Verdict.SAME, Verdict.MOVED) for verdict in diff.counts)
-    return summary(diff), cut(diff_text(diff)) if interesting else ""
+def _with(options: Options, version: str) -> Options:
+    from dataclasses import replace
+
+    return replace(options, toolchain=version)
+
+
+def cells(found: Matrix) -> list[str]:
+    """What each release changed since the one before, in a cell each; why there is nothing to compare."""
+    steps = {step.new: step for step in found.steps}
+    out = []
+    for at, column in enumerate(found.columns[1:], 1):
+        missing = next((one for one in (found.columns[at - 1], column) if one.report is None), None)
+        out.append(missing.problems[0].what.splitlines()[0] if missing else summary(steps[at].diff))
+    return [cell.replace("|", "\\|") for cell in out]
 
 
 def summary(diff: Diff) -> str:
@@ -94,36 +107,52 @@ def summary(diff: Diff) -> str:
     return "; ".join([*figures, counts or "no site"])
 
 
+def sections(sample: Sample, found: Matrix) -> list[str]:
+    """The table of a sample and the diffs of its releases, where one changed more than lines and a few instructions."""
+    told = [step for step in found.steps if any(change.verdict not in QUIET for entry in step.diff.kernels for change in entry.changes)]
+    if not told and not any(resources_changed(entry) for step in found.steps for entry in step.diff.kernels):
+        return []
+    out = [f"## {sample.name}\n\n```\n{table(found)}\n```"]
+    for step in told:
+        older, newer = found.columns[step.old].label, found.columns[step.new].label
+        out.append(f"### {sample.name}: {older} to {newer}\n\n```\n{cut(diff_text(step.diff))}\n```")
+    return out
+
+
+def table(found: Matrix) -> str:
+    """The matrix without the kernels in which nothing changed but instructions."""
+    changed = {id(entry.new) for step in found.steps for entry in step.diff.kernels
+               if resources_changed(entry) or any(change.verdict not in QUIET for change in entry.changes)}
+    first, *tables = matrix_text(found).rstrip("\n").split("\n\n")
+    heads = {row.kernel.demangled for row in found.rows if any(id(kernel) in changed for kernel in row.kernels)}
+    kept = [block for block in tables if any(block.startswith(f"{name}  ") for name in heads)]
+    return "\n\n".join([first.split("\n")[0], *kept])
+
+
 def cut(text: str) -> str:
+    """The beginning of a long diff: its summary is there."""
     lines = text.rstrip().splitlines()
-    if len(lines) <= MOST_LINES:
-        return "\n".join(lines)
-    ending = [line for line in lines[MOST_LINES:] if line and not line.startswith(" ")][-4:]
-    return "\n".join([*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES - len(ending):,} more lines", *ending])
+    return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES:,} more lines"])
 
 
 def page(names: list[str], say=lambda sentence: None) -> str:
     """The whole page, of these samples or all."""
     versions = releases()
-    rows, sections, total = [], [], Counter()
+    rows, below, total = [], [], Counter()
     for sample in samples(names):
         say(sample.name)
-        reports = [audited(sample, release) for release in versions]
-        cells = []
-        for (older, newer), old, new in zip(zip(versions, versions[1:]), reports, reports[1:]):
-            cell, text = section(old, new)
-            cells.append(cell.replace("|", "\\|"))
-            if text:
-                sections.append(f"## {sample.name}: {older} to {newer}\n\n```\n{text}\n```")
-            if not old.problems and not new.problems:
-                total.update({verdict: count for verdict, count in diff_reports(old, new).counts.items()})
-        rows.append(f"| {sample.name} | " + " | ".join(cells) + " |")
-    head = HEAD.format(releases=", ".join(versions[:-1]) + f" and {versions[-1]}")
-    steps = [f"{older} to {newer}" for older, newer in zip(versions, versions[1:])]
-    table = ["| sample | " + " | ".join(steps) + " |", "|---" * (1 + len(steps)) + "|", *rows]
+        found = under(sample, versions)
+        rows.append(f"| {sample.name} | " + " | ".join(cells(found)) + " |")
+        below += sections(sample, found)
+        for step in found.steps:
+            if step.new == step.old + 1:
+                total.update(step.diff.counts)
+    head = HEAD.format(releases=", ".join(versions[:-1]) + f" and {versions[-1]}", toolchains=" ".join(f"--toolchain {version}" for version in versions))
+    steps = [f"{older} to {newer}" for older, newer in zip(versions, versions[1:], strict=False)]
+    overview = ["| sample | " + " | ".join(steps) + " |", "|---" * (1 + len(steps)) + "|", *rows]
     sums = ", ".join(f"{total[verdict]:,} {verdict}" for verdict in Verdict if total[verdict])
     closing = f"Of {plural(sum(total.values()), 'pair')} of sites: {sums}."
-    return "\n\n".join([head.rstrip(), "\n".join(table), closing, *sections]) + "\n"
+    return "\n\n".join([head.rstrip(), "\n".join(overview), closing, *below]) + "\n"
 
 
 def main() -> None:

@@ -181,7 +181,7 @@ def run(folder: Path) -> None:
     """Launches the plan in order."""
     import struct
 
-    from bench.measure_kernels import Gpu
+    from bench.profiled import Gpu
 
     gpu = Gpu()
     kernels = {name: function for cubin in sorted(folder.glob("*.cubin")) for name, function in gpu.kernels(cubin).items()}
@@ -191,7 +191,7 @@ def run(folder: Path) -> None:
 
 
 def measure(folder: Path, output: Path) -> None:
-    from bench.measure_kernels import WAVEFRONTS, device_line, import_ncu_report, sites_of, totals_of
+    from bench.profiled import WAVEFRONTS, device_line, import_ncu_report, sites_of, totals_of
 
     report = folder / "fragments.ncu-rep"
     metrics = [WAVEFRONTS.format(kind) for kind in ("_op_ld", "_op_st")]

@@ -1,5 +1,11 @@
 """`python -m ptxaudit` is the `ptxaudit` command."""
 
-from ptxaudit.cli import main
+import os
+import sys
+
+if not sys.flags.safe_path and sys.path and sys.path[0] == os.getcwd():
+    del sys.path[0]          # the working folder, which `-m` puts first: nothing is imported or run out of it
+
+from ptxaudit.cli import main      # noqa: E402
 
 main(prog_name="ptxaudit")

@@ -21,6 +21,7 @@ import numpy as np
 from ptxaudit import banks, ir
 from ptxaudit.buffers import Buffer
 from ptxaudit.cause import cause_of
+from ptxaudit.code_facts import CodeFacts
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.lanes.result import KernelResult, Pattern, SiteResult
@@ -40,11 +41,9 @@ from ptxaudit.report import (
     Trip,
     Why,
 )
+from ptxaudit.resident import occupancy_of
 from ptxaudit.source_text import SourceLines
 from ptxaudit.status import Status
-
-
-PADDING = frozenset(("NOP",))     # ptxas fills a function up to a multiple of 128 bytes with them
 
 
 BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
@@ -53,10 +52,10 @@ BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as
 def kernel_entry(
     function: ir.Function, result: KernelResult, *, input: str, machine: banks.Machine,
     launch: Launch | None, lines: SourceLines, notes: tuple[str, ...] = (),
-    registers: int | None = None, local: Iterable[LocalAccess] = (),
+    facts: CodeFacts, local: Iterable[LocalAccess] = (),
 ) -> Kernel:
     """The report's entry of one kernel under one launch (or none). notes: of the whole input;
-    registers: of the kernel's machine code; local: its `local_memory.lane_indexed`."""
+    facts: of its code; local: its `local_memory.lane_indexed`."""
     ids = SiteIds(function)
     return Kernel(
         name=function.name,
@@ -70,9 +69,14 @@ def kernel_entry(
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
         sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
-        registers=registers,
-        instructions=sum(instruction.opcode not in PADDING and not (instruction.site and instruction.site.again) for instruction in function.instructions),
+        registers=facts.registers,
+        instructions=facts.instructions,
         local=tuple(local_entry(function, access, lines) for access in local),
+        stack=facts.stack,
+        barriers=facts.barriers,
+        spills=facts.spills,
+        occupancy=occupancy_of(function, launch, facts.registers, facts.barriers),
+        code=facts.code,
     )
 
 

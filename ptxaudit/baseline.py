@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
+from ptxaudit import files, limits, printable
 from ptxaudit.diff import Change, Diff, Verdict, diff_reports
 from ptxaudit.errors import InputError
 from ptxaudit.figures import Judgement, above_ideal, total_above_ideal
@@ -34,7 +35,7 @@ _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_reques
          "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "line_class_proved", "lines",
          "lines_proved", "lines_ideal", "consecutive")
 _EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "",
-          "evidence": "measured", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+          "evidence": "by rule", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
 SITE, KERNEL = 0, 1          # of what `rules_of` tells
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 
@@ -116,10 +117,10 @@ def read_baseline(path: str | Path) -> Baseline:
     """A baseline file. Raises InputError for another schema, or half a file."""
     file = str(path)
     try:
-        data = json.loads(Path(path).read_bytes())
+        data = json.loads(files.read_bytes(path, limits.DOCUMENT))
     except OSError as error:
         raise InputError(f"cannot read the baseline: {error.strerror}", "check the path, or write one with: ptxaudit baseline update FILE INPUT...", file) from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise InputError("the baseline is not whole JSON: it was cut or edited", AGAIN, file, line) from None
     schema = data.get("schema") if isinstance(data, dict) else None
@@ -135,7 +136,8 @@ def read_baseline(path: str | Path) -> Baseline:
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
     try:
-        return Baseline(report_from_dict(document, file, "baseline"), site_rules, kernel_rules, site_open, kernel_open)
+        whole = printable.report(report_from_dict(document, file, "baseline"))
+        return Baseline(whole, site_rules, kernel_rules, site_open, kernel_open)
     except InputError as error:
         raise InputError(error.what, AGAIN, file) from None
 

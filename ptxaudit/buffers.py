@@ -12,10 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tokenize
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ptxaudit import files, limits
+from ptxaudit.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,9 +31,12 @@ GAP = 1 << 32                # bytes left free behind each buffer
 
 TYPES = {f"{letter}{bits}": f"<{letter}{bits // 8}" for letter in "iu" for bits in (8, 16, 32, 64)}
 TYPES |= {f"f{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)}
+_ZIP_MAGIC = b"PK"
+# What numpy makes of a header that is none: it is a Python literal.
+_UNREADABLE = (ValueError, EOFError, OSError, OverflowError, MemoryError, SyntaxError, TypeError, LookupError, AttributeError, RecursionError, tokenize.TokenError)
+_LONGEST_WHY = 200           # characters of numpy's own words
 _CONTENTS = ("file", "values", "zeros")
 _HINT = 'write {file = "idx.npy"}, {file = "idx.bin", type = "i32"}, {values = [3, 1, 2], type = "i32"} or {zeros = 256, type = "i32"}'
-MOST_ZEROS = 1 << 32         # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +59,7 @@ class Buffer:
         """What a report says of it: not its contents, but whether they are the same as another's."""
         return {
             "type": self.type, "shape": list(self.shape), "bytes": self.size, "file": self.origin,
-            "sha256": hashlib.sha256(self.data.tobytes()).hexdigest(),
+            "sha256": hashlib.sha256(self.data.data).hexdigest(),
         }
 
     def __repr__(self) -> str:
@@ -89,9 +97,10 @@ def _zeros(count: Any, type: str) -> Buffer:
     import numpy as np
 
     dtype = np.dtype(_dtype(type))
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 < count * dtype.itemsize <= MOST_ZEROS:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"zeros is {count!r}, not a number of elements")
-    return _buffer(np.zeros(count, dtype))
+    _check_size(count * dtype.itemsize)
+    return _buffer(np.zeros(count, dtype), own=True)
 
 
 def _dtype(name: Any) -> str:
@@ -116,7 +125,12 @@ def _from_values(values: Any, name: str | None) -> Buffer:
         raise ValueError(str(error) if "there is no type" in str(error) else "values are not numbers in rows of one length") from None
     if plain.dtype.kind == "f" and array.dtype.kind != "f" and (plain != array).any():
         raise ValueError(f"values have fractions, which {name} has not")
-    return _buffer(array)
+    return _buffer(array, own=True)
+
+
+def _check_size(size: int) -> None:
+    if size > limits.BUFFER.most:
+        raise ValueError(f"{size:,} bytes are more than the {limits.BUFFER.most:,} of the limit `{limits.BUFFER.name}`")
 
 
 def _from_file(name: Any, type: str | None, launch_file: str | None) -> Buffer:
@@ -134,30 +148,44 @@ def _from_file(name: Any, type: str | None, launch_file: str | None) -> Buffer:
         elif type is None:
             raise ValueError(f'{path} is no .npy file: tell the type of its elements, {{file = "{name}", type = "i32"}}')
         else:
-            array = np.frombuffer(path.read_bytes(), _dtype(type))
+            array = np.frombuffer(files.read_bytes(path, limits.BUFFER, regular=True), _dtype(type))
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    except InputError as error:
+        raise ValueError(f"cannot read {path}: {error.what}") from None
     return _buffer(array, str(path))
 
 
 def _loaded(path: Path) -> np.ndarray:
+    """The array of an .npy file: mapped, so that a header that says too much takes no memory."""
     import numpy as np
 
+    with files.opened(path, regular=True) as file:
+        limits.BUFFER.check(os.fstat(file.fileno()).st_size, "the file is too long")
+        if file.peek(len(_ZIP_MAGIC)).startswith(_ZIP_MAGIC):
+            raise ValueError(f"cannot read {path}: this is an .npz archive of several arrays; save the one that is meant with numpy.save")
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.lib.format.open_memmap(path, mode="r")
+    except _UNREADABLE as error:
+        why = "it holds Python objects, which are never loaded: allow_pickle=False" if "Python objects" in str(error) else (
+            f"this is no .npy file, or it is cut short ({str(error).partition(chr(10))[0][:_LONGEST_WHY]})")
+        raise ValueError(f"cannot read {path}: {why}") from None
 
 
-def _buffer(array: np.ndarray, origin: str | None = None) -> Buffer:
+def _buffer(array: np.ndarray, origin: str | None = None, own: bool = False) -> Buffer:
+    """own: no one else has the array, so that it need not be copied."""
     import numpy as np
 
     if array.dtype.kind not in "iufbcV" or array.dtype.hasobject:
         raise ValueError(f"an array of {array.dtype} is not the contents of memory")
     if not array.size:
         raise ValueError("the array is empty")
+    _check_size(array.nbytes)
     little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
-    data = little.reshape(-1).view(np.uint8).copy()
+    data = little.reshape(-1).view(np.uint8)
+    data = data if own else data.copy()
     data.flags.writeable = False
     name = next((name for name, code in TYPES.items() if np.dtype(code) == little.dtype), str(little.dtype))
     return Buffer(data, name, array.shape, origin)

@@ -9,7 +9,6 @@ says what is in a record. A request agrees *exactly* when the rules give one fig
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections import defaultdict
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ptxaudit import machines, spin
+from ptxaudit import files, limits, machines, spin
 from ptxaudit.banks import classify
 from ptxaudit.errors import InputError
 from ptxaudit.machine_model import Machine
@@ -73,11 +72,11 @@ class Measurement:
 def read(file: Path) -> Measurement:
     """A data file, plain or gzipped JSON. Raises InputError for what is none."""
     try:
-        data = file.read_bytes()
-        document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        data = files.read_bytes(file, limits.DOCUMENT)
+        document = json.loads(files.unzipped(data, limits.UNPACKED, str(file)) if data[:2] == files.GZIP_MAGIC else data)
     except OSError as error:
         raise InputError(f"cannot read it: {error.strerror}", HINT, str(file)) from None
-    except (ValueError, EOFError, gzip.BadGzipFile):
+    except (ValueError, RecursionError):
         raise InputError("it is not JSON", HINT, str(file)) from None
     requests = document.get("requests") if isinstance(document, dict) else None
     if not isinstance(requests, list) or not requests:

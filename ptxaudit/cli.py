@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import sys
 from typing import Any
 
 import click
@@ -27,6 +28,16 @@ GARBAGE_THRESHOLD = 500_000    # objects: most live as long as the process, and 
 
 class LazyCommands(click.Group):
     """A group whose commands are imported when they are asked for: start-up stays quick."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """The command as a program of its own: not as a part of another, which has its own signals."""
+        from ptxaudit.interrupts import handled
+
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")      # names of files need not be text
+        with handled():
+            return self.main(*arguments, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_"))
@@ -49,6 +60,12 @@ class LazyCommands(click.Group):
             ctx.exit(EXIT_UNCHECKED)
         except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError, KeyboardInterrupt):
             raise
+        except OSError as error:
+            if error.filename is not None or debugging():
+                raise
+            _drop_output()
+            complain(InputError(f"cannot write to standard output: {error.strerror}", "make room there, or write to a file with -o"))
+            ctx.exit(EXIT_UNCHECKED)
         except Exception as error:          # the edge: a traceback tells a user nothing
             if debugging():
                 raise
@@ -56,11 +73,19 @@ class LazyCommands(click.Group):
             ctx.exit(EXIT_UNCHECKED)
 
 
+def _drop_output() -> None:
+    """What is left in buffers goes nowhere: the interpreter would try to write it once more."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
 def complain(error: InputError) -> None:
     """The error on stderr."""
+    from ptxaudit.commands._write import tell
     from ptxaudit.render.problems import error_text
 
-    click.echo(error_text(error), err=True)
+    tell(error_text(error))
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -13,11 +13,12 @@ from typing import Any
 
 from ptxaudit.errors import InputError
 from ptxaudit.faults import debugging, fault
-from ptxaudit.inputs import STDIN, Content, expand, read
+from ptxaudit.inputs import STDIN, Content, expand, is_text, read
 from ptxaudit.launch import Launch, without_kernel
 from ptxaudit.loading import Cubins, Loaded, load
 from ptxaudit.options import Options
 from ptxaudit.report import Input, Kernel, Problem
+from ptxaudit.source_files import Roots
 
 Progress = Callable[[str], None]
 
@@ -50,7 +51,7 @@ class Part:
                 raise
             self.add_problem(fault(error), file, kernel)
 
-    def add_problem(self, error: InputError, file: str | None, kernel: str | None) -> None:
+    def add_problem(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
         """What could not be checked, of a kernel where one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
@@ -93,21 +94,26 @@ def read_all(inputs: Sequence[Any], options: Options, part: Part, progress: Prog
     """The files of the inputs, read and turned into modules; the disassembler starts at once."""
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
-    return _loaded(opened, code, options, part, progress)
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
 
 
 def _loaded(opened: list[tuple[str | None, Content | InputError]], code: Cubins, options: Options, part: Part,
-            progress: Progress) -> Iterator[tuple[Content, Loaded]]:
+            progress: Progress, roots: Roots) -> Iterator[tuple[Content, Loaded]]:
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):
                 raise content
             progress(f"reading {content.path}")
+            whole, before = True, len(part.names_of.get(content.path, ()))
             for at, loaded in enumerate(load(content, options, code)):
                 if at == 0:
                     part.add_input(content)
                 part.add_loaded(content, loaded)
+                whole = whole and not loaded.errors
+                loaded.lines.roots = roots
                 yield content, loaded
+            if whole and len(part.names_of.get(content.path, ())) == before:
+                raise InputError("there is no kernel in this", "audit the file that has the kernels; a library of device functions is audited where they are called")
 
 
 def _opened(item: Any) -> Content | InputError:
@@ -118,23 +124,31 @@ def _opened(item: Any) -> Content | InputError:
         return error
 
 
-def unmatched(options: Options, parts: Iterable[Part]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in these inputs, and should be."""
-    parts = tuple(parts)
-    names = [name for part in parts for names in part.names_of.values() for name in names]
-    known = {"*"}.union(*(names for part in parts for names in part.parameters_of.values()))
-    asked = {name: () if name in options.of_project else getattr(options, name) for name in ("kernels", "launches", "assume")}
-    unknown = [name for name in asked["assume"] if name not in known]
-    return [
-        *without_kernel([Launch(kernel=name) for name in asked["kernels"]], names),
-        *without_kernel(asked["launches"], names),
-        *(InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position") for name in unknown),
-    ]
+def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputError]:
+    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is told for, and should be.
+
+    asked: options, and what became of the inputs under them; several where the sides of a comparison share some.
+    """
+    errors = []
+    for kind in ("kernels", "launches", "assume"):
+        told: dict[Any, list[Part]] = {}
+        for options, parts in asked:
+            for one in () if kind in options.of_project else getattr(options, kind):
+                told.setdefault(one if kind != "launches" else id(one), []).extend(parts)
+        if kind == "assume":
+            errors += [InputError(f"--assume {name}: no kernel here has such a parameter", "name it as the source does, or by position")
+                       for name, parts in told.items() if name != "*" and not any(name in names for part in parts for names in part.parameters_of.values())]
+            continue
+        launches = {id(one): one for options, _ in asked for one in options.launches}
+        for key, parts in told.items():
+            names = [name for part in parts for names in part.names_of.values() for name in names]
+            errors += without_kernel([launches[key] if kind == "launches" else Launch(kernel=key)], names)
+    return errors
 
 
 def name_of(item: Any) -> str | None:
     """What to call an input that could not be read."""
     if isinstance(item, (str, os.PathLike)):
         text = os.fspath(item)
-        return "<string>" if "\n" in text else STDIN if text == "-" else text
+        return "<string>" if is_text(item) else STDIN if text == "-" else text
     return None

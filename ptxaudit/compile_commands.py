@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
 from ptxaudit.records import record
+from ptxaudit.work import Account, Exhausted
 
 HINT = "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; others as https://clang.llvm.org/docs/JSONCompilationDatabase.html says"
 CUDA_SUFFIXES = (".cu",)
@@ -42,7 +44,7 @@ def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
     """The flags of each CUDA source, by its real path. Raises InputError for what is no such file."""
     name = os.fspath(path)
     try:
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        entries = json.loads(files.read_bytes(path, limits.DOCUMENT))
     except OSError as error:
         raise InputError(f"cannot read the compile commands: {error.strerror}", HINT, name) from None
     except (ValueError, RecursionError) as error:
@@ -58,8 +60,8 @@ def _is_cuda(entry: Any) -> bool:
 
 def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
     try:
-        directory, file = entry["directory"], entry["file"]
-        words = list(map(str, entry["arguments"])) if "arguments" in entry else shlex.split(entry["command"])
+        directory, file = _text(entry, "directory"), _text(entry, "file")
+        words = _words(entry) if "arguments" in entry else shlex.split(_text(entry, "command"))
         path = os.path.realpath(os.path.join(directory, file))
     except (KeyError, TypeError, ValueError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read: {error}"
@@ -67,18 +69,32 @@ def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
     return path, flags_of(words, directory)
 
 
+def _text(entry: Any, key: str) -> str:
+    if not isinstance(entry[key], str):
+        raise ValueError(f"{key} is no string")
+    return entry[key]
+
+
+def _words(entry: Any) -> list[str]:
+    words = entry["arguments"]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("arguments is no list of strings")
+    return words
+
+
 def flags_of(words: list[str], directory: str = ".") -> Flags:
     """The flags in a compiler's arguments; folders relative to `directory`."""
-    words = list(_expanded(words, directory))
+    words = list(_expanded(words, directory, Account(limits.ARGUMENTS.most)))
     include = tuple(os.path.normpath(os.path.join(directory, folder)) for given in _values(words, _FOLDERS) for folder in given.split(","))
     standards = list(_values(words, _STANDARDS))
     return Flags(include, tuple(_values(words, _MACROS)), standards[-1].replace("gnu++", "c++") if standards else None)
 
 
-def _expanded(words: list[str], directory: str, depth: int = 0) -> Iterator[str]:
+def _expanded(words: list[str], directory: str, account: Account, depth: int = 0) -> Iterator[str]:
     """The arguments, with those of files in place of the files. Raises InputError for one that cannot be read."""
     following = iter(words)
     for word in following:
+        _take(account, directory)
         name = next((option for option in _FILES if word == option or word.startswith(option + "=")), None)
         if name is None and not (word.startswith("@") and len(word) > 1):
             yield word
@@ -87,12 +103,19 @@ def _expanded(words: list[str], directory: str, depth: int = 0) -> Iterator[str]
         for part in filter(None, given.split(",")):
             file = os.path.join(directory, part)
             try:
-                inside = shlex.split(Path(file).read_text(encoding="utf-8"))
+                inside = shlex.split(files.read_bytes(file, limits.SETTINGS, regular=True).decode("utf-8"))
             except (OSError, ValueError) as error:
                 raise InputError(f"cannot read the compiler's arguments in it: {error}", "configure the build again, which writes it", file) from None
             if depth == DEEPEST:
                 raise InputError("files of arguments name each other without an end", "configure the build again", file)
-            yield from _expanded(inside, directory, depth + 1)
+            yield from _expanded(inside, directory, account, depth + 1)
+
+
+def _take(account: Account, directory: str) -> None:
+    try:
+        account.spend(1, "the arguments")
+    except Exhausted:
+        raise limits.ARGUMENTS.passed("the files of a compiler's arguments name each other too often", directory) from None
 
 
 def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
 
 NAMES = ("ptxaudit.toml", "pyproject.toml")
@@ -95,6 +96,8 @@ def read_config(file: str | os.PathLike[str]) -> Config:
         place = re.search(r"line (\d+), column (\d+)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
         raise InputError(f"this is not TOML: {error}", "see https://toml.io", name, line, column) from None
+    except (ValueError, RecursionError) as error:          # a number of more digits than Python reads, brackets in brackets
+        raise InputError(f"this cannot be read as TOML: {error}", "see https://toml.io", name) from None
     table = document.get("tool", {}).get("ptxaudit", {}) if Path(file).name == "pyproject.toml" else document
     table = table.get("tool", {}).get("ptxaudit", table) if isinstance(table, dict) else table
     if not isinstance(table, dict):
@@ -137,7 +140,7 @@ def _line_of(key: str, text: str) -> int | None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return files.read_bytes(file, limits.SETTINGS).decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot read the settings: {error.strerror}", "check the path given with --config", str(file)) from None
     except UnicodeDecodeError:

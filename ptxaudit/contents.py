@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxaudit import ir
-from ptxaudit.artifacts.registers import registers
+from ptxaudit.artifacts.usage import NOTHING_KNOWN, usage
 from ptxaudit.collect import Part, Progress, name_of, silent
 from ptxaudit.errors import InputError
 from ptxaudit.inputs import Content, read
@@ -21,6 +21,9 @@ from ptxaudit.loading import load, selected
 from ptxaudit.options import Options, chosen
 from ptxaudit.records import record
 from ptxaudit.source_text import decode
+
+if TYPE_CHECKING:
+    from ptxaudit.artifacts.cubin import Cubin
 
 
 @record
@@ -79,6 +82,7 @@ def kernels_of(content: Content, options: Options, part: Part, progress: Progres
 
 def _compiled(content: Content, options: Options, part: Part) -> Iterator[Listed]:
     from ptxaudit.artifacts.container import read_images
+    from ptxaudit.artifacts.cubin import read_cubin
 
     kinds = {None: {"cubin", "ptx"}, "ptx": {"ptx"}, "sass": {"cubin"}, "both": {"cubin", "ptx"}}[options.isa]
     for image, data in read_images(selected(content, options, kinds)):
@@ -86,20 +90,24 @@ def _compiled(content: Content, options: Options, part: Part) -> Iterator[Listed
             if isinstance(data, InputError):
                 raise data
             facts = Image(image.name, image.kind, image.arch, image.size, image.compressed)
-            yield from (_cubin if image.kind == "cubin" else _ptx)(content, facts, data, options)
+            if image.kind == "ptx":
+                yield from _ptx(content, facts, data, options)
+                continue
+            cubin = read_cubin(data, image.name, oldest=0)
+            for fault in cubin.faults:
+                part.add_problem(fault, content.path)
+            yield from _cubin(content, facts, cubin, data, options)
 
 
-def _cubin(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:
-    from ptxaudit.artifacts.cubin import read_cubin
+def _cubin(content: Content, image: Image, cubin: Cubin, data: bytes, options: Options) -> Iterator[Listed]:
     from ptxaudit.artifacts.lines import SOURCE_SECTION
     from ptxaudit.sass.lift import signature
 
-    cubin = read_cubin(data, image.name, oldest=0)
     image = replace(image, lines=SOURCE_SECTION in cubin.sections, producer=cubin.producer or cubin.version and f"CUDA {cubin.version}")
-    counts = registers(data)
+    taken = usage(data)
     for function in cubin.functions:
         if function.entry and chosen(options, function.name):
-            yield Listed(content.path, signature(cubin, function), image, len(function.code), counts.get(function.name))
+            yield Listed(content.path, signature(cubin, function), image, len(function.code), taken.get(function.name, NOTHING_KNOWN).registers)
 
 
 def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Iterator[Listed]:

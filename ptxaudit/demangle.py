@@ -72,20 +72,38 @@ def split_name(name: str) -> tuple[str, list[str]]:
     text = demangle(name)
     if text == name or not text.endswith(")"):
         return text, []
-    depths = _depths(text)
+    depths = bracket_depths(text)
     opening = next((i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "("), None)
     if opening is None:                  # "operator->", "(lambda)(x > 3)": brackets that are none
         return text, []
     head, inside = text[:opening], text[opening + 1:-1]
-    blanks = [i for i, depth in enumerate(_depths(head)) if depth == 0 and head[i] == " "]
+    blanks = [i for i, depth in enumerate(bracket_depths(head)) if depth == 0 and head[i] == " "]
     # a blank inside "operator()", "(anonymous namespace)" or "{lambda()#1}" is at depth > 0
     head = head[blanks[-1] + 1:] if blanks else head
-    commas = [i for i, depth in enumerate(_depths(inside)) if depth == 0 and inside[i] == ","]
-    types = [inside[a + 1:b].strip() for a, b in zip([-1, *commas], [*commas, len(inside)])]
+    types = _separated(inside)
     return head, [] if types in ([""], ["void"]) else types
 
 
-def _depths(text: str) -> list[int]:
+def split_arguments(head: str) -> tuple[str, list[str]]:
+    """A name without the template arguments that it ends with, and these.
+
+        gemm<float, (int)8> -> ("gemm", ["float", "(int)8"])
+        kernel              -> ("kernel", [])
+    """
+    if not head.endswith(">"):
+        return head, []
+    depths = bracket_depths(head)
+    opening = next((i for i in range(len(head) - 1, -1, -1) if depths[i] == 0 and head[i] == "<"), None)
+    return (head, []) if opening is None else (head[:opening], _separated(head[opening + 1:-1]))
+
+
+def _separated(text: str) -> list[str]:
+    """What commas outside of brackets separate."""
+    commas = [i for i, depth in enumerate(bracket_depths(text)) if depth == 0 and text[i] == ","]
+    return [text[a + 1:b].strip() for a, b in zip([-1, *commas], [*commas, len(text)])]
+
+
+def bracket_depths(text: str) -> list[int]:
     """The bracket depth outside each letter: an opening and its closing bracket have the same."""
     depths, depth = [], 0
     for letter in text:

@@ -1,84 +1,42 @@
 """What changed between two reports: site by site, kernel by kernel, in total.
 
-    old  transpose.cu:14 load exact  excess   0     new  transpose.cu:15 load exact  excess 992
-    Change(worse, old, new)                         Diff.got_worse is True
+    old  transpose.cu:14 load exact  wavefronts    32     new  transpose.cu:15 load exact  wavefronts 1,024
+    Change(worse, old, new)                               Diff.got_worse is True
 
-A site got *worse* when its excess surely grew: sums over the launch where both launches are
-the same, single requests otherwise; intervals count when they do not overlap, or when the
-same kind of range moved up. Equal excess is decided by wavefronts. `status-changed` is what
-neither figure decides: an exact figure that became a range around it, or an unknown.
+`verdict` judges sites, `kernelmatch` and `sitematch` pair them. A kernel got worse where a site did, or where more is paid
+in all of it: under one launch its wavefronts, and with equal wavefronts its excess. What is new in an edited source is new
+work: it counts where it conflicts, as in a new kernel; in the same source everything counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from ptxaudit.kernelmatch import match_kernels
+from ptxaudit.measures import MEASURES, PAID, Figure, combined
 from ptxaudit.paths import base_name
-from ptxaudit.report import Kernel, Report, Site, Span, plain
-from ptxaudit.sitematch import match_sites, signature
-from ptxaudit.status import Status
+from ptxaudit.report import Kernel, Report
+from ptxaudit.sitematch import match_sites
+from ptxaudit.verdict import QUIET, Change, Verdict, judge, surely_conflicts, together, verdict_of
+
+__all__ = ["QUIET", "Change", "Diff", "KernelDiff", "Nature", "Resources", "Verdict", "diff_kernels", "diff_reports", "judge", "together"]
 
 SCHEMA = "ptxaudit/diff/1"
-
-Interval = tuple[int, int]
-
-
-class Verdict(StrEnum):
-    """What became of a site, worst first. The last four cost what they did before."""
-
-    WORSE = "worse"
-    NEW = "new"
-    STATUS_CHANGED = "status-changed"
-    GONE = "gone"
-    BETTER = "better"
-    NARROWED = "narrowed"          # more, narrower accesses: a v4 that became four scalars
-    WIDENED = "widened"
-    MOVED = "moved"                # on another line, or in another file
-    SAME = "same"
-
-
 MOST_NAMED = 3               # inputs of a side
 
-QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
 
+class Nature(StrEnum):
+    """What became of the code of a kernel of both sides."""
 
-@dataclass(frozen=True)
-class Change:
-    """One site, or the sites that the same work was cut into: () where it has no counterpart."""
-
-    verdict: Verdict
-    olds: tuple[Site, ...]
-    news: tuple[Site, ...]
-
-    @cached_property
-    def old(self) -> Site | None:
-        return together(self.olds)
-
-    @cached_property
-    def new(self) -> Site | None:
-        return together(self.news)
-
-    @property
-    def site(self) -> Site:
-        site = self.new or self.old
-        assert site is not None
-        return site
-
-    @property
-    def moved(self) -> bool:
-        """The same site on another line, or in a file of another name."""
-        return bool(self.olds and self.news) and _moved(self.olds[0], self.news[0])
-
-    @property
-    def width(self) -> Verdict | None:
-        """WIDENED or NARROWED where the accesses are wider or narrower than before, whatever they cost."""
-        return _width_change(self.olds, self.news)
+    SAME = "same"                    # the same instructions in the same order
+    RENAMED = "renamed"              # the same, of another name; nothing else changed
+    RESCHEDULED = "rescheduled"      # the same instructions in another order; nothing else changed
+    CHANGED = "changed"
 
 
 @dataclass(frozen=True)
@@ -96,11 +54,14 @@ class Resources:
 
 @dataclass(frozen=True)
 class KernelDiff:
-    """A kernel and launch of both reports, or of one."""
+    """A kernel and launch of both reports, or of one. same_source: both were made of the same text; same_work: their
+    launches are told to be each other's counterparts."""
 
     old: Kernel | None
     new: Kernel | None
     changes: tuple[Change, ...]
+    same_source: bool = False
+    same_work: bool = False
 
     @property
     def kernel(self) -> Kernel:
@@ -115,23 +76,57 @@ class KernelDiff:
     @property
     def comparable(self) -> bool:
         """The sums of both sides cover every site of the same launch."""
-        return bool(self.old and self.new and _same_launch(self.old, self.new)
-                    and self.old.totals.complete and self.new.totals.complete)
+        return bool(self.old and self.new and self.same_work and self.old.totals.complete and self.new.totals.complete)
 
     @property
     def resources(self) -> tuple[Resources | None, Resources | None]:
         return Resources.of(self.old), Resources.of(self.new)
 
     @cached_property
+    def figures(self) -> dict[str, tuple[Figure | None, Figure | None]]:
+        """Each figure of `measures` on both sides; what a launch decides only where the launches are the same."""
+        return {name: self._both(name) for name in MEASURES}
+
+    def _both(self, name: str) -> tuple[Figure | None, Figure | None]:
+        if name in PAID and not self.comparable:
+            return None, None
+        old, new = (kernel and MEASURES[name].of(kernel) for kernel in (self.old, self.new))
+        return old, new
+
+    @cached_property
+    def nature(self) -> Nature | None:
+        """None where a side has no code to compare."""
+        if self.old is None or self.new is None or self.old.code is None or self.new.code is None:
+            return None
+        before, after = self.old.code, self.new.code
+        quiet = all(change.verdict in QUIET for change in self.changes) and all(old == new for old, new in self.figures.values())
+        if before.order == after.order:
+            return Nature.RENAMED if self.renamed and quiet else Nature.SAME
+        return Nature.RESCHEDULED if quiet and before.opcodes == after.opcodes else Nature.CHANGED
+
+    @cached_property
     def got_worse(self) -> bool:
-        """A site got worse, or the kernel's whole excess grew through new ones."""
-        if self.old is None or self.new is None:
+        """A site got worse, or the whole kernel, or it is new and conflicts."""
+        if self.new is None:
             return False
+        if self.old is None:
+            return any(surely_conflicts(change.site) for change in self.changes)
         if any(change.verdict is Verdict.WORSE for change in self.changes):
             return True
-        if self.comparable:
-            return self.new.totals.excess > self.old.totals.excess
-        return any(change.verdict is Verdict.NEW and _surely_conflicts(change.site) for change in self.changes)
+        if not self.comparable:
+            return any(change.verdict is Verdict.NEW and surely_conflicts(change.site) for change in self.changes)
+        return self._paid("new") > self._paid("old")
+
+    def _paid(self, side: str) -> tuple[int, int]:
+        """(wavefronts, excess) of a side, new work aside that an edit brought and that is free of conflicts."""
+        counted = [change for change in self.changes if self.same_source or change.verdict is not Verdict.NEW or surely_conflicts(change.site)]
+        sites = [site for change in counted if (site := getattr(change, side)) is not None]
+        return sum(site.wavefronts or 0 for site in sites), sum(site.excess or 0 for site in sites)
+
+    @property
+    def impact(self) -> int:
+        """Wavefronts more than before, or less."""
+        return sum(change.impact for change in self.changes)
 
 
 @dataclass(frozen=True)
@@ -154,30 +149,46 @@ class Diff:
     def totals(self) -> dict[str, tuple[int, int]]:
         """excess and wavefronts of both sides, summed over the kernels and launches that can be compared: those
         in machine code where there is any, as PTX is another count of the same."""
-        isa = "sass" if any(entry.kernel.isa == "sass" for entry in self.kernels) else "ptx"
-        both = [entry for entry in self.kernels if entry.comparable and entry.kernel.isa == isa]
+        both = [entry for entry in self.of_one_isa if entry.comparable]
         return {
             name: (sum(getattr(entry.old.totals, name) for entry in both if entry.old),
                    sum(getattr(entry.new.totals, name) for entry in both if entry.new))
             for name in ("excess", "wavefronts") if both
         }
 
+    @cached_property
+    def of_one_isa(self) -> list[KernelDiff]:
+        """The entries in machine code where there are any: PTX is another count of the same."""
+        isa = "sass" if any(entry.kernel.isa == "sass" for entry in self.kernels) else "ptx"
+        return [entry for entry in self.kernels if entry.kernel.isa == isa]
+
+    def total(self, name: str) -> tuple[Figure | None, Figure | None]:
+        """A figure of `measures` in total, over the kernels of which both sides have it."""
+        known = [both for entry in self.of_one_isa if None not in (both := entry.figures[name])]
+        if not known:
+            return None, None
+        old, new = (combined(MEASURES[name], side) for side in zip(*known, strict=True))
+        return old, new
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "old": self.sides[0],
-            "new": self.sides[1],
-            "got_worse": self.got_worse,
-            "counts": {str(verdict): count for verdict, count in self.counts.items()},
-            "totals": {name: list(both) for name, both in self.totals.items()},
-            "kernels": [_kernel_dict(kernel) for kernel in self.kernels],
-        }
+        from ptxaudit.diff_json import diff_dict
+
+        return diff_dict(self)
 
 
-def diff_reports(old: Report, new: Report) -> Diff:
-    """Compares two reports; kernels in the order of the new one, those that are gone last."""
-    pairs = match_kernels(old.kernels, new.kernels)
-    return Diff(tuple(diff_kernels(a, b) for a, b in pairs), (_side(old), _side(new)))
+def diff_reports(old: Report, new: Report, counterparts: bool = False) -> Diff:
+    """Compares two reports; kernels in the order of the new one, those that are gone last.
+
+    counterparts: the launches of a kernel on one side are told to do the work of those on the other, whatever they say.
+    """
+    sources = [{entry.path: (base_name(entry.path), entry.sha256) for entry in report.inputs if entry.kind in ("cuda", "ptx")} for report in (old, new)]
+    return Diff(tuple(diff_kernels(a, b, counterparts, _same_source(a, b, sources)) for a, b in match_kernels(old.kernels, new.kernels)), (_side(old), _side(new)))
+
+
+def _same_source(old: Kernel | None, new: Kernel | None, sources: Iterable[dict[str, tuple[str, str]]]) -> bool:
+    """Both kernels are of inputs with the same text."""
+    texts = [side.get(kernel.input) if kernel else None for kernel, side in zip((old, new), sources, strict=True)]
+    return texts[0] is not None and texts[1] is not None and texts[0][1] == texts[1][1]
 
 
 def _side(report: Report) -> str:
@@ -186,180 +197,13 @@ def _side(report: Report) -> str:
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} inputs"
 
 
-def diff_kernels(old: Kernel | None, new: Kernel | None) -> KernelDiff:
+def diff_kernels(old: Kernel | None, new: Kernel | None, counterparts: bool = False, same_source: bool = False) -> KernelDiff:
     """Compares one kernel; every site of a kernel that is on one side only is new or gone."""
     if old is None or new is None:
         kernel = old or new
         verdict = Verdict.NEW if old is None else Verdict.GONE
         sides = [((), (site,)) if old is None else ((site,), ()) for site in (kernel.sites if kernel else ())]
         return KernelDiff(old, new, tuple(Change(verdict, *side) for side in sides))
-    same_launch = _same_launch(old, new)
-    return KernelDiff(old, new, tuple(Change(_verdict(*group, same_launch), *group) for group in match_sites(old, new)))
-
-
-def _verdict(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) -> Verdict:
-    before, after = together(olds), together(news)
-    if before is None or after is None:
-        return Verdict.NEW if before is None else Verdict.GONE
-    copies = len(olds) != len(news) and len({signature(site) for site in (*olds, *news)}) == 1
-    verdict = Verdict.SAME if copies else judge(before, after, same_launch)
-    if verdict is not Verdict.SAME:
-        return verdict
-    return _width_change(olds, news) or (Verdict.MOVED if _moved(olds[0], news[0]) else Verdict.SAME)
-
-
-def _same_launch(old: Kernel, new: Kernel) -> bool:
-    return old.launch is not None and old.launch == new.launch
-
-
-# --- sites ----------------------------------------------------------------------------------
-
-_SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_proved", "lines_ideal")
-_SPANS = ("per_request", "ideal_per_request", "excess_per_request")
-_SUREST_FIRST = (Status.UNREACHED, Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNKNOWN)
-
-
-def together(sites: tuple[Site, ...]) -> Site | None:
-    """Several sites as one: sums, the largest ways, the least sure status; the rest is the first's. None of ()."""
-    if len(sites) < 2:
-        return sites[0] if sites else None
-    figures: dict[str, Any] = {name: _sum([_settled(site, name) for site in sites]) for name in _SUMS}
-    for name in _SPANS:
-        low = _sum([span and span.low for span in (getattr(site, name) for site in sites)])
-        high = _sum([span and span.high for span in (getattr(site, name) for site in sites)])
-        figures[name] = None if low is None or high is None else Span(low, high)
-    bounds = [_wavefronts(site) for site in sites]
-    low, high = _sum([one and one[0] for one in bounds]), _sum([one and one[1] for one in bounds])
-    figures["bounds"] = (low, high) if figures["wavefronts"] is None and low is not None and high is not None else None
-    for name in ("ways", "line_class_max", "line_class_proved"):
-        known = [getattr(site, name) for site in sites]
-        figures[name] = None if None in known else max(known)
-    status = max((site.status for site in sites), key=_SUREST_FIRST.index)
-    first = next(site for site in sites if site.status is status)
-    return replace(sites[0], **figures, status=status, reason=first.reason, reason_kind=first.reason_kind, why=first.why, conditions=(), trips=())
-
-
-def _settled(site: Site, name: str) -> int | None:
-    return 0 if site.status is Status.UNREACHED else getattr(site, name)
-
-
-def _sum(values: list[int | None]) -> int | None:
-    return None if any(value is None for value in values) else sum(value for value in values if value is not None)
-
-
-def _moved(old: Site, new: Site) -> bool:
-    a, b = old.source, new.source
-    return bool(a and b) and (a.line != b.line or base_name(a.file) != base_name(b.file))
-
-
-def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | None:
-    widths = [_sum([site.width for site in sites]) for sites in (olds, news)]
-    if not olds or not news or widths[0] is None or widths[1] is None:
-        return None
-    before, after = widths[0] * len(news), widths[1] * len(olds)           # mean widths, over a common denominator
-    return Verdict.NARROWED if after < before else Verdict.WIDENED if after > before else None
-
-
-def judge(old: Site, new: Site, same_launch: bool) -> Verdict:
-    """Compares the figures of one site: excess first, then wavefronts."""
-    changed = old.status is not new.status
-    undecided = Verdict.STATUS_CHANGED if changed else Verdict.SAME
-    for before, after in _figures(old, new, same_launch):
-        if before == after:
-            continue
-        if after[0] > before[1]:
-            return Verdict.WORSE
-        if after[1] < before[0]:
-            return Verdict.BETTER
-        if changed:
-            return Verdict.STATUS_CHANGED
-        if after[0] >= before[0] and after[1] >= before[1]:
-            return Verdict.WORSE
-        if after[0] <= before[0] and after[1] <= before[1]:
-            return Verdict.BETTER
-        return Verdict.STATUS_CHANGED      # a range that grew or shrank at both ends
-    return undecided
-
-
-def _figures(old: Site, new: Site, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
-    """Excess, then wavefronts of both, on the widest scale that both know; then lines of .cg."""
-    for of_launch, of_request in ((_excess, "excess_per_request"), (_wavefronts, "per_request")):
-        before, after = of_launch(old), of_launch(new)
-        if same_launch and before is not None and after is not None:
-            yield before, after
-            continue
-        spans = getattr(old, of_request), getattr(new, of_request)
-        if spans[0] is not None and spans[1] is not None:
-            yield (spans[0].low, spans[0].high), (spans[1].low, spans[1].high)
-    for name in ("lines",) if same_launch else ("line_class_max",):
-        before, after = getattr(old, name), getattr(new, name)
-        if before is not None and after is not None:
-            yield (before, before), (after, after)
-
-
-def _excess(site: Site) -> Interval | None:
-    """Excess over the launch, in bounds where it is not exact."""
-    if site.status is Status.UNREACHED:
-        return (0, 0)
-    if site.excess is not None:
-        return (site.excess, site.excess)
-    if site.bounds is not None and site.ideal is not None:
-        return (max(0, site.bounds[0] - site.ideal), max(0, site.bounds[1] - site.ideal))
-    return None
-
-
-def _wavefronts(site: Site) -> Interval | None:
-    if site.status is Status.UNREACHED:
-        return (0, 0)
-    if site.wavefronts is not None:
-        return (site.wavefronts, site.wavefronts)
-    return site.bounds
-
-
-def _surely_conflicts(site: Site) -> bool:
-    excess = _excess(site)
-    if excess is None and site.excess_per_request is not None:
-        excess = (site.excess_per_request.low, site.excess_per_request.high)
-    return excess is not None and excess[0] > 0
-
-
-# --- JSON -----------------------------------------------------------------------------------
-
-_FIGURES = ("id", "opcode", "status", "requests", "wavefronts", "ideal", "excess", "ways", "bounds",
-            "per_request", "line_class_max", "lines", "reason", "reason_kind")
-
-
-def _kernel_dict(entry: KernelDiff) -> dict[str, Any]:
-    kernel = entry.kernel
-    return {
-        "name": kernel.name,
-        "demangled": kernel.demangled,
-        "old_name": entry.old.name if entry.old and entry.renamed else None,
-        "isa": kernel.isa,
-        "launch": plain(kernel.launch),
-        "got_worse": entry.got_worse,
-        "old_totals": plain(entry.old.totals) if entry.old else None,
-        "new_totals": plain(entry.new.totals) if entry.new else None,
-        "old_resources": plain(entry.resources[0]),
-        "new_resources": plain(entry.resources[1]),
-        "changes": [
-            {
-                "verdict": str(change.verdict),
-                "moved": change.moved,
-                "width": change.width and str(change.width),
-                "sites": [len(change.olds), len(change.news)],
-                "access": change.site.access,
-                "source": plain(change.site.source),
-                "old": _site_dict(change.old),
-                "new": _site_dict(change.new),
-            }
-            for change in entry.changes
-        ],
-    }
-
-
-def _site_dict(site: Site | None) -> dict[str, Any] | None:
-    if site is None:
-        return None
-    line = {"line": site.source.line if site.source else None}
-    return line | {name: plain(getattr(site, name)) for name in _FIGURES}
+    same_work = old.launch is not None and new.launch is not None and (counterparts or old.launch == new.launch)
+    changes = tuple(Change(verdict_of(*group, same_work), *group) for group in match_sites(old, new))
+    return KernelDiff(old, new, changes, same_source, same_work)

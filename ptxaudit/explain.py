@@ -14,9 +14,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ptxaudit import lanes
+import numpy as np
+
+from ptxaudit import banks, lanes, printable
+from ptxaudit.banks import Access
 from ptxaudit.collect import Part, Progress, silent, unmatched
 from ptxaudit.errors import InputError
 from ptxaudit.kernels import Examined
@@ -28,6 +31,10 @@ from ptxaudit.pipeline import examine
 from ptxaudit.report import Problem, Site
 from ptxaudit.work import Account
 
+if TYPE_CHECKING:
+    from ptxaudit.fix.arrays import Use
+    from ptxaudit.fix.repairs import ArrayRepairs
+
 MOST_SUGGESTED = 8
 FORMULA_SECONDS = 10.0       # of the reference machine: steps (`work`)
 
@@ -36,10 +43,22 @@ _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
 @dataclass(frozen=True)
+class Mended:
+    """One request of a site before and after the best repair of its array. headline: the repair; addresses, places: of its lanes, bytes from the
+    array's beginning."""
+
+    headline: str
+    access: Access
+    addresses: np.ndarray
+    places: np.ndarray
+    active: np.ndarray
+
+
+@dataclass(frozen=True)
 class Explained:
     """One site under one launch: its entry in the report, and the lane engine's whole answer.
 
-    copies: further sites of the same line (an unrolled loop) whose requests look the same.
+    copies: further sites of the same line (an unrolled loop) whose requests look the same. mended: what a repair makes of it.
     """
 
     examined: Examined
@@ -47,6 +66,7 @@ class Explained:
     result: SiteResult
     formula: str = ""
     copies: tuple[Explained, ...] = ()
+    mended: Mended | None = None
 
 
 def explain(given: Any, wanted: str, options: Options, progress: Progress = silent) -> tuple[list[Explained], list[Problem]]:
@@ -57,15 +77,16 @@ def explain(given: Any, wanted: str, options: Options, progress: Progress = sile
     part = Part()
     everything: list[Explained] = []
     found: list[Explained] = []
-    for examined in examine([given], options, part, progress):
+    for raw in examine([given], replace(options, keep=True), part, progress):
+        examined = replace(raw, entry=printable.record(raw.entry))
         pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
         sites = [Explained(examined, site, result) for site, result in pairs]
         named = [one for one in sites if names(wanted, one)]
         everything += sites
-        found += with_copies(with_formulas(examined, named))
-    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched(options, [part])])
+        found += with_copies(with_repairs(examined, with_formulas(examined, named)))
+    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched([(options, [part])])])
     if not found and not problems:
-        raise _no_site(wanted, everything, part)
+        raise no_site(wanted, everything, part)
     return found, problems
 
 
@@ -83,6 +104,38 @@ def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]
         )
         formulas = {site.index: formulas.get(site.index) or site.formula for site in symbolic.sites}
     return [replace(one, formula=formulas.get(one.result.index, "")) for one in sites]
+
+
+def with_repairs(examined: Examined, sites: list[Explained]) -> list[Explained]:
+    """Each with its worst request under the best repair of its array, where there is one that helps it."""
+    if not any(one.site.excess or one.site.excess_per_request is not None and one.site.excess_per_request.high for one in sites):
+        return sites
+    from ptxaudit.fix.repairs import repairs_of
+
+    found = [array for array in repairs_of([examined]) if array.repairs]
+    return [replace(one, mended=_mended(one, found)) for one in sites]
+
+
+def _mended(one: Explained, found: Sequence[ArrayRepairs]) -> Mended | None:
+    from ptxaudit.fix.report import array_entry
+    from ptxaudit.render.fixes import headline
+
+    for array in found:
+        repair = array.repairs[0]
+        for use, before, after in zip(array.array.uses, array.per_use, repair.uses):
+            if use.index == one.result.index and (after.high, after.lines) < (before.high, before.lines) and not any(repair.found.parts):
+                offsets, active = _worst(array, use, examined=one.examined)
+                places = repair.found.layout.place(np.where(active, offsets, offsets[active.argmax()]))
+                return Mended(headline(array_entry(array).repairs[0]), use.access, offsets, places, active)
+    return None
+
+
+def _worst(array: ArrayRepairs, use: Use, examined: Examined) -> tuple[np.ndarray, np.ndarray]:
+    """(offsets, active) of the use's request with the most excess."""
+    scored = [(r, banks.score(examined.machine, use.access, r.offsets, r.active, r.sources, zero_filled=r.filled)) for r in use.requests]
+    r, scores = max(scored, key=lambda pair: int((pair[1].high - pair[1].ideal).max()))
+    row = int((scores.high - scores.ideal).argmax())
+    return r.offsets[row], r.active[row]
 
 
 def with_copies(sites: list[Explained]) -> list[Explained]:
@@ -125,7 +178,8 @@ def _ends_with(file: str, wanted: str) -> bool:
     return parts[-len(end) :] == end or file == wanted
 
 
-def _no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+    """The error for a SITE that names none, with those there are."""
     file = part.inputs[0].path if part.inputs else None
     if not sites:
         return InputError(f"there is no shared-memory site at {wanted}: no kernel here has one", "see `ptxaudit audit --list`", file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ptxaudit.errors import InputError
+from ptxaudit.limits import as_error
 from ptxaudit.work import Exhausted
 
 VARIABLE = "PTXAUDIT_DEBUG"
@@ -28,7 +29,7 @@ def fault(error: Exception) -> InputError:
     if isinstance(error, MemoryError):
         return InputError("ptxaudit ran out of memory", "audit fewer kernels at a time: --kernel GLOB")
     if isinstance(error, Exhausted):
-        return InputError(f"{error.what} takes more than {error.limit:,} {error.unit}", "give it more: --budget SECONDS")
+        return as_error(error)
     if isinstance(error, RecursionError):
         what = "ptxaudit failed here: this is nested too deeply for it"
     return InputError(what, f"this is a fault of ptxaudit: please report it, with what {VARIABLE}=1 shows")

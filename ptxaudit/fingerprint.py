@@ -18,11 +18,11 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ptxaudit import resources
 
@@ -38,6 +38,14 @@ GRAIN = 2_000_000_000            # ns: the coarsest clock of a file system that 
 READ_AT_ONCE = 1 << 20
 
 Stamp = tuple[int, int, int, int] | None      # modified and changed (ns), size, inode; None: no such file
+
+
+class Digests(Protocol):
+    """Texts by their keys, as a dict."""
+
+    def get(self, key: str, /) -> str | None: ...
+
+    def __setitem__(self, key: str, value: str, /) -> None: ...
 
 
 def stamp(file: str | os.PathLike[str]) -> Stamp:
@@ -92,7 +100,7 @@ def _of_code() -> dict[str, Stamp]:
     return of_package() | {file: stamp(file) for file in (*map(str, resources.grammars()), *_markers())}
 
 
-def of_tool(kept: MutableMapping[str, str]) -> str | None:
+def of_tool(kept: Digests) -> str | None:
     """The digest; None where the code has changed since the process began. kept: where digests are kept from one process
     to the next."""
     code = _of_code()
@@ -109,7 +117,7 @@ def _of_contents(files: Iterable[str]) -> str:
     return _digest([(_name(file), content(file)) for file in sorted(files)], versions)
 
 
-def _of_programs(kept: MutableMapping[str, str], kind: str) -> list[object]:
+def _of_programs(kept: Digests, kind: str) -> list[object]:
     """The program that is run where none is named, by its content; the others, of which there may be a gigabyte, by path
     and stamp."""
     paths = [os.path.realpath(tool.path) for tool in _found(kind)]
@@ -117,7 +125,7 @@ def _of_programs(kept: MutableMapping[str, str], kind: str) -> list[object]:
     return [kind, *first, *((path, stamp(path)) for path in paths[1:])]
 
 
-def _kept(kept: MutableMapping[str, str], question: dict[str, Stamp], find: Callable[[], str],
+def _kept(kept: Digests, question: dict[str, Stamp], find: Callable[[], str],
           around: object = None) -> str:
     """A digest of some files that is kept under their stamps, where none of them was written to so lately that another
     write could leave its stamp as it is. around: what else decides it."""

@@ -131,7 +131,8 @@ def judge(report: Report, limits: Iterable[Limit], strict: bool = False, *,
     possible = tuple(denial for denial in denials if not denial.certain)
     allowed = sum(finding.allowed is not None for finding in found)
     unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
-    verdict = Verdict(certain, dict(Counter(judging.standing.values())), len(report.sites), possible, allowed, unaudited)
+    sites = len(report.every_site)
+    verdict = Verdict(certain, dict(Counter(judging.standing.values())), sites, possible, allowed, unaudited)
     return replace(verdict, denials=(*certain, *possible), warnings=()) if strict else verdict
 
 
@@ -212,7 +213,7 @@ class _Judging:
     def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
         assert self.ratchet is not None
         limit = Limit(BASELINE)
-        for site in self.report.sites:
+        for site in self.report.every_site:
             low, high = above_ideal(site)
             known = Standing.PASSED if low == high else Standing.OPEN
             self._put(site, Standing.ALLOWED if id(site) in allowed else known)

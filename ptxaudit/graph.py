@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from .ir import Function, Guard, Instruction, Op, Reg
+from .ir import Control, Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 from .work import INSTRUCTION, SLICED, Account
 
@@ -76,6 +76,13 @@ def opaque_load(op: Op) -> bool:
 
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")        # of convergence barriers, into registers and back
+
+
+def _writes_local(op: Op) -> bool:
+    """It may write local memory."""
+    return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
+
+
 SHARED_SPACES = ("shared", "shared::cluster", "generic")      # of operations that may touch shared memory
 
 
@@ -91,6 +98,11 @@ class SharedWrites:
 
 # System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
+
+
+def is_unresolved(control: Control | None) -> bool:
+    """A call of the program's own code that is not followed: lanes may end in it, or come back apart."""
+    return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,16 @@ class Graph:
         return out
 
     @cached_property
+    def ending(self) -> dict[int, int]:
+        """routine's first block -> an instruction in it, or in what it calls, at which lanes may end."""
+        out = {}
+        for start in set(self.calls.values()):
+            last = [self.function.instructions[self.ends[b] - 1] for b in nx.descendants(self.within, start) | {start} if b != END]
+            ends = [i.index for i in last if i.control is not None and i.control.kind == "exit" or is_unresolved(i.control)]
+            out |= {start: min(ends)} if ends else {}
+        return out
+
+    @cached_property
     def _coming_back(self) -> nx.DiGraph:
         """`within` without the ways into such routines: every call is one step."""
         if not self.calls:
@@ -160,8 +182,17 @@ class Graph:
     @cached_property
     def loose_call(self) -> Instruction | None:
         """A call that is not followed: its target is not known, or it cannot be told where it returns."""
-        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "call"
-                     and not i.control.targets and i.control.callee not in RUNTIME
+        return self.function.instructions[min(self.unresolved)] if self.unresolved else None
+
+    @cached_property
+    def unresolved(self) -> frozenset[int]:
+        """The calls that are not followed."""
+        return frozenset(i.index for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable)
+
+    @cached_property
+    def loose_jump(self) -> Instruction | None:
+        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "switch" and not i.control.targets
                      and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
@@ -491,7 +522,7 @@ class Graph:
         account = account or self.account
         instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
-        branches = self._ordering_lanes()
+        branches = self._ordering_lanes() | self.unresolved
         pending_branches = list(branches)
         blocks_done: set[int] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
@@ -552,7 +583,7 @@ class Graph:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
         parting = self.divergence.parting if self.divergence is not None else frozenset()
         return set(parting) | {i.index for i in self.function.instructions if i.control is not None
-                and i.control.kind in ("warpsync", "part", "leave") and self.block_of[i.index] in self.reachable}
+                and (i.control.kind in ("warpsync", "part", "leave") or i.control.kind == "switch" and i.control.choices) and self.block_of[i.index] in self.reachable}
 
     @cached_property
     def divergence(self) -> Divergence | None:
@@ -574,15 +605,14 @@ class Graph:
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""
-        return [i.index for i in self.function.instructions
-                if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops)]
+        return [i.index for i in self.function.instructions if any(_writes_local(op) for op in i.ops)]
 
     @staticmethod
     def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
         """Those of an instruction's operations whose results something in the slice reads, and what is stored where it may look."""
         kept = []
         for op in ops:
-            if op.name == "call" or op.name in BARRIER_MOVES or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
+            if _writes_local(op) or op.name in BARRIER_MOVES or writes_shared and op.space in SHARED_SPACES:
                 kept.append(op)
                 continue
             for d in op.dst:
@@ -596,7 +626,7 @@ class Graph:
         names = {r.name for r in self.site_reads(instruction)}
         kept = []
         for op in reversed(ops):
-            if op.name in ("store", "call", *BARRIER_MOVES) or any(d is not None and d.name in names for d in op.dst):
+            if op.name in ("store", "call", "clobber", *BARRIER_MOVES) or any(d is not None and d.name in names for d in op.dst):
                 kept.append(op)
                 names.update(r.name for r in sources_of(op))
         return tuple(reversed(kept))
@@ -744,6 +774,8 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
             out = list(call_returns) or [END]
             return out + [following] if c.guard else out
         case "call":
+            if is_unresolved(c):
+                return [END, following]                  # lanes may end in it
             out = list(c.targets) or [following]
             return out + [following] if c.guard and c.targets else out
     return [following]

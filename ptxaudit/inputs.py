@@ -14,11 +14,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
 
 STDIN = "<stdin>"
@@ -32,11 +33,12 @@ HASHED_AT_ONCE = 8 << 20     # bytes
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})       # taken from a folder, whatever is in them
 
-MAX_TEXT = 256 << 20          # bytes of a source or PTX file: more would not fit into memory once parsed
 BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
 
+MAX_TEXT = limits.TEXT.most   # bytes
+
 _PTX_VERSION = b"\n.version "
-_PTX_START = re.compile(rb"\A(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*\.version\b", re.DOTALL)
+_PTX_START = re.compile(rb"\A(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+\.version\b", re.DOTALL)      # never tries one again
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,12 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
     beside its machine code (a Triton cache has both) unless it is asked for.
     Raises InputError for a folder with nothing to audit in it.
     """
-    if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or not _is_folder(given):
+    if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or is_text(given) or not _is_folder(given):
         yield given
         return
     files = sorted(
         path for path in Path(given).rglob("*")
-        if not _hidden(path.relative_to(given)) and _is_file(path) and (path.suffix in FOLDER_SUFFIXES or _embeds_device_code(path))
+        if not _hidden(path.relative_to(given)) and _is_file(path) and is_taken(path)
     )
     files = [path for path in files if not _passed_over(path, isa)]
     if not files:
@@ -83,7 +85,22 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
         raise InputError(
             "nothing in this folder can be audited", f"it takes files named {suffixes}, and binaries with device code in them", os.fspath(given)
         )
-    yield from map(str, files)
+    yield from map(named, map(str, files))
+
+
+def is_text(given: Any) -> bool:
+    """The text of a program itself: a `str` of several lines. A path that has such a name is a `Path`."""
+    return isinstance(given, str) and "\n" in given
+
+
+def named(path: str) -> str | Path:
+    """What names a file, whatever the file is called."""
+    return Path(path) if "\n" in path else path
+
+
+def is_taken(path: str | os.PathLike[str]) -> bool:
+    """A file that is an input in a folder: by its name, or as a binary with device code in it."""
+    return Path(path).suffix in FOLDER_SUFFIXES or _embeds_device_code(Path(path))
 
 
 def _passed_over(path: Path, isa: str | None) -> bool:
@@ -139,10 +156,10 @@ def read(given: Any) -> Content:
     if isinstance(given, (bytes, bytearray, memoryview)):
         return content("<bytes>", bytes(given))
     if isinstance(given, (str, os.PathLike)):
-        if isinstance(given, str) and "\n" in given:
+        if is_text(given):
             return content("<string>", given.encode())
         if str(given) == "-":
-            return content(STDIN, sys.stdin.buffer.read())
+            return content(STDIN, files.read_all(sys.stdin.buffer, _text(), STDIN))
         return content(os.fspath(given), _read_file(given))
     return _read_object(given)
 
@@ -150,20 +167,38 @@ def read(given: Any) -> Content:
 def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
     name = os.fspath(path)
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(len(ARCHIVE_MAGIC))
-            if head.startswith(BINARY_MAGICS):
+        with files.opened(path) as file:
+            if file.peek(len(ARCHIVE_MAGIC)).startswith(BINARY_MAGICS) and _is_file(Path(path)):
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            head += file.read(MAX_TEXT + 1)         # no more: a device never ends
-            if len(head) > MAX_TEXT:
-                raise InputError(f"this is longer than the {MAX_TEXT >> 20} MB that are read of source or PTX",
-                                 "split it into modules, or audit the cubin that was made of it", name)
-            return head
+            return files.read_all(file, _text(), name)
     except FileNotFoundError:
         raise InputError("there is no such file or folder", "check the path", name) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read it: {why}", "check the path and its permissions", name) from None
+
+
+def check_kind(given: Any) -> None:
+    """Raises InputError for an object that is no input, whatever is in it."""
+    if not isinstance(given, (bytes, bytearray, memoryview, str, os.PathLike)):
+        _read_object(given)
+
+
+def why_unreadable(given: Any) -> InputError | None:
+    """Why not one file of an input can be opened; None where one can, or where it can be read only once."""
+    if isinstance(given, str) and given == "-":
+        return None
+    try:
+        for item in expand(given):
+            read(item)
+            return None
+    except InputError as error:
+        return error
+    return None
+
+
+def _text() -> limits.Limit:
+    return replace(limits.TEXT, most=MAX_TEXT)
 
 
 def _read_object(given: Any) -> Content:

@@ -17,15 +17,16 @@ Conventions that both lifters keep
 - A register's value is its bits, unsigned; an operation's name says how they are read
   (`div.s`, `div.u`). `Op.bits` is the width the operation works at.
 - An operation whose guard is false in a lane leaves that lane's destinations as they were.
-- Anything that has no meaning in `lanes.meaning.MEANINGS` is written as an op with its own
-  opcode as the name (`Op("tex.2d…", dst=…)`): its results become opaque, with that reason.
+- What has no meaning is an op "opaque" with its opcode and what of it is not understood, or "", as
+  attributes (`Op("opaque", dst=…, attrs=("tex.2d…", ""))`): its results become opaque, with that reason.
+  What it may write in memory, at places that are not known, is an op "clobber" with the state space.
 - A source that the lifter does not understand is an `Unknown(reason)`.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from ptxaudit.records import record
 
@@ -60,7 +61,7 @@ class Address:
     """The address of a named variable plus an offset in bytes, within its state space.
 
     Space "shared": a window-relative shared address. "param": a byte offset in the parameter
-    buffer, when the parameter's address itself is used as a value.
+    buffer, when the parameter's address itself is used as a value. CODE: a function.
     """
 
     name: str
@@ -70,6 +71,9 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.name}+{self.offset}" if self.offset else self.name
+
+
+CODE = "code"            # the space of the addresses of functions
 
 
 @record
@@ -117,7 +121,7 @@ class Guard:
 class Op:
     """One operation: a row of `lanes.meaning.MEANINGS` applied to operands.
 
-    name:   the row ("add", "shr.s", "setp.lt.u", "load", …), or an opcode without a meaning.
+    name:   the row ("add", "shr.s", "setp.lt.u", "load", …); "opaque" and "clobber": see above.
     dst:    registers written, in the row's order; None where a result is thrown away.
     src:    operands read, in the row's order.
     bits:   width the operation works at.
@@ -189,6 +193,8 @@ class Control:
     barrier: Reg | None = None
     selector: Operand | None = None
     callee: str | None = None
+    choices: tuple[int, ...] = ()  # of a call whose target is computed: it goes to choices[value of `selector`]; of the switch made of it
+    open: bool = False             # … and it may go elsewhere, too
     uniform: bool = False          # stated by the code: all active lanes agree (`bra.uni`)
     meeting: Meeting | None = None     # of "barrier": who meets there; None = not known, or not the threads of a block
 
@@ -216,6 +222,7 @@ class Site:
     again: bool = False    # as the site of the instruction before it, up to a shift that changes no count (fragments of wmma)
     unscored: str = ""     # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""      # of a matrix product: where its first factor comes from
+    rows_apart: int | None = None      # of an access of a wmma fragment: bytes from a row to the next, where known
 
 
 # --- the program ----------------------------------------------------------------------------
@@ -273,7 +280,9 @@ class Parameter:
 class Variable:
     """A variable with a place in a state space. address: byte offset in the window where the
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
-    rewritable: the host may write it before a launch, as all but what the compiler made for itself."""
+    rewritable: the host may write it before a launch, as all but what the compiler made for itself;
+    functions: (byte offset, name) of the functions whose addresses are in it to begin with; around: its bytes to begin
+    with where it has, or may have, such a table: zeros where the addresses are."""
 
     name: str
     space: str
@@ -282,6 +291,8 @@ class Variable:
     address: int | None = None
     data: bytes | None = None
     rewritable: bool = True
+    functions: tuple[tuple[int, str], ...] = ()
+    around: bytes | None = None
 
     @property
     def left_to_host(self) -> bool:
@@ -307,6 +318,12 @@ class Function:
     max_threads: int | None = None               # .maxntid product / launch bounds
     cluster: tuple[int, int, int] | None = None
     notes: tuple[str, ...] = ()
+    chooses: bool = False                        # among functions, by computed addresses (`dispatch`)
+    origin: tuple[tuple[str, int], ...] = ()     # of each instruction, the function and the index that it was copied from; () = all its own
+
+    def origin_of(self, index: int) -> tuple[str, int]:
+        """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
+        return self.origin[index] if self.origin else (self.name, index)
 
     @property
     def explicit_reconvergence(self) -> bool:
@@ -324,6 +341,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     version: str = ""        # PTX ISA version, or the cubin's toolkit
     producer: str = ""       # the compiler that the file names
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)      # what was found out of all functions once
 
     def kernels(self) -> list[Function]:
         return [f for f in self.functions.values() if f.entry]

@@ -9,10 +9,11 @@ tool is raised instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.assemble import kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.collect import Part, Progress, silent
 from ptxaudit.faults import fault
 from ptxaudit.inputs import Content
@@ -28,6 +29,7 @@ from ptxaudit.ptx.spread import spread
 from ptxaudit.questions import with_questions
 from ptxaudit.records import record
 from ptxaudit.report import Kernel
+from ptxaudit.source_text import SourceLines
 from ptxaudit.work import Account, Exhausted
 
 
@@ -42,6 +44,7 @@ class Examined:
     result: KernelResult
     entry: Kernel
     known: PtxMap | None = None
+    lines: SourceLines = field(default_factory=SourceLines)
 
     @property
     def side(self) -> Side:
@@ -58,6 +61,7 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
         for module, kernel in _chosen(loaded.modules, options):
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
+                facts = code_facts(module, kernel, loaded.usage)
                 prepared = _prepared(module, kernel, machine, options)
                 function, flow = prepared.function, prepared.flow
                 if prepared.spent is not None:             # its sites are told as unknown; not those of what it calls
@@ -73,9 +77,10 @@ def examine_kernels(files: Iterable[tuple[Content, Loaded]], options: Options, p
                         entry = kernel_entry(
                             function, result, input=content.path, machine=machine, launch=launch,
                             lines=loaded.lines, notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
-                            registers=loaded.registers.get(kernel.name), local=prepared.local,
+                            facts=facts, local=prepared.local,
                         )
-                        yield Examined(function, flow, machine, launch, result, entry, loaded.known if function.isa == "sass" else None)
+                        known = loaded.known if function.isa == "sass" else None
+                        yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
 
 
 @record
@@ -113,7 +118,8 @@ def _evaluate(prepared: _Prepared, machine: machines.Machine, launch: Launch | N
     if prepared.spent is not None and not prepared.whole:
         return lanes.not_begun(function, prepared.spent)
     account = Account.for_budget(options.budget)
-    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=Facts(aligned), account=account)
+    facts = Facts(aligned, keep=options.keep or options.fixes)
+    result = lanes.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
     return with_questions(result, function, flow, machine, launch, account)
 
 

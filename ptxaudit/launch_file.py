@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ptxaudit import ir
+from ptxaudit import ir, limits
 from ptxaudit.demangle import demangle, split_name
 from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch
@@ -35,13 +35,15 @@ _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
     """The launches of a TOML file, in order. Raises InputError with file and line for what is wrong in it."""
     file = os.fspath(path)
-    text = read_text(path)
+    text = read_text(path, limits.SETTINGS)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
         line, column = (int(at[1]), int(at[2])) if at else (len(text.splitlines()), None)   # "at end of document"
         raise InputError(f"this is not TOML: {str(error).split(' (at ')[0]}", "see https://toml.io", file, line, column) from None
+    except (ValueError, RecursionError) as error:          # a number of more digits than Python reads, brackets in brackets
+        raise InputError(f"this cannot be read as TOML: {error}", "write numbers of at most 64 bits, and no lists in lists", file) from None
     if "launch" not in document:
         raise InputError("there is no [[launch]] in this file", "`ptxaudit launches INPUT` writes one to fill in", file)
     for key in document:

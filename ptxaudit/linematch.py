@@ -11,6 +11,7 @@ both sides have it; else whichever pairs more accesses, and lines as they are on
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +47,8 @@ def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
 def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> LineMap:
     """Line of the new side -> first line of its statement, of those that sites are on: compilers name one
     or another line of a statement."""
-    texts = {carried(number, aligned): line.text for number, line in old.items()}
+    carried = Carried(aligned)
+    texts = {carried(number): line.text for number, line in old.items()}
     texts |= {number: line.text for number, line in new.items()}
     heads: LineMap = {}
     before = None
@@ -110,9 +112,14 @@ def _number(line: Line) -> int:
     return line.number
 
 
-def carried(line: int, lines: LineMap) -> int:
-    """A line on the new side; one that has no counterpart moves as the one above it did."""
-    if line in lines:
-        return lines[line]
-    above = max((old for old in lines if old < line), default=None)
-    return line if above is None else line + lines[above] - above
+class Carried:
+    """Old lines of a file as the new side counts them: one that has no counterpart moves as the one above it did."""
+
+    def __init__(self, lines: LineMap) -> None:
+        self._lines, self._known = lines, sorted(lines)
+
+    def __call__(self, line: int) -> int:
+        if line in self._lines:
+            return self._lines[line]
+        at = bisect_left(self._known, line)
+        return line if at == 0 else line + self._lines[self._known[at - 1]] - self._known[at - 1]

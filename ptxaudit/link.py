@@ -5,17 +5,24 @@
     …                              the copies follow the kernel's instructions, registers renamed f#3/…
 
 Each call has a copy of its own, so that what one call passes does not mix with another's; when the
-copies would grow past COPIED instructions, further calls share one. Calls that cannot be followed
-(function pointers, functions that are elsewhere, recursion) keep their opaque results, and a note
-says so.
+copies would grow past COPIED instructions, further calls share one. A function that calls itself, directly or through
+others, has one copy for all calls; where it does so, its registers are kept, and put back behind the call (`frames`).
+Calls that cannot be followed (through pointers, of functions that are elsewhere) keep their opaque results, and what they
+may enter follows too, where nothing leads to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import networkx as nx
+
+from . import frames
+from .dispatch import of_machine_code, with_choices
+from .graph import is_unresolved
 from .ir import Control, Function, Guard, Instruction, Module, Op, Reg, Site
 from .quiet import no_collection
+from .targets import entered
 from .work import INSTRUCTION, Account
 
 COPYING = "putting called functions in their places"
@@ -27,14 +34,18 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
     """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the account does
     not pay for it."""
     account = account or Account()
+    if kernel.isa == "ptx":
+        module, kernel = with_choices(module, kernel)
+    else:
+        kernel = of_machine_code(kernel)
     calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
     if not calls:
         return kernel
     if any(control.targets for control in calls):
         return unshare(kernel, account)
-    recursive = _recursive(module, kernel)
-    notes = [f"{name} calls itself, directly or through others: its calls are not followed" for name in sorted(recursive)]
+    cycle = _cycles(module, kernel)
     out: list[Instruction] = []
+    origin: list[tuple[str, int]] = []
     shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
     work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]      # function, prefix, index of its call
@@ -46,17 +57,17 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
         account.spend(INSTRUCTION * len(function.instructions), COPYING)
-        copy = _Copy(prefix, _numbering(function, module, recursive, len(out)))
+        copy = _Copy(prefix, _numbering(function, module, len(out)))
         for instruction in function.instructions:
-            callee = _followed(instruction, module, recursive)
+            callee = _followed(instruction, module)
             control = copy.control(instruction.control)
             ops = copy.ops(instruction.ops)
             landing = ()
             if callee is not None:
-                if planned < COPIED or callee.name not in shared:
+                if callee.name not in cycle and planned < COPIED or callee.name not in shared:
                     inner = f"{callee.name}#{len(out)}/"
                     work.append((callee, inner, len(out)))
-                    if planned >= COPIED:
+                    if planned >= COPIED or callee.name in cycle:
                         shared[callee.name] = (len(out), inner)
                     planned += len(callee.instructions)
                 else:
@@ -64,37 +75,56 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
                     work.append((replace(callee, instructions=()), inner, None))
                     control = replace(control, callee=f"={call_at}")
                 ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
+                if cycle.get(callee.name, -1) == cycle.get(function.name):
+                    ops, landing = frames.kept(ops, landing, [copy.operand(r) for r in frames.registers(function)], len(out))
             out.append(Instruction(
                 len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
                 copy.site(instruction.site), instruction.source))
+            origin.append(function.origin_of(instruction.index))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
+                origin.append(origin[-1])
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
-            out[at] = replace(instruction, control=replace(c, targets=out[int(c.callee[1:])].control.targets))
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), notes=(*kernel.notes, *notes))
+            first = out[int(c.callee[1:])].control
+            out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
+    for name in entered(module, [i for i in out if is_unresolved(i.control)]):
+        function = module.functions[name]
+        if any(i.site is not None for i in function.instructions):
+            account.spend(INSTRUCTION * len(function.instructions), COPYING)
+            out += _beside(function, len(out))
+            origin += [function.origin_of(i.index) for i in function.instructions]
+            variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), origin=tuple(origin))
+
+
+def _beside(function: Function, start: int) -> list[Instruction]:
+    """A copy of a function that no call leads to, for its accesses to be listed: where it is entered is not known."""
+    copy = _Copy(f"{function.name}#{start}/", list(range(start, start + len(function.instructions) + 1)))
+    return [Instruction(start + k, i.place, i.opcode, i.text, copy.guard(i.guard), copy.ops(i.ops), copy.control(i.control), copy.site(i.site), i.source)
+            for k, i in enumerate(function.instructions)]
 
 
 def unshare(function: Function, account: Account) -> Function:
     """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
 
     Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
-    original's instructions, so that its accesses count for them.
+    original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is not copied.
     """
     out = list(function.instructions)
+    origin = [function.origin_of(i.index) for i in out]
     taken: set[int] = set()
+    cycles = _cycles_within(out, account)
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
     while work and len(out) < len(function.instructions) + COPIED:
         at = work.pop(0)
         start = out[at].control.targets[0]
-        if start not in taken:
+        if start not in taken or start in cycles:
             taken.add(start)
             continue
         body = sorted(_body(out, start))
         account.spend(INSTRUCTION * len(body), COPYING)
-        if at in body:
-            continue                                    # recursion
         moved = {old: len(out) + k for k, old in enumerate(body)}
         for old in body:
             instruction = out[old]
@@ -102,12 +132,31 @@ def unshare(function: Function, account: Account) -> Function:
             if control is not None and control.targets and control.kind != "call":
                 control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
             out.append(replace(instruction, index=moved[old], control=control))
+            origin.append(origin[old])
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
         # what falls through from one copied instruction to a place that was not its neighbour
         out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
-    return replace(function, instructions=tuple(out))
+        origin.append(origin[body[-1]])
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
+    """The first instructions of the subroutines that a chain of calls enters again."""
+    starts = {i.control.targets[0] for i in instructions if i.control is not None and i.control.kind == "call" and i.control.targets}
+    calls = nx.DiGraph()
+    for start in starts:
+        body = _body(instructions, start)
+        account.spend(INSTRUCTION * len(body), COPYING)
+        calls.add_edges_from((start, instructions[k].control.targets[0]) for k in body
+                             if (c := instructions[k].control) is not None and c.kind == "call" and c.targets)
+    return _again(calls)
+
+
+def _again(calls: nx.DiGraph) -> set:
+    """The nodes of a call graph that a way leads back to."""
+    return {f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)}
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
@@ -128,41 +177,39 @@ def _body(instructions: list[Instruction], start: int) -> set[int]:
     return set(range(min(seen), max(seen) + 1))
 
 
-def _followed(instruction: Instruction, module: Module, recursive: set[str]) -> Function | None:
+def _followed(instruction: Instruction, module: Module) -> Function | None:
     c = instruction.control
-    if c is None or c.kind != "call" or c.targets or c.callee in recursive:
+    if c is None or c.kind != "call" or c.targets:
         return None
     callee = module.functions.get(c.callee) if c.callee else None
     return callee if callee is not None and callee.instructions and not callee.entry else None
 
 
-def _numbering(function: Function, module: Module, recursive: set[str], start: int) -> list[int]:
+def _numbering(function: Function, module: Module, start: int) -> list[int]:
     """Old index -> new index: a followed call takes two places."""
     out = []
     at = start
     for i in function.instructions:
         out.append(at)
-        at += 2 if _followed(i, module, recursive) is not None else 1
+        at += 2 if _followed(i, module) is not None else 1
     return out + [at]
 
 
-def _recursive(module: Module, kernel: Function) -> set[str]:
-    """The functions that a chain of calls from the kernel enters again."""
-    found: set[str] = set()
-    _visit(kernel, (kernel.name,), module, found, set())
-    return found
-
-
-def _visit(function: Function, path: tuple[str, ...], module: Module, found: set[str], done: set[str]) -> None:
-    for i in function.instructions:
-        callee = _followed(i, module, found)
-        if callee is None:
-            continue
-        if callee.name in path:
-            found.add(callee.name)
-        elif callee.name not in done:
-            _visit(callee, path + (callee.name,), module, found, done)
-    done.add(function.name)
+def _cycles(module: Module, kernel: Function) -> dict[str, int]:
+    """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so together."""
+    calls = nx.DiGraph()
+    calls.add_node(kernel.name)
+    waiting = [kernel]
+    while waiting:
+        function = waiting.pop()
+        for i in function.instructions:
+            callee = _followed(i, module)
+            if callee is not None:
+                if callee.name not in calls:
+                    waiting.append(callee)
+                calls.add_edge(function.name, callee.name)
+    again = _again(calls)
+    return {name: number for number, part in enumerate(nx.strongly_connected_components(calls)) for name in part if name in again}
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxaudit import ir, toolchains
-from ptxaudit.artifacts.registers import registers
+from ptxaudit.artifacts.usage import Usage
 from ptxaudit.compile_commands import Flags
 from ptxaudit.compiled import Compiled
 from ptxaudit.errors import InputError
+from ptxaudit.faults import as_input_error
 from ptxaudit.inputs import Content
-from ptxaudit.machine_code import Portion, portions
+from ptxaudit.machine_code import Code, Portion, portions
 from ptxaudit.machine_code import module as machine_module
 from ptxaudit.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.ptxas import assemble
 from ptxaudit.records import record
 from ptxaudit.signature import numbered_name, with_source_names
 from ptxaudit.source_text import SourceLines, decode
+from ptxaudit.spills import REMARKS, compiled_usage, named_by, without_remarks
 
 if TYPE_CHECKING:
     from ptxaudit.artifacts.container import Image
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @record
 class Loaded:
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
-    notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out; registers: of each kernel's threads, in machine code;
+    notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out; usage: what each function of the machine code takes;
     names: kernels that are there, asked for or not, besides those in the modules;
     known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's warnings."""
 
@@ -44,7 +46,7 @@ class Loaded:
     notes: tuple[str, ...] = ()
     lines: SourceLines = field(default_factory=SourceLines)
     errors: tuple[InputError, ...] = ()
-    registers: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     known: PtxMap | None = None
     log: str = ""
@@ -62,7 +64,7 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
     """
     match content.kind:
         case "cuda":
-            yield _from_source(content, options)
+            yield loaded_of(compiled_of(content, options), content, options)
         case "ptx":
             yield _from_ptx(content, options)
         case "cubin":
@@ -95,7 +97,8 @@ class Cubins:
         self._next = portion
 
 
-def _from_source(content: Content, options: Options) -> Loaded:
+def compiled_of(content: Content, options: Options) -> Compiled:
+    """What the compiler makes of a source. Raises InputError where it does not compile."""
     if options.compiler == "nvcc":
         from ptxaudit.nvcc import compile_source
     else:
@@ -103,17 +106,22 @@ def _from_source(content: Content, options: Options) -> Loaded:
     tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
     text = decode(content.data, content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
-    compiled = compile_source(
-        content.path if content.is_file else _with_line_break(text),
+    return _reassembled(compile_source(
+        Path(content.path) if content.is_file else _with_line_break(text),
         arch=options.arch or DEFAULT_ARCH,
         include=(*flags.include, *options.include),
         defines=(*flags.defines, *options.defines),
         std=flags.std or options.std,
         instantiate=options.instantiate,
+        options=() if tool is None or named_by(tool.version) else (REMARKS,),
         name=content.path,
         tool=tool,
-    )
-    compiled = _reassembled(compiled, options)
+    ), options)
+
+
+def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code | None = None) -> Loaded:
+    """The modules of a source that was compiled. code: its machine code, where it is disassembled already."""
+    text = decode(content.data, content.path)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
     isa = options.isa or ("sass" if options.ptxas else "ptx")
@@ -123,12 +131,12 @@ def _from_source(content: Content, options: Options) -> Loaded:
         if compiled.cubin is None:
             raise InputError(f"{compiled.arch} is a virtual architecture: there is no machine code for it",
                              f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}", content.path)
-        module, errors = machine_module(compiled.cubin, content.path)
+        module, errors = machine_module(compiled.cubin, content.path, code)
         modules.append(module)
     lines = SourceLines({compiled.file: text})
     named = tuple(with_source_names(module, text) for module in modules)
-    return Loaded(named, compiled.compiler, compiled.notes, lines, errors, registers(compiled.cubin or b""),
-                  known=_known(compiled.cubin, options), log=compiled.log)
+    return Loaded(named, compiled.compiler, compiled.notes, lines, errors, compiled_usage(compiled.cubin or b"", compiled.version, compiled.log),
+                  known=_known(compiled.cubin, options), log=without_remarks(compiled.log))
 
 
 def _with_line_break(text: str) -> str:
@@ -141,8 +149,9 @@ def _reassembled(compiled: Compiled, options: Options) -> Compiled:
     if not options.ptxas:
         return compiled
     arch = compiled.arch.replace("compute", "sm")
-    made = assemble(compiled.ptx, arch, file=compiled.file, tool=toolchains.get("ptxas", options.ptxas))
-    return replace(compiled, cubin=made.cubin, compiler=f"{compiled.compiler}, ptxas {made.tool.version}")
+    tool = toolchains.get("ptxas", options.ptxas)
+    made = assemble(compiled.ptx, arch, () if named_by(tool.version) else ("-v",), compiled.file, tool)
+    return replace(compiled, cubin=made.cubin, compiler=f"{compiled.compiler}, ptxas {tool.version}", log="\n".join(filter(None, (without_remarks(compiled.log), made.log))))
 
 
 def _from_ptx(content: Content, options: Options) -> Loaded:
@@ -154,13 +163,13 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
     has_own = not options.ptxas and content.is_file and Path(content.path).with_suffix(".cubin").exists()
     if isa == "ptx" or has_own:
         return Loaded((module,), module.producer or None, _newer(module))
-    tool = toolchains.get("ptxas", options.ptxas) if options.ptxas else None
-    assembled = assemble(text, options.arch, file=content.path, tool=tool)
+    tool = toolchains.get("ptxas", options.ptxas)
+    assembled = assemble(text, options.arch, () if named_by(tool.version) else ("-v",), content.path, tool)
     machine, errors = machine_module(assembled.cubin, content.path)
     made_by = f"ptxas {assembled.tool.version}"
     modules = (module, machine) if isa == "both" else (machine,)
     return Loaded(modules, f"{module.producer}, {made_by}" if module.producer else made_by, _newer(module), errors=errors,
-                  registers=registers(assembled.cubin), known=_known(assembled.cubin, options))
+                  usage=compiled_usage(assembled.cubin, tool.version, assembled.log), known=_known(assembled.cubin, options))
 
 
 def _newer(module: ir.Module) -> tuple[str, ...]:
@@ -179,7 +188,9 @@ def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Lo
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
     alone = not (content.is_file and Path(content.path).with_suffix(".ptx").exists())
     for portion in code.of(content):
-        yield _from_portion(portion, options, alone)
+        if portion.error is not None:
+            raise portion.error
+        yield _or_error(partial(_from_portion, portion, options, alone))
 
 
 def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
@@ -189,13 +200,13 @@ def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
     """
     module = portion.module
     if module is None:
-        return Loaded((), names=portion.names)
+        return Loaded((), names=portion.names, errors=portion.errors)
     known = portion.known if options.isa == "both" else None
     modules: tuple[ir.Module, ...] = (module,)
     if known and alone and known.text:
         with suppress(InputError):                # it is there for debuggers: nothing says that it is whole
             modules += (_of_kernels(_ptx_module(known.text, portion.path), module),)
-    return Loaded(modules, module.producer or None, errors=portion.errors, registers=portion.registers, names=portion.names, known=known)
+    return Loaded(modules, module.producer or None, errors=portion.errors, usage=portion.usage, names=portion.names, known=known)
 
 
 def _of_kernels(ptx: ir.Module, module: ir.Module) -> ir.Module:
@@ -242,8 +253,8 @@ def _or_error(read: Callable[[], Loaded]) -> Loaded:
     """One image that cannot be read leaves the others."""
     try:
         return read()
-    except InputError as error:
-        return Loaded((), errors=(error,))
+    except Exception as error:
+        return Loaded((), errors=(as_input_error(error),))
 
 
 def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:

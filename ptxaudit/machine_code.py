@@ -10,15 +10,16 @@ several: memory does not grow with the input. While one batch is audited the nex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from ptxaudit import ir
-from ptxaudit.artifacts.registers import registers
+from ptxaudit.artifacts.usage import Usage, usage
 from ptxaudit.errors import InputError
 from ptxaudit.faults import as_input_error
 from ptxaudit.inputs import Content
@@ -34,6 +35,7 @@ BATCH_BYTES = 2 << 20         # code of one batch: 130,000 instructions, some 3 
 PORTION_BYTES = 128 << 10     # code of one portion, which is lifted at a time: an instruction takes a kilobyte
 MOST_KNOWN = 50_000           # lines whose lowering is kept for the next portion of a cubin
 
+Code = dict[str, "tuple[Line, ...] | InputError"]      # of each function
 Wanted = Callable[[str], bool]          # a kernel's mangled name -> is it asked for?
 Item = TypeVar("Item")
 
@@ -60,8 +62,8 @@ class _Image:
         return {}
 
     @cached_property
-    def registers(self) -> dict[str, int]:
-        return registers(self.cubin.elf)
+    def usage(self) -> dict[str, Usage]:
+        return usage(self.cubin.elf)
 
     @cached_property
     def known(self) -> PtxMap | None:
@@ -76,16 +78,17 @@ class Portion:
 
     path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
     names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
-    error: why nothing of it can be had.
+    error: why nothing of it can be had; faults: in what the cubin contradicts itself, with its first portion.
     """
 
     path: str
     key: int
     names: tuple[str, ...] = ()
     error: InputError | None = None
+    faults: tuple[InputError, ...] = ()
     _image: _Image | None = None
     _functions: tuple[CodeSection, ...] = ()
-    _code: dict[str, tuple[Line, ...] | InputError] | None = None
+    _code: Code | None = None
 
     @property
     def code_bytes(self) -> int:
@@ -97,9 +100,9 @@ class Portion:
         return replace(self._image.cubin, functions=self._functions) if self._image else None
 
     @property
-    def registers(self) -> dict[str, int]:
-        """Registers a thread of each kernel."""
-        return self._image.registers if self._image else {}
+    def usage(self) -> dict[str, Usage]:
+        """What each function of the cubin takes."""
+        return self._image.usage if self._image else {}
 
     @property
     def known(self) -> PtxMap | None:
@@ -108,9 +111,9 @@ class Portion:
 
     @property
     def errors(self) -> tuple[InputError, ...]:
-        """One for each function that did not decode."""
-        found = (self._code or {}).values()
-        return tuple(replace(lines, file=self.path) for lines in found if isinstance(lines, InputError))
+        """One for each function that did not decode; with the first portion, in what the cubin contradicts itself."""
+        found = [*self.faults, *(lines for lines in (self._code or {}).values() if isinstance(lines, InputError))]
+        return tuple(replace(error, file=self.path) for error in found)
 
     @property
     def module(self) -> ir.Module | None:
@@ -128,6 +131,7 @@ class Portion:
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
     """All that is wanted of some cubins, in their order; each has at least one portion. The disassembler starts at once."""
+    import_module("ptxaudit.sass.disassemble")     # here: two threads that import at the same time wait for each other
     return _single(one_ahead(_batches(contents, wanted)))
 
 
@@ -139,15 +143,35 @@ def _single(batches: Iterator[list[Portion]]) -> Iterator[Portion]:
             yield batch.pop()         # what was audited can be forgotten
 
 
-def module(data: bytes, file: str) -> tuple[ir.Module, tuple[InputError, ...]]:
+def module(data: bytes, file: str, code: Code | None = None) -> tuple[ir.Module, tuple[InputError, ...]]:
     """The one module of a small cubin, and an error for each function that did not decode.
 
-    Raises InputError when it cannot be read, or when nothing in it decodes.
+    code: what `disassembled` made of it. Raises InputError when it cannot be read, or when nothing in it decodes.
     """
     content = Content(file, "cubin", data)
     image = _image(content)
-    (portion,) = _decoded([Portion(file, 0, (), None, image, image.cubin.functions)])
+    portion = Portion(file, 0, (), None, image.cubin.faults, image, image.cubin.functions, code)
+    if code is None:
+        (portion,) = _decoded([portion])
     return portion.module, portion.errors
+
+
+def disassembled(cubins: Sequence[bytes | None]) -> list[Code | None]:
+    """The code of several small cubins, by one process of the disassembler for each architecture; None where there is none,
+    or where `module` is to say what is wrong with it."""
+    from ptxaudit.artifacts.cubin import read_cubin
+    from ptxaudit.sass.disassemble import disassemble
+
+    out: list[Code | None] = [None for _ in cubins]
+    read = {}
+    for at, data in enumerate(cubins):
+        with suppress(InputError):
+            if data:
+                read[at] = read_cubin(data, "")
+    with suppress(InputError):
+        for at, code in zip(read, disassemble(list(read.values())), strict=True):
+            out[at] = code
+    return out
 
 
 def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
@@ -194,20 +218,22 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
+    all_of_it = names, None, image.cubin.faults
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
+    anywhere = _through_pointers(image.cubin, functions)
     for name in filter(wanted, names):
-        for function in _called(functions[name], functions):
+        for function in (*_called(functions[name], functions), *anywhere):
             if function.name not in chosen:
                 chosen[function.name] = function
                 size += len(function.code)
-        if size > PORTION_BYTES:
-            yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+        if size > PORTION_BYTES + sum(len(function.code) for function in anywhere):
+            yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        yield Portion(*of, names if first else (), None, image, tuple(chosen.values()))
+        yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
     elif first:
-        yield Portion(*of, names)
+        yield Portion(*of, *all_of_it)
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:
@@ -221,6 +247,15 @@ def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[Co
                 out[other.name] = other
                 waiting.append(other)
     return list(out.values())
+
+
+def _through_pointers(cubin: Cubin, functions: dict[str, CodeSection]) -> list[CodeSection]:
+    """The functions that a kernel may call though its code does not refer to them: pointers to them may be in memory."""
+    from ptxaudit.artifacts.cubin import addresses_taken
+
+    taken = cubin.addressed | addresses_taken(functions.values())
+    out = {other.name: other for name in functions if name in taken for other in _called(functions[name], functions)}
+    return [function for function in out.values() if not function.entry]
 
 
 def _decoded(batch: list[Portion]) -> list[Portion]:

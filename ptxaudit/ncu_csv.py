@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ptxaudit import files, limits
 from ptxaudit.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.compare import Counted, Profile
 from ptxaudit.errors import InputError
@@ -85,7 +86,7 @@ def parse_export(text: str, file: str | None = None) -> Export:
 
 def _text(file: str) -> str:
     try:
-        return Path(file).read_bytes().decode("utf-8-sig")
+        return files.read_bytes(file, limits.DOCUMENT).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read the profile: {error.strerror}", "check the path", file) from None
     except UnicodeDecodeError:

@@ -10,15 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from ptxaudit import compiler_log, temporary, toolchains
+from ptxaudit import compiler_log, limits, nvcc_arguments, temporary, toolchains, vendor
 from ptxaudit.compiled import Compiled, read_source
 from ptxaudit.errors import InputError
 
-SECONDS = 1800
 SEEDED = 13         # the first CUDA whose nvcc is known to take --frandom-seed
 
 
@@ -50,16 +48,17 @@ def compile_source(
         out = Path(folder, "out.ptx" if virtual else "out.cubin")
         kept = Path(folder, "kept")
         kept.mkdir()
-        command = [tool.path, f"-arch={arch}", "-lineinfo", f"-std={std}", "-ptx" if virtual else "-cubin"]
+        command = [f"-arch={arch}", "-lineinfo", f"-std={std}", "-ptx" if virtual else "-cubin"]
         if _major(tool) >= SEEDED:      # as in nvrtc: names must not hold the process id
             command.append("--frandom-seed=1")
-        command += [f"-D{define}" for define in defines] + [f"-I{folder}" for folder in include]
-        command += ["--keep", f"--keep-dir={kept}", *options, str(unit), "-o", str(out)]
-        log, status = _run(command, file)
-        if path is None:
-            log = log.replace(str(unit), file)
-        if status:
-            raise _refused(log, file, arch, tool, tuple(instantiate))
+        command += nvcc_arguments.macros(defines, Path(folder))
+        in_arguments, in_environment = nvcc_arguments.folders(include)
+        command += [*in_arguments, "--keep", f"--keep-dir={kept}", *options, nvcc_arguments.as_path(unit), "-o", str(out)]
+        nvcc_arguments.check(command, file)
+        done = _run([tool.path, *command], file, folder, in_environment)
+        log = done.said if path is not None else done.said.replace(str(unit), file)
+        if done.status:
+            raise (vendor.crashed("nvcc", done) or _refused(log, file, arch, tool, tuple(instantiate))).in_file(file)
         ptx = out if virtual else next(kept.glob("*.ptx"))
         return Compiled(
             file, text, arch, ptx.read_text(encoding="utf-8", errors="replace"), None if virtual else out.read_bytes(), log,
@@ -68,27 +67,32 @@ def compile_source(
 
 
 def _unit(path: Path | None, text: str, folder: Path, instantiate: Sequence[str]) -> Path:
-    """The file to compile: the source itself, or one that includes it and instantiates templates."""
+    """The file to compile: the source itself, or one that includes it, to instantiate templates or for its name."""
     if path is None:
         path = folder / "source.cu"
         path.write_text(text, encoding="utf-8")
-    if not instantiate:
+    if not instantiate and nvcc_arguments.is_inert(str(path)):
         return path
     # A host variable that holds a kernel's address makes nvcc compile that instance.
     unit = folder / compiler_log.INSTANCES[1]
-    lines = [f'#include "{path.resolve()}"', *(f"auto ptxaudit_instance_{i} = &{e.lstrip('&')};" for i, e in enumerate(instantiate))]
-    unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = [nvcc_arguments.inclusion(path), *(f"auto ptxaudit_instance_{i} = &{_one_line(e).lstrip('&')};" for i, e in enumerate(instantiate))]
+    unit.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogateescape")
     return unit
 
 
-def _run(command: list[str], file: str) -> tuple[str, int]:
+def _one_line(expression: str) -> str:
+    if not expression.isprintable():
+        raise InputError(f"--instantiate {expression!r} is not one line of text", "write one template instance: 'gemm<float,128,8>'")
+    return expression
+
+
+def _run(command: list[str], file: str, folder: str, folders: str) -> vendor.Done:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+        return vendor.run(command, limits.COMPILER_TIME, temporary=folder, more={"CPATH": folders} if folders else {})
     except OSError as error:
         raise InputError(f"cannot run {command[0]}: {error.strerror}", toolchains.how_to_add("nvcc"), file) from None
-    except subprocess.TimeoutExpired:
-        raise InputError(f"nvcc took more than {SECONDS} s", "compile it yourself and audit the result", file) from None
-    return (done.stdout + done.stderr).strip(), done.returncode
+    except InputError as error:
+        raise error.in_file(file) from None
 
 
 def _refused(log: str, file: str, arch: str, tool: toolchains.Tool, instantiate: tuple[str, ...]) -> InputError:
@@ -104,5 +108,4 @@ def _major(tool: toolchains.Tool) -> int:
 
 
 def _architectures(tool: toolchains.Tool) -> list[str]:
-    said = subprocess.run([tool.path, "--list-gpu-code"], capture_output=True, text=True, check=False).stdout
-    return re.findall(r"sm_\d+", said)
+    return re.findall(r"sm_\d+", vendor.run([tool.path, "--list-gpu-code"], limits.TOOL_TIME).out)

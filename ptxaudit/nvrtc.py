@@ -3,8 +3,8 @@
     compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
 
 One compile for a real architecture gives the PTX and the machine code that belongs to it, both
-with line tables. The release that cuda-bindings loads runs in this process, every other one that
-`toolchains` finds in a worker. https://docs.nvidia.com/cuda/nvrtc/index.html
+with line tables. The release that cuda-bindings loads, and every other one that `toolchains` finds, runs in a process
+of its own. https://docs.nvidia.com/cuda/nvrtc/index.html
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from ptxaudit import compiler_log, resources, toolchains
 from ptxaudit.compiled import Compiled, read_source
@@ -60,7 +59,8 @@ def compile_source(
     arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
     arguments += options
 
-    result, notes = _compile(library, text, file, arguments, tuple(instantiate))
+    program = os.path.join(os.curdir, file) if file.startswith("-") else file          # NVRTC takes such a name for an option
+    result, notes = _compile(library, text, program, arguments, tuple(instantiate))
     if not result.done:
         if "--nv_arch" in result.log or "--gpu-architecture" in result.log:     # as for sm_90f, a suffix it has not
             raise unknown_arch(library, arch)
@@ -72,7 +72,7 @@ def compile_source(
 
 
 class Library(Protocol):
-    """One NVRTC, in this process or another."""
+    """One NVRTC."""
 
     path: str
     version: str
@@ -161,64 +161,6 @@ def unknown_arch(library: Library, arch: str) -> InputError:
     return InputError(f"NVRTC {library.version} does not know the architecture {arch!r}", hint)
 
 
-# --- this process ---------------------------------------------------------------------------
-
-class _InProcess:
-    """The NVRTC that cuda-bindings loads."""
-
-    def __init__(self, nvrtc: Any, path: str) -> None:
-        self.nvrtc = nvrtc
-        self.ok = nvrtc.nvrtcResult.NVRTC_SUCCESS
-        self.path = path
-        self.version = "{}.{}".format(*self._call(nvrtc.nvrtcVersion))
-        self.archs = list(self._call(nvrtc.nvrtcGetSupportedArchs))
-
-    def _call(self, function: Any, *arguments: Any) -> Any:
-        status, *values = function(*arguments)
-        if status != self.ok:
-            _, text = self.nvrtc.nvrtcGetErrorString(status)
-            raise InputError(f"NVRTC {function.__name__} failed: {text.decode()}", "this is a fault of NVRTC or of this tool; please report it")
-        return values[0] if len(values) == 1 else values
-
-    def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
-        nvrtc = self.nvrtc
-        program = self._call(nvrtc.nvrtcCreateProgram, text.encode(), os.fsencode(file), 0, [], [])
-        try:
-            for expression in instantiate:
-                self._call(nvrtc.nvrtcAddNameExpression, program, expression.encode())
-            status, = nvrtc.nvrtcCompileProgram(program, len(arguments), [os.fsencode(a) for a in arguments])
-            log = self._read(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).rstrip(b"\0").decode(errors="replace").strip()
-            if status != self.ok:
-                return Result(False, log)
-            ptx = self._read(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX).rstrip(b"\0").decode(errors="replace")
-            cubin = self._read(program, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
-            lowered = {e: self._call(nvrtc.nvrtcGetLoweredName, program, e.encode()).decode() for e in instantiate}
-            return Result(True, log, ptx, cubin, lowered)
-        finally:
-            nvrtc.nvrtcDestroyProgram(program)
-
-    def _read(self, program: Any, size_of: Any, read: Any) -> bytes:
-        size = self._call(size_of, program)
-        buffer = b" " * size            # cuda.bindings writes into it
-        self._call(read, program, buffer)
-        return buffer
-
-
 def _library(path: str | None = None) -> Library:
-    """The NVRTC at a path, or the one of this process."""
-    return _in_process() if path is None else worker(path)
-
-
-@cache
-def _in_process() -> Library:
-    """Loaded on first use: the import and the 140 MB library cost a tenth of a second each."""
-    try:
-        from cuda.bindings import nvrtc
-        from cuda.pathfinder import load_nvidia_dynamic_lib
-
-        found = load_nvidia_dynamic_lib("nvrtc").abs_path
-    except ImportError as error:
-        raise InputError(f"cuda-bindings cannot be imported ({error})", "run `pip install 'cuda-bindings>=13,<14'`") from None
-    except RuntimeError as error:   # cuda.pathfinder's DynamicLibNotFoundError
-        raise InputError("the NVRTC library (libnvrtc.so) was not found", toolchains.how_to_add("nvrtc"), detail=str(error)) from None
-    return _InProcess(nvrtc, found or toolchains.get("nvrtc").path)
+    """The NVRTC at a path, or the one that cuda-bindings loads."""
+    return worker(path)

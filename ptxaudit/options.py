@@ -29,9 +29,12 @@ class Options:
     the compiler's own.
     of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
     part of it: what is of none of these inputs is then no error.
+    on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
+    source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the working folder.
     cache: take what is kept of files that have not changed, and keep what is found.
-    jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they
-    are counted in steps, so that the answers are the same on every machine); None = no limit.
+    keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
+    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. jobs: files audited at a time. budget: what one kernel and launch may cost, in seconds
+    of a reference machine (`work`: they are counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None
@@ -49,12 +52,17 @@ class Options:
     toolchain: str | None = None
     ptxas: str | None = None
     of_project: frozenset[str] = frozenset()
+    on_machine: frozenset[str] = frozenset()
+    source_root: tuple[str, ...] = ()
     cache: bool = False
     jobs: int = 1
+    keep: bool = False
+    fixes: bool = False
+    edits: bool = False
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
-        for name in ("kernels", "launches", "include", "defines", "instantiate"):
+        for name in ("kernels", "launches", "include", "defines", "instantiate", "source_root"):
             value = getattr(self, name)
             several = isinstance(value, (list, tuple))
             object.__setattr__(self, name, tuple(value) if several else (value,))

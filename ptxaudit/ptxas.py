@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from ptxaudit import temporary, toolchains
+from ptxaudit import limits, temporary, toolchains, vendor
 from ptxaudit.errors import InputError
 from ptxaudit.records import record
 
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
 _ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
-
-SECONDS = 600       # a kernel that takes ptxas longer than this is given up
 
 
 @record
@@ -44,14 +41,14 @@ def assemble(
         source.write_text(ptx, encoding="utf-8")
         command = [tool.path, f"--gpu-name={arch}", "--generate-line-info", *options, str(source), "-o", str(cubin)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+            done = vendor.run(command, limits.TOOL_TIME, temporary=folder)
+        except InputError as error:
+            raise error.in_file(file) from None
         except OSError as error:
             raise InputError(f"cannot run {tool.path}: {error.strerror}", toolchains.how_to_add("ptxas"), file) from None
-        except subprocess.TimeoutExpired:
-            raise InputError(f"ptxas took more than {SECONDS} s", "audit the PTX alone: --isa ptx", file) from None
-        log = (done.stdout + done.stderr).replace(str(source), file).strip()
-        if done.returncode or not cubin.is_file():
-            raise _refused(log, file, done.returncode, tool)
+        log = done.said.replace(str(source), file)
+        if done.status or not cubin.is_file():
+            raise (vendor.crashed("ptxas", done) or _refused(log, file, done.status, tool)).in_file(file)
         return Assembled(cubin.read_bytes(), log, tool)
 
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from ptxaudit import banks
+from ptxaudit.data_sources import DataSources
 from ptxaudit.demangle import demangle
 from ptxaudit.errors import InputError
 from ptxaudit.graph import Graph, sources_of
@@ -33,7 +35,6 @@ _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)        # unknown, whatever is t
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")                        # and constants: what is in them is in the slice
-_OF_DATA = ("global", "generic")
 POINTER_BYTES = 8
 ASKING = "looking for what to tell"
 HINTS_SHARE = 1 / 30         # of the account, for hints at data: thousands of sites of one kernel would take minutes
@@ -102,12 +103,27 @@ class _Asking:
 
         () once HINTS_SHARE of the account was spent on such hints.
         """
-        if self._hints > self.account.share(HINTS_SHARE):
+        address = self.function.instructions[index].site.address
+        if not isinstance(address, Reg) or self._hints > self.account.share(HINTS_SHARE):
             return ()
         before = self.account.spent
-        found = self._once("data", index, self._data_of)
+        found = self._data.of(address.name, index)
         self._hints += self.account.spent - before
         return found
+
+    @cached_property
+    def _data(self) -> DataSources:
+        names = [self._name(position) for position in range(len(self.function.parameters))]
+        return DataSources(self.function, self.flow, names, self._pointers, self.account)
+
+    def _name(self, position: int) -> str:
+        """What a parameter is told by: its own name, its number where the file does not have it."""
+        name = self.function.parameters[position].name
+        return str(position) if name == numbered_name(self.function.name, position) else name
+
+    def _pointers(self, op: Op) -> Iterator[str]:
+        """The parameter as wide as an address, and not told, that an operation reads."""
+        return (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
 
     def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
         """Copies of one access, which read the same registers, are asked about once."""
@@ -117,18 +133,6 @@ class _Asking:
         if key not in self._found:
             self._found[key] = find(index)
         return self._found[key]
-
-    def _data_of(self, index: int) -> tuple[str, ...]:
-        loads = ((at, op) for at, op in self._computing(index) if op.name == "load" and op.space in _OF_DATA)
-        return tuple(dict.fromkeys(name for at, op in loads for name in self._once("pointers", at, self._pointers)))
-
-    def _pointers(self, index: int) -> tuple[str, ...]:
-        """The parameters as wide as an address, and not told, that a load's address comes from."""
-        addresses = (op.src[0] for op in self.function.instructions[index].ops if op.name == "load")
-        operations = (op for address in addresses if isinstance(address, Reg) for _, op in self._reaching(address.name, index))
-        return tuple(dict.fromkeys(
-            option.removeprefix("--param ") for op in operations if self._is_pointer(op) for _, option in self._sources(op)
-        ))
 
     def _of(self, index: int) -> tuple[tuple[str, str], ...]:
         for operations in (self._deciding(index), (op for _, op in self._computing(index))):
@@ -200,8 +204,8 @@ class _Asking:
         for position, parameter in enumerate(self.function.parameters):
             inside = offset is None or parameter.offset <= offset < parameter.offset + parameter.size
             if inside and not all(self.known[parameter.offset:parameter.offset + parameter.size] or b"\0"):
-                numbered = parameter.name == numbered_name(self.function.name, position)
-                yield (f"parameter {position}", f"--param {position}") if numbered else (parameter.name, f"--param {parameter.name}")
+                name = self._name(position)
+                yield f"parameter {position}" if name == str(position) else name, f"--param {name}"
 
 
 def _of_memory(op: Op) -> bool:

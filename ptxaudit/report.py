@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit.errors import InputError
+from ptxaudit.mix import mix
 from ptxaudit.records import record
 from ptxaudit.status import Status
 
@@ -159,6 +160,35 @@ class Pairing:
 
 
 @record
+class Replacement:
+    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not included."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@record
+class Fix:
+    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites of the array after it, sums
+    over the launch, or of one request of each; null where only a range is known. bytes: added. optimum: no layout of its family does better.
+    replacements: the changes of the source, where these are plain."""
+
+    array: str
+    summary: str
+    declaration: str
+    wavefronts: int | None
+    excess: int | None
+    bytes: int
+    proved_for: str
+    optimum: bool
+    replacements: tuple[Replacement, ...] = ()
+
+
+@record
 class Site:
     """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
     the maximum over its requests, the spans are of single requests; see the schema."""
@@ -191,7 +221,7 @@ class Site:
     lines: int | None = None
     lines_proved: int | None = None
     lines_ideal: int | None = None
-    evidence: str = "measured"
+    evidence: str = "by rule"
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()
@@ -200,6 +230,7 @@ class Site:
     consecutive: bool | None = None      # lanes next to each other access addresses next to each other
     unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None         # bytes, a power of two: the lanes' addresses differ by multiples of it
+    fix: Fix | None = None               # where repairs were asked for
 
     @property
     def settled(self) -> bool:
@@ -253,6 +284,35 @@ class Totals:
 
 
 @record
+class Spills:
+    """Bytes of registers that the instructions of a kernel store to memory because there are too few, and load again,
+    as `ptxas -v` counts them; bytes: both together."""
+
+    stores: int
+    loads: int
+    bytes: int
+
+
+@record
+class Occupancy:
+    """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows no more
+    blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers"."""
+
+    percent: float
+    blocks_per_sm: int
+    limiter: str
+
+
+@record
+class Code:
+    """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
+    sequence, without operands."""
+
+    opcodes: dict[str, int]
+    order: str
+
+
+@record
 class LaunchRecord:
     """The launch a kernel was audited under, as given; None in params = not told."""
 
@@ -295,6 +355,11 @@ class Kernel:
     registers: int | None = None         # a thread's, in machine code; None where there is none
     instructions: int | None = None      # without padding
     local: tuple[Local, ...] = ()
+    stack: int | None = None             # bytes a thread, with what the kernel calls; of machine code, as registers
+    barriers: int | None = None          # of a block
+    spills: Spills | None = None
+    occupancy: Occupancy | None = None   # where the block and the registers are known
+    code: Code | None = None             # None in a report of an earlier version
 
     @property
     def is_ptx_file(self) -> bool:
@@ -305,6 +370,11 @@ class Kernel:
     @cached_property
     def totals(self) -> Totals:
         return totals(self.sites)
+
+    @cached_property
+    def mix(self) -> dict[str, int] | None:
+        """Instructions by class; None where the report does not have them."""
+        return None if self.code is None else mix(self.code.opcodes)
 
 
 @record
@@ -319,7 +389,23 @@ class Report:
 
     @property
     def sites(self) -> tuple[Site, ...]:
+        """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
+        if not self.kernels:
+            self.raise_for_problems()
+        return self.every_site
+
+    @property
+    def every_site(self) -> tuple[Site, ...]:
+        """All sites that there are, perhaps none."""
         return tuple(site for kernel in self.kernels for site in kernel.sites)
+
+    def raise_for_problems(self) -> Report:
+        """Itself. Raises InputError for the first thing that could not be checked."""
+        if self.problems:
+            problem = self.problems[0]
+            more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+            raise InputError(problem.what + more, problem.hint, problem.file, problem.line, problem.column, problem.detail)
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from ptxaudit import files, limits, printable
 from ptxaudit.errors import InputError
 from ptxaudit.report import (
     SCHEMA,
+    Code,
     Condition,
+    Fix,
     Frame,
     Input,
     Kernel,
     LaunchRecord,
     Local,
+    Occupancy,
     Pairing,
     Problem,
+    Replacement,
     Report,
     Site,
     Source,
     Span,
+    Spills,
     Suppression,
     Tool,
     Trip,
@@ -29,6 +35,7 @@ from ptxaudit.report import (
 from ptxaudit.status import Status
 from ptxaudit.typecheck import check_types
 
+Record = TypeVar("Record")
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
 
 
@@ -36,12 +43,12 @@ def read_report(path: str | Path) -> Report:
     """The report in a file. Raises InputError with the file, and the line where JSON ends."""
     name = str(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8")
+        text = files.read_bytes(path, limits.DOCUMENT).decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot read the report: {error.strerror}", "check the path", name) from None
     except UnicodeDecodeError:
         raise InputError("this is not a JSON report: the file is not UTF-8 text", AGAIN, name) from None
-    return parse_report(text, name)
+    return printable.report(parse_report(text, name))
 
 
 def parse_report(text: str, file: str | None = None) -> Report:
@@ -54,6 +61,8 @@ def parse_report(text: str, file: str | None = None) -> Report:
         raise InputError(what, AGAIN, file, error.lineno, error.colno) from None
     except RecursionError:
         raise InputError("this is not a report: it is nested too deeply", AGAIN, file) from None
+    except ValueError as error:          # a number of more digits than Python reads
+        raise InputError(f"this is not a report: {error}", AGAIN, file) from None
     return report_from_dict(data, file)
 
 
@@ -101,8 +110,17 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         sites=tuple(_site(site) for site in entry["sites"]),
         registers=entry.get("registers"),
         instructions=entry.get("instructions"),
+        stack=entry.get("stack"),
+        barriers=entry.get("barriers"),
+        spills=_record(Spills, entry.get("spills")),
+        occupancy=_record(Occupancy, entry.get("occupancy")),
+        code=_record(Code, entry.get("code")),
         local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
     )
+
+
+def _record(cls: type[Record], entry: dict[str, Any] | None) -> Record | None:
+    return None if entry is None else cls(**entry)
 
 
 def _site(entry: dict[str, Any]) -> Site:
@@ -115,6 +133,7 @@ def _site(entry: dict[str, Any]) -> Site:
         "excess_per_request": _span,
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
+        "fix": lambda entry: entry and Fix(**entry | {"replacements": tuple(Replacement(**one) for one in entry["replacements"])}),
         "unaligned": _tuple,
         "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),

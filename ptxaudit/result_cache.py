@@ -8,34 +8,41 @@ each time, since what it includes may have changed. Nothing is kept of a file wi
 that cannot be written down; a value is used only if the source files whose lines it shows have the same content
 as then. `--no-cache` leaves all of it aside.
 
-It is kept in the user's cache folder, which only the user can read: values are pickled.
+It is kept in the user's cache folder, which only the user can write, as rows of JSON: nothing in them executes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ptxaudit import fingerprint
+from ptxaudit import fingerprint, private
 from ptxaudit.buffers import Buffer
 from ptxaudit.collect import Part
 from ptxaudit.errors import InputError
-from ptxaudit.inputs import read
+from ptxaudit.inputs import is_text, read
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
-
-if TYPE_CHECKING:
-    from diskcache import Cache
+from ptxaudit.report import Input, Kernel
+from ptxaudit.rows import packed, unpacked
+from ptxaudit.source_files import Roots
+from ptxaudit.store import Store
 
 KINDS = frozenset({"ptx", "cubin", "fatbin", "host", "cache"})
+FILE = "results.db"
 MOST_BYTES = 1 << 30
+UNRELATED = ("jobs", "cache", "of_project", "on_machine", "source_root")      # options that decide nothing; sources are looked at one by one
 BESIDE = (".ptx", ".cubin")              # with one of these of the same name, the other is not made of a file
+
+State = tuple[fingerprint.Stamp, str]    # of a source file: its stamp, and a digest of its content
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Kept:
     """What is kept of one file. sources: the source files that its lines are shown of, with their stamps and contents."""
 
     part: Part
-    sources: dict[str, tuple[fingerprint.Stamp, str]]
+    sources: dict[str, State]
 
 
 class ResultCache:
@@ -53,6 +60,7 @@ class ResultCache:
         self._options = _written(options)
         self._cache = _opened() if self._options is not None else None
         self._tool = _tool(self._cache) if self._cache is not None else None
+        self._roots = Roots.of((), options)
 
     def get(self, item: Any) -> tuple[str | None, Part | None]:
         """(key, what is kept) of a file; no key where nothing can be kept of it."""
@@ -60,10 +68,11 @@ class ResultCache:
         if key is None or self._cache is None:
             return None, None
         try:
-            kept = self._cache.get(key)
+            data = self._cache.get(key)
+            kept = _read(data) if data is not None else None
         except Exception:                # a damaged file, an older layout: as good as nothing
             return key, None
-        if not isinstance(kept, Kept) or not all(_is_the_same(file, *known) for file, known in kept.sources.items()):
+        if kept is None or not all(self._is_the_same(file, *known) for file, known in kept.sources.items()):
             return key, None
         return key, kept.part
 
@@ -73,9 +82,23 @@ class ResultCache:
         if self._cache is None or not _keepable(part) or any(fingerprint.written_since(file, began) for file in (item, *sources)):
             return
         try:
-            self._cache.set(key, Kept(part, {file: (fingerprint.stamp(file), fingerprint.content(file)) for file in sources}))
+            self._cache.put(key, _text(Kept(part, {file: self._state(file) for file in sources})))
         except Exception:                # a full disk, a lock held too long: it is only a cache
             return
+
+    def _state(self, file: str) -> State:
+        """Of a source: as if it were not there for one that may not be read now, whose lines are then not shown."""
+        stamp = fingerprint.stamp(file) if self._roots.allowed(file) is not None else None
+        return stamp, self._content(file)
+
+    def _is_the_same(self, file: str, stamp: fingerprint.Stamp, content: str) -> bool:
+        now = fingerprint.stamp(file) if self._roots.allowed(file) is not None else None
+        return now == stamp or self._content(file) == content
+
+    def _content(self, file: str) -> str:
+        """A digest of what is shown of a source; "" of one that is not."""
+        data = self._roots.read(file)
+        return hashlib.sha256(data).hexdigest() if data is not None else ""
 
     def _key(self, item: Any) -> str | None:
         if self._tool is None or _name(item) is None:
@@ -91,9 +114,23 @@ class ResultCache:
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _tool(cache: Cache) -> str | None:
+@dataclass(frozen=True)
+class _Digests:
+    """The values of a store as text, for `fingerprint`."""
+
+    store: Store
+
+    def get(self, key: str) -> str | None:
+        data = self.store.get(key)
+        return data.decode() if data is not None else None
+
+    def __setitem__(self, key: str, digest: str) -> None:
+        self.store.put(key, digest.encode())
+
+
+def _tool(cache: Store) -> str | None:
     try:
-        return fingerprint.of_tool(cache)
+        return fingerprint.of_tool(_Digests(cache))
     except Exception:                    # a damaged file: as good as no cache
         return None
 
@@ -101,7 +138,7 @@ def _tool(cache: Cache) -> str | None:
 def _written(options: Options) -> str | None:
     """All that the options say; None where they hold something that has no text of its own."""
     try:
-        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in ("jobs", "cache", "of_project")])
+        return repr([(field.name, _plain(getattr(options, field.name))) for field in fields(options) if field.name not in UNRELATED])
     except TypeError:
         return None
 
@@ -123,6 +160,31 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value))
 
 
+def _text(kept: Kept) -> bytes:
+    """What is kept, as JSON. TypeError where JSON does not hold it."""
+    part = kept.part
+    document = {
+        "inputs": [packed(entry) for entry in part.inputs],
+        "names": part.names_of,
+        "parameters": {path: sorted(names) for path, names in part.parameters_of.items()},
+        "kernels": [packed(kernel) for kernel in part.kernels],
+        "sources": kept.sources,
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogateescape")
+
+
+def _read(data: bytes) -> Kept:
+    """What `_text` wrote. TypeError, ValueError or LookupError for what is none."""
+    document = json.loads(data.decode("utf-8", "surrogateescape"))
+    part = Part(
+        inputs=[unpacked(Input, row) for row in document["inputs"]],
+        names_of=document["names"],
+        parameters_of={path: set(names) for path, names in document["parameters"].items()},
+        kernels=[unpacked(Kernel, row) for row in document["kernels"]],
+    )
+    return Kept(part, {file: (stamp and tuple(stamp), content) for file, (stamp, content) in document["sources"].items()})
+
+
 def _keepable(part: Part) -> bool:
     """Nothing went wrong, and no name stays mangled because this machine has no library that reads it."""
     mangled = any(kernel.name.startswith("_Z") and kernel.demangled == kernel.name for kernel in part.kernels)
@@ -137,23 +199,13 @@ def _sources(part: Part) -> Iterator[str]:
                 yield from (frame.file for frame in source.inlined)
 
 
-def _is_the_same(file: str, stamp: fingerprint.Stamp, content: str) -> bool:
-    return fingerprint.stamp(file) == stamp or fingerprint.content(file) == content
-
-
 @cache
-def _opened() -> Cache | None:
-    """The cache in the user's folder, or None where it cannot be written."""
-    import platformdirs
-    from diskcache import Cache
-
-    folder = Path(platformdirs.user_cache_dir("ptxaudit", appauthor=False)) / "results"
+def _opened() -> Store | None:
+    """The cache in the user's folder, or None where it cannot be written, or others can write."""
+    own = private.folder("results")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
-            return None
-        return Cache(str(folder), size_limit=MOST_BYTES, eviction_policy="least-recently-used", timeout=5)
-    except Exception:                    # no place for it, or not a cache: audits go on without
+        return Store(own / FILE, MOST_BYTES) if own is not None else None
+    except sqlite3.Error:                # a full disk, or not a cache: audits go on without
         return None
 
 
@@ -165,7 +217,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
     found = [results.get(file) for file in files]
     missing = [file for file, (_, kept) in zip(files, found) if kept is None]
     began = fingerprint.moment()
-    fresh = audit(missing)
+    fresh = audit(missing) if missing else Part()        # nothing is imported for nothing
     pieces = split(fresh, missing)
     apart = all(_name(file) in pieces for file in missing)
     for file, (key, kept) in zip(files, found):
@@ -183,7 +235,7 @@ def with_kept(inputs: Sequence[Any], options: Options, audit: Callable[[Sequence
 
 def _name(item: Any) -> str | None:
     """The name of an input that is a file, which text and standard input are not."""
-    if not isinstance(item, (str, os.PathLike)) or str(item) == "-" or "\n" in str(item):
+    if not isinstance(item, (str, os.PathLike)) or str(item) == "-" or is_text(item):
         return None
     return os.fspath(item)
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
-from pathlib import Path
 
+from ptxaudit import files, limits
 from ptxaudit.errors import InputError
+from ptxaudit.source_files import Roots
 
 _OCTAL = re.compile(rb"\\([23][0-7]{2})")
 _OTHER_ENCODINGS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a UTF-8 file. Raises InputError when it cannot be read or is not such text."""
+def read_text(path: str | os.PathLike[str], limit: limits.Limit = limits.TEXT) -> str:
+    """The text of a UTF-8 file, of at most `limit`. Raises InputError when it cannot be read or is not such text."""
     name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        data = files.read_bytes(path, limit)
     except IsADirectoryError:
         raise InputError("this is a folder, not a file", "name a file in it", name) from None
     except OSError as error:
@@ -60,17 +61,33 @@ def unescaped(path: str) -> str:
 class SourceLines:
     """Reads lines of source files for display; None where a file cannot be read.
 
-    texts: sources that are at hand already, by the name that line tables give them.
+    texts: sources that are at hand already, by the name that line tables give them; roots: which others may be read.
     """
 
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self._files = {file: text.splitlines() for file, text in (texts or {}).items()}
+    def __init__(self, texts: dict[str, str] | None = None, roots: Roots = Roots()) -> None:
+        self._texts = dict(texts or {})
+        self._files = {file: text.splitlines() for file, text in self._texts.items()}
+        self.roots = roots
 
     def __call__(self, file: str, line: int) -> str | None:
         if file not in self._files:
-            self._files[file] = _lines_of(file, _state(file))
+            self._files[file] = self._read(file)
         lines = self._files[file]
         return lines[line - 1].strip() if 0 < line <= len(lines) else None
+
+    def _read(self, file: str) -> list[str]:
+        real = self.roots.allowed(file)
+        return _lines_of(real, _state(real)) if real is not None else []
+
+    def text(self, file: str) -> str | None:
+        """All of a file, as it is; None where it may not be read, or not as UTF-8."""
+        if file in self._texts:
+            return self._texts[file]
+        data = self.roots.read(file)
+        try:
+            return data.decode("utf-8") if data is not None else None
+        except ValueError:
+            return None
 
 
 def _state(file: str) -> tuple[int, int] | None:
@@ -84,7 +101,4 @@ def _state(file: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=64)
 def _lines_of(file: str, state: tuple[int, int] | None) -> list[str]:
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
-        return []
+    return (Roots((os.path.dirname(file),)).read(file) or b"").decode("utf-8", "replace").splitlines()

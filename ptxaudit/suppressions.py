@@ -15,10 +15,10 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from ptxaudit.errors import InputError
 from ptxaudit.report import Problem, Report, Source, Suppression
+from ptxaudit.source_files import Roots
 
 MARK = "ptxaudit:"
 LONGEST = 10                 # lines of a statement, to each side
@@ -30,24 +30,24 @@ _ALLOW = re.compile(r'allow\(\s*(?P<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:,\s*(?:
 _ONLY_COMMENT = re.compile(r"\s*(?://.*|/\*.*\*/\s*|\*.*)?")
 
 
-def suppressions_of(report: Report) -> tuple[list[Suppression], list[InputError]]:
-    """Those of every source file that a report names and that can be read, and what is wrong with others."""
+def suppressions_of(report: Report, roots: Roots) -> tuple[list[Suppression], list[InputError]]:
+    """Those of every source file that a report names and that may be read, and what is wrong with others."""
     found: list[Suppression] = []
     errors: list[InputError] = []
-    inputs = {os.path.realpath(entry.path): entry.path for entry in report.inputs}
+    inputs = {_real(entry.path): entry.path for entry in report.inputs}
     for file in source_files(report):
-        for one in read_suppressions(_text(file), file):
+        for one in read_suppressions(_text(file, roots), file):
             if isinstance(one, InputError):
-                one.file = inputs.get(os.path.realpath(file), file)        # as the user spelt it
+                one.file = inputs.get(_real(file), file)        # as the user spelt it
                 errors.append(one)
             else:
                 found.append(one)
     return found, errors
 
 
-def with_suppressions(report: Report) -> Report:
+def with_suppressions(report: Report, roots: Roots) -> Report:
     """The report with the suppressions of its sources; those that are not understood are problems."""
-    found, errors = suppressions_of(report)
+    found, errors = suppressions_of(report, roots)
     problems = (*report.problems, *map(Problem.of, errors))
     return replace(report, suppressions=tuple(found), problems=problems) if found or errors else report
 
@@ -55,15 +55,24 @@ def with_suppressions(report: Report) -> Report:
 def source_files(report: Report) -> list[str]:
     """The sources of a report: the files its line tables name, by those names, and its CUDA and PTX inputs."""
     files: dict[str, str] = {}
+    seen: set[str] = set()
     for kernel in report.kernels:
         for source in (*(site.source for site in kernel.sites), *(access.source for access in kernel.local)):
             for file in _files(source):
-                if file not in files.values():
-                    files.setdefault(os.path.realpath(file), file)
+                if file not in seen:
+                    seen.add(file)
+                    files.setdefault(_real(file), file)
     for entry in report.inputs:
         if entry.kind in ("cuda", "ptx"):
-            files.setdefault(os.path.realpath(entry.path), entry.path)
+            files.setdefault(_real(entry.path), entry.path)
     return list(files.values())
+
+
+def _real(file: str) -> str:
+    try:
+        return os.path.realpath(file)
+    except (OSError, ValueError):            # a zero byte in it
+        return file
 
 
 def _files(source: Source | None) -> Iterator[str]:
@@ -72,12 +81,9 @@ def _files(source: Source | None) -> Iterator[str]:
         yield from (frame.file for frame in source.inlined)
 
 
-def _text(file: str) -> str:
+def _text(file: str, roots: Roots) -> str:
     """The file's text, or "" where there is none to be had or nothing in it is for this tool."""
-    try:
-        data = Path(file).read_bytes()
-    except (OSError, ValueError):
-        return ""
+    data = roots.read(file) or b""
     return data.decode("utf-8", "replace") if MARK.encode() in data else ""
 
 

@@ -237,7 +237,7 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
         if define_axes:
             part.problems += [_not_compiled(entry) for entry in part.inputs if entry.kind != "cuda"]
         if not part.failed:
-            part.problems += [Problem.of(error) for error in unmatched(replace(with_macros, launches=options.launches), [part])]
+            part.problems += [Problem.of(error) for error in unmatched([(replace(with_macros, launches=options.launches), [part])])]
     if refused and len(refused) == len(bases) * len(points):
         first = next(iter(refused.values()))
         raise InputError(f"no launch of this sweep is possible: {first.what}", first.hint, first.file, first.line)

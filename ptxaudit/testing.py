@@ -71,9 +71,7 @@ def assert_conflict_free(
     limits = _limits(allow)
     report = audit(source, launches=_launches(launch), **options)
     _keep(report)
-    if report.problems:
-        problem = report.problems[0]
-        raise InputError(problem.what, problem.hint, problem.file, problem.line, problem.column, problem.detail)
+    report.raise_for_problems()
     if not report.kernels:
         raise InputError("there is no kernel to check", "check the source, and the kernels= that were asked for")
     found = [finding for finding in find(report) if finding.rule in wanted and finding.allowed is None]
@@ -142,6 +140,7 @@ def _keep(report: Report) -> None:
     import re
     from pathlib import Path
 
+    from ptxaudit.outputs import write
     from ptxaudit.render.checked import Checked
     from ptxaudit.render.html import html
 
@@ -152,5 +151,5 @@ def _keep(report: Report) -> None:
         stem += f"-{defaults.kept[stem]}"
     folder = Path(defaults.report_folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{stem}.html").write_text(html(Checked(report)), encoding="utf-8")
-    (folder / f"{stem}.json").write_text(report.to_json(), encoding="utf-8")
+    write(folder / f"{stem}.html", [html(Checked(report))])
+    write(folder / f"{stem}.json", report.json_pieces())

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ptxaudit import toolchains
+from ptxaudit import private, toolchains
 from ptxaudit.errors import InputError
 
 SECONDS = 1200
@@ -27,10 +27,10 @@ _NO_RELEASE = re.compile(r"No matching distribution|Could not find a version")
 _VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.\d+)*")
 
 
-def ensure(kind: str, version: str, say: Callable[[str], None] | None = None) -> toolchains.Tool:
+def ensure(kind: str, version: str, say: Callable[[str], None] | None = None, fetching: bool = True) -> toolchains.Tool:
     """The tool of that release, fetched where it is not on this machine.
 
-    say: called with a sentence before something is fetched; printed to stderr without it.
+    say: called with a sentence before something is fetched; printed to stderr without it. fetching: it may be fetched.
     Raises InputError for what is no release, or cannot be fetched, with what to do instead.
     """
     try:
@@ -38,6 +38,10 @@ def ensure(kind: str, version: str, say: Callable[[str], None] | None = None) ->
     except InputError as missing:
         if kind not in ("nvrtc", "ptxas"):
             raise missing from None
+        packages(version)
+        if not fetching:
+            raise InputError(f"CUDA {version} is not on this machine, and settings that were found by themselves fetch nothing",
+                             f"fetch it: ptxaudit toolchains --fetch {version.strip()}; or name the settings: --config FILE") from None
     fetch(version, say)
     return toolchains.get(kind, version)
 
@@ -66,7 +70,9 @@ def fetch(version: str, say: Callable[[str], None] | None = None) -> Path:
     target = home / version.strip()
     (say or _say)(f"fetching CUDA {version} ({', '.join(wanted)}) into {target}")
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not private.is_own(home):
+            raise InputError("others can write into the folder that fetched releases are kept in", "take their rights away, or name another with XDG_CACHE_HOME", str(home))
         made = Path(tempfile.mkdtemp(prefix=".making-", dir=home))
     except OSError as error:
         raise InputError(f"cannot make a folder for CUDA {version}: {error.strerror}", _instead(version), str(home)) from None
@@ -101,7 +107,7 @@ def _install(wanted: list[str], target: Path, version: str) -> None:
 
 def _installer(version: str) -> list[str]:
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip", "install"]
+        return [sys.executable, "-P", "-m", "pip", "install"]       # -P: not the pip of the working folder
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
     raise InputError(f"CUDA {version} is not on this machine, and there is no pip to fetch it", _instead(version))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from ptxaudit import limits, private, vendor
 from ptxaudit.errors import InputError
 
 # Folders to search besides, separated as in PATH: CUDA installations, or `pip install --target` folders.
@@ -91,8 +91,8 @@ def _library_version(path: str) -> str:
 
 def _executable_version(path: str) -> str:
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
+        said = vendor.run([path, "--version"], limits.TOOL_TIME).out
+    except (OSError, InputError):
         return ""
     match = re.search(r"\bV(\d+(?:\.\d+)+)", said)
     return match[1] if match else ""
@@ -100,9 +100,7 @@ def _executable_version(path: str) -> str:
 
 def cache_folder() -> Path:
     """Where toolchains that were fetched on demand are kept, one `pip install --target` folder each."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("ptxaudit")) / "toolchains"
+    return private.place("toolchains")
 
 
 def _wheel_roots(folder: Path) -> Iterator[Path]:
@@ -115,14 +113,15 @@ def _wheel_roots(folder: Path) -> Iterator[Path]:
 
 def roots() -> Iterator[tuple[Path, str]]:
     """Every (folder, origin) that may hold tools, in order of preference."""
-    for entry in sys.path:
-        for root in _wheel_roots(Path(entry or ".")):
+    for entry in filter(os.path.isabs, sys.path):           # "" is the working folder, in which anything may lie
+        for root in _wheel_roots(Path(entry)):
             yield root, "wheel"
     for entry in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         yield Path(entry), VARIABLE
         for root in _wheel_roots(Path(entry)):
             yield root, VARIABLE
-    for entry in sorted(cache_folder().glob("[!.]*"), reverse=True):       # a name with a dot is still being made
+    fetched = cache_folder()
+    for entry in sorted(fetched.glob("[!.]*"), reverse=True) if private.is_own(fetched) else ():       # a name with a dot is still being made
         for root in _wheel_roots(entry):
             yield root, "cache"
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
@@ -161,7 +160,7 @@ def find(kind: str) -> tuple[Tool, ...]:
                 if kind == "nvrtc" or os.access(path, os.X_OK):
                     headers = headers_below(root) if kind in ("nvrtc", "nvcc") else ()
                     found.setdefault(os.path.realpath(path), Tool(kind, str(path), origin, headers))
-    if kind != "nvrtc" and (path := shutil.which(kind)):
+    if kind != "nvrtc" and (path := shutil.which(kind, path=vendor.environment()["PATH"])):
         found.setdefault(os.path.realpath(path), Tool(kind, path, "PATH"))
     return tuple(found.values())
 

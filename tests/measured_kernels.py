@@ -25,6 +25,7 @@ import numpy as np
 from ptxaudit import graph, ir, lanes, machines
 from ptxaudit.artifacts.cubin import read_cubin
 from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
 from ptxaudit.compare import Comparison, Counted, Profile, Verdict, compare
 from ptxaudit.launch import Launch
 from ptxaudit.link import link
@@ -56,7 +57,8 @@ class Measured:
         function = link(self.module, self.module.functions[self.launch.kernel])
         machine = machines.get(function.arch)
         result = lanes.evaluate(function, graph.build(function), launch=self.launch, machine=machine, account=Account.for_budget(BUDGET))
-        return kernel_entry(function, result, input=self.set, machine=machine, launch=self.launch, lines=SourceLines())
+        return kernel_entry(function, result, input=self.set, machine=machine, launch=self.launch, lines=SourceLines(),
+                            facts=code_facts(self.module, function, {}))
 
     def compare(self) -> Comparison:
         return compare(self.entry(), self.profile)

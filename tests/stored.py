@@ -16,9 +16,11 @@ from ptxaudit.lanes.effects import View, execute, guard_mask
 from ptxaudit.lanes.env import LANES, Facts
 from ptxaudit.lanes.given import given
 from ptxaudit.lanes.operations import on_machine
-from ptxaudit.lanes.rows import environment, three
+from ptxaudit.lanes.origins import Origins
+from ptxaudit.lanes.rows import three
 from ptxaudit.lanes.runs import _batches
 from ptxaudit.lanes.simulate import Cohort, Simulation
+from ptxaudit.work import Account
 
 BLOCKS_AT_ONCE = 64
 
@@ -66,7 +68,7 @@ def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tup
         facts = Facts(
             constants=facts.constants,
             meanings=facts.meanings,
-            memory=given(flow, environment(function, launch, facts, (1, 1, 1)), launch.buffers, {}),
+            memory=given(flow, Origins(flow, *launch.buffer(function)), launch.buffers, {}),
         )
     held = [(source, index) for index, op in stores.items() for source in op.src if isinstance(source, Reg)]
     part = flow.slice((), follow_loads=True, whether=set(stores), held=held)
@@ -76,7 +78,7 @@ def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tup
     warps = block[0] // LANES
     for env, low, high in _batches(function, launch, facts, block, grid, {0}, BLOCKS_AT_ONCE):
         first = low[:, 0] * block[0] + np.arange(len(low)) % warps * LANES
-        run = _Watching(flow, part, env, {}, low, high, None, True)
+        run = _Watching(flow, part, env, {}, low, high, Account(), True)
         run.watch(stores, first, numbers, known)
         run.run()
     return numbers, known

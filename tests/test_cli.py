@@ -293,7 +293,7 @@ def test_diff_of_two_reports(here):
     run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "new.json")
     text = run("diff", "old.json", "new.json", status=1).stdout
     assert "worse   column.cu:6 → column.cu:7  ld.shared.f32  exact   1 → 2       0 → 1   1 → 2" in text
-    assert text.endswith("2 sites: 1 worse, 1 moved\nin total: excess 31 → 32 (+1), wavefronts 33 → 34 (+1)\n")
+    assert text.startswith("2 sites: 1 worse, 1 moved\nin total: excess 31 → 32 (+1), wavefronts 33 → 34 (+1)\n\ncolumn  ptx, grid 1, block 32\n")
     assert "1 better" in run("diff", "new.json", "old.json").stdout
     assert "2 same" in run("diff", "old.json", "old.json", "--all").stdout
     assert json.loads(run("diff", "old.json", "new.json", "--format", "json", status=1).stdout)["got_worse"]

@@ -59,6 +59,8 @@ def ranged(low, high, **changes):
     (exact(), (4, 9), Verdict.DIFFERS),
     (exact(opcode="LDS.64"), (4, 9), Verdict.DISPUTED),
     (exact(opcode="LDS.U.128"), (4, 9), Verdict.DISPUTED),
+    (exact(opcode="LD.E.64.STRONG.SYS"), (4, 9), Verdict.DISPUTED),
+    (exact(opcode="LDG.E.64"), (4, 9), Verdict.DIFFERS),
     (exact(opcode="LDS.64"), (5, 8), Verdict.DIFFERS),
     (exact(opcode="STS.64"), (4, 9), Verdict.DIFFERS),
     (exact(opcode="LDGSTS.E.64"), (4, 9), Verdict.DISPUTED),

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ptxaudit import nvrtc
+from ptxaudit import nvrtc_remote
 from ptxaudit.errors import InputError
 from ptxaudit.nvrtc import STANDARD_HEADERS, compile_source
 
@@ -215,16 +215,18 @@ def test_a_file_that_is_not_there(tmp_path):
         compile_source(tmp_path)
 
 
-def test_without_the_library_the_message_names_the_package(monkeypatch):
-    import cuda.pathfinder
-
-    def missing(name):
-        raise cuda.pathfinder.DynamicLibNotFoundError(name)
-
-    nvrtc._in_process.cache_clear()
-    monkeypatch.setattr(cuda.pathfinder, "load_nvidia_dynamic_lib", missing)
-    with pytest.raises(InputError, match="pip install nvidia-cuda-nvrtc"):
-        compile_source(KERNEL)
+@pytest.mark.parametrize("pathfinder, hint", [
+    ("def load_nvidia_dynamic_lib(name): raise RuntimeError(name)", "pip install nvidia-cuda-nvrtc"),
+    ("raise ImportError", "pip install 'cuda-bindings"),
+])
+def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch, pathfinder, hint):
+    """Packages in front of the real ones."""
+    (tmp_path / "cuda" / "bindings").mkdir(parents=True)
+    for file, text in (("__init__.py", ""), ("pathfinder.py", pathfinder), ("bindings/__init__.py", ""), ("bindings/nvrtc.py", "")):
+        (tmp_path / "cuda" / file).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InputError, match=hint):
+        nvrtc_remote.Worker()
 
 
 def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed():

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import struct
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +13,6 @@ from reports import validate
 import ptxaudit
 from ptxaudit import InputError, Launch, kernels
 from ptxaudit.inputs import expand, kind_of, read
-from ptxaudit.pipeline import end_when_interrupted
 from ptxaudit.report import Report
 
 LAUNCH = Launch("stride", grid=2, block=64, params=[None, 7])
@@ -320,11 +315,6 @@ def test_jobs_give_the_same_report(tmp_path):
     (tmp_path / "c.ptx").write_text("garbage")
     files = [tmp_path / f"{name}.ptx" for name in ("c", "b", "a")]
     assert audit(files, jobs=2, launches=[LAUNCH]) == audit(files, launches=[LAUNCH])
-
-
-def test_an_interrupt_ends_a_process_of_several():
-    with ProcessPoolExecutor(1, get_context("spawn"), end_when_interrupted) as pool, pytest.raises(BrokenProcessPool):
-        pool.submit(signal.raise_signal, signal.SIGINT).result(60)
 
 
 def test_progress_is_told_step_by_step():

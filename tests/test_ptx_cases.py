@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from lark import Tree
 
 import textcases
-from ptxaudit import ir
+from ptxaudit import ir, parsers, resources
 from ptxaudit.errors import InputError
 from ptxaudit.ptx import build, opcodes, parse, printer
 from ptxaudit.ptx.lift import ROWS, lift_module, meaning
@@ -192,23 +193,32 @@ module:
     assert (f["a"].block, f["a"].max_threads, f["b"].block, f["b"].max_threads, f["b"].cluster) == ((32, 4, 1), 128, None, 128, (2, 1, 1))
 
 
-def test_tables_are_kept_where_the_user_has_his_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "new"))
-    first = parse.parser.__wrapped__()
-    assert list((tmp_path / "new").rglob("*.tables"))
-    again = parse.parser.__wrapped__()
-    assert again.parse("ret;", start="statements") == first.parse("ret;", start="statements")
+@pytest.mark.parametrize("name", parsers.OPTIONS)
+def test_the_tables_of_the_package_are_those_of_the_grammars(name, monkeypatch):
+    """`python -m ptxaudit.parsers` writes them."""
+    grammar = resources.grammar(f"{name}.lark")
+    loaded, made = parsers._from_tables(name, grammar), parsers.built(name, grammar)
+    assert loaded is not None
+    assert {str(rule) for rule in loaded.rules} == {str(rule) for rule in made.rules}
+    assert {(t.name, t.pattern.to_regexp()) for t in loaded.terminals} == {(t.name, t.pattern.to_regexp()) for t in made.terminals}
 
 
-def test_a_cache_folder_that_cannot_be_made_does_no_harm(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert parse.parser.__wrapped__().parse("ret;", start="statements")
+def test_a_parser_out_of_tables_gives_the_same_trees():
+    grammar = resources.grammar("ptx.lark")
+    loaded, made = parsers._from_tables("ptx", grammar), parsers.built("ptx", grammar)
+    for text in ("ret;", "@!%p1 bra $L;", "ld.shared.v2.f32 {%f1, %f2}, [s+8];", ".reg .b32 %r<9>;"):
+        assert loaded.parse(text, start="statements") == made.parse(text, start="statements")
 
 
-def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
+def test_no_table_lies_outside_of_the_package(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    parse.parser.__wrapped__()
-    (tables,) = tmp_path.rglob("*.tables")
-    tables.write_bytes(tables.read_bytes()[:1000])
-    assert parse.parser.__wrapped__().parse("ret;", start="statements")
+    assert parsers.parser.__wrapped__("ptx").parse("ret;", start="statements")
+    assert not list(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("tables", ["", "{", "[]", '{"of": 1}', '{"of": %s}'])
+def test_tables_that_are_none_are_made_again(tables, monkeypatch):
+    read = resources.grammar
+    of = json.dumps(parsers._of("sass", read("sass.lark")))
+    monkeypatch.setattr(resources, "grammar", lambda name: tables.replace("%s", of) if name.endswith(".json") else read(name))
+    assert parsers.parser.__wrapped__("sass").parse("R2, 0x10")

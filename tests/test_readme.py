@@ -6,11 +6,14 @@ from functools import cache
 
 import pytest
 import readme
+from releases import having
 
 from ptxaudit import commands
 
 TEXT = readme.README.read_text(encoding="utf-8")
 BLOCKS = readme.blocks(TEXT)
+RELEASES = re.compile(r"(?:--toolchain|--good|--bad) (\d+\.\d+)")
+ASKED_IN_VAIN = "the package index could not be asked"
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +30,9 @@ def written(kind, content, folder):
 @pytest.mark.parametrize("at", range(len(BLOCKS)), ids=[content.split("\n")[0][:40] for _, content in BLOCKS])
 def test_a_block_shows_what_comes_out(at, folder):
     kind, content = BLOCKS[at]
+    having(*RELEASES.findall(content))
+    if ASKED_IN_VAIN in written(kind, content, folder):
+        pytest.skip(ASKED_IN_VAIN)
     assert readme.comparable(written(kind, content, folder)) == readme.comparable(content)
 
 

@@ -170,7 +170,7 @@ def test_ptx_of_a_newer_release_says_so(release, here):
 @pytest.mark.parametrize("arguments, what", [
     (["k.cu"], "there is one input"), (["k.cu", "k.cu", "k.cu"], "there are 3 inputs"),
     (["k.cu", "--toolchain", "12.9"], "there is one input"),
-    (["k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
+    (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
 ])
 def test_a_diff_has_two_sides(here, arguments, what):
     assert what in run("diff", *arguments, status=2).stderr

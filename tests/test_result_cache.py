@@ -301,7 +301,7 @@ def test_a_damaged_cache_is_none(here, audited, damage):
     run("k.ptx")
     result_cache._opened().close()
     result_cache._opened.cache_clear()
-    (here / "cache" / "ptxaudit" / "results" / "cache.db").write_bytes(damage)
+    (here / "cache" / "ptxaudit" / "results" / result_cache.FILE).write_bytes(damage)
     assert run("k.ptx").sites
 
 

@@ -22,7 +22,7 @@ PTX = """
 {{
     .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;
     mov.u32 %r1, %tid.x;
-    setp.gt.u32 %p1, %r1, 1023;
+    setp.gt.u32 %p1, %r1, {last};
     @!%p1 bra fine;
     {{ .param .b64 m0; st.param.b64 [m0], 0; call {name}, (m0); }}
 fine:
@@ -35,9 +35,10 @@ fine:
 """
 
 
-def load(name: str, tmp_path):
+def load(name: str, tmp_path, last: int = 1023):
+    """The access of `twice`. last: the last thread that does not call the function of that name."""
     path = tmp_path / "k.ptx"
-    path.write_text(PTX.format(name=name))
+    path.write_text(PTX.format(name=name, last=last))
     (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=(1,), block=(64,), params=[None])]).sites
     return site
 
@@ -48,5 +49,10 @@ def test_a_failed_assertion_leads_nowhere(tmp_path):
 
 
 def test_another_functions_may_lead_anywhere(tmp_path):
-    site = load("elsewhere", tmp_path)
+    site = load("elsewhere", tmp_path, last=7)
     assert str(site.status) == "unknown" and "a call that is not followed" in site.reason
+
+
+def test_another_functions_that_no_thread_calls_leads_nowhere(tmp_path):
+    site = load("elsewhere", tmp_path)
+    assert (str(site.status), site.requests, site.wavefronts) == ("exact", 2, 4)

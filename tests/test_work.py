@@ -118,9 +118,19 @@ def test_a_budget_is_so_many_steps():
 
 # --- no clock -------------------------------------------------------------------------------
 
+MAY_LOOK = {                     # a clock decides no answer here
+    "vendor.py": "ends a program that waits for something that does not come, which is an error then",
+    "nvrtc_worker.py": "sleeps between two looks at whether its parent is there",
+    "pool_worker.py": "sleeps between two looks at whether its parent is there",
+    "store.py": "notes when a value was used last: the oldest goes when the file is full",
+}
+
+
 def test_no_module_looks_at_a_clock():
     """A clock may stop a program that is run (`timeout`), which is an error then; it decides nothing else."""
     for path in PACKAGE.rglob("*.py"):
+        if path.name in MAY_LOOK:
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
             module = node.module if isinstance(node, ast.ImportFrom) else ""

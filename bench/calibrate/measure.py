@@ -48,7 +48,7 @@ def launch(folder: Path, plan_path: Path) -> None:
 
     import numpy
 
-    from bench.measure_kernels import Gpu
+    from bench.profiled import Gpu
 
     plan = read_plan(plan_path)["requests"]
     gpu = Gpu()
@@ -88,7 +88,7 @@ def measure(folder: Path, plan_path: Path, output: Path, seconds: float, chunk: 
 
     Each request gets {counter: figure}; loops are counted by kind of access, all else in total.
     """
-    from bench.measure_kernels import device_line
+    from bench.profiled import device_line
 
     plan = read_plan(plan_path)
     end = time.monotonic() + seconds
@@ -133,7 +133,7 @@ def under_ncu(metrics: list[str], log: Path, *arguments: str) -> None:
 def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     """Times the bulk tensor copies, then reads the counters of all tensor launches."""
     from bench.calibrate import tensor
-    from bench.measure_kernels import device_line
+    from bench.profiled import device_line
 
     timed = subprocess.run([sys.executable, "-m", "bench.calibrate", "launch-tensor", str(folder), "--timed", "--only", "copy_*,store_*"])
     cycles = [] if timed.returncode else json.loads(gzip.decompress((folder / "copies.json.gz").read_bytes()))
@@ -157,7 +157,7 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
 def measure_timing(folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,test_wait") -> None:
     """Times what no counter tells, then reads the counters of those kernels that are accesses of one warp."""
     from bench.calibrate import timing
-    from bench.measure_kernels import device_line
+    from bench.profiled import device_line
 
     timed = timing.time_all(folder, only)
     launches = [one for one in timed if any(fnmatchcase(one["kernel"], glob) for glob in counted.split(","))]

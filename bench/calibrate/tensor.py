@@ -170,7 +170,7 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     """Launches everything once; timed: also writes the cycles of the copies to folder/copies.json.gz."""
     import numpy
 
-    from bench.measure_kernels import Gpu
+    from bench.profiled import Gpu
 
     gpu = Gpu()
     driver = gpu.driver

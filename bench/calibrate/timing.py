@@ -250,7 +250,7 @@ class Runner:
     """Launches on the first GPU."""
 
     def __init__(self, folder: Path) -> None:
-        from bench.measure_kernels import Gpu
+        from bench.profiled import Gpu
 
         self.gpu = gpu = Gpu()
         self.functions = gpu.kernels(folder / "timing.cubin")

@@ -12,21 +12,18 @@ whole files: it gives up on all images of a file when it dislikes one.)
 
 from __future__ import annotations
 
-import io
 import mmap
 import os
 import struct
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
-from .. import temporary, toolchains
+from .. import files, limits, temporary, toolchains, vendor
 from ..errors import InputError
 from ..records import record
 from .cubin import ELF_MAGIC, UNREADABLE, architecture
+from .elf import opened
 from .embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
@@ -42,7 +39,6 @@ _MEMBER = struct.Struct("16s12s6s6s8s10s2s")   # an archive member's header
 _ELF_HEADER = struct.Struct("<40xQ10xHH2x")    # where the section headers begin, bytes of one, how many
 _HEAP_BYTES = 8 << 20                          # compressed bytes unpacked by one process
 _WINDOW = 1 << 20                              # bytes searched at a time
-TIMEOUT = 300                                  # seconds for one heap
 
 
 @record
@@ -127,7 +123,7 @@ def _embedded(view: memoryview, file: str) -> list[Image]:
 
 def _mapped(file: str) -> memoryview:
     try:
-        with open(file, "rb") as handle:
+        with files.opened(file, regular=True) as handle:
             if os.fstat(handle.fileno()).st_size == 0:
                 raise InputError("an empty file", "build or copy it again", file)
             return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
@@ -166,12 +162,12 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
         return [(0, len(view))]
     if head == ELF_MAGIC:
         try:
-            elf = ELFFile(view.obj if _is_whole_map(view) else io.BytesIO(view))
+            elf = opened(view.obj if _is_whole_map(view) else bytes(view), "")
             for name in _SECTIONS:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
                     return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
-        except UNREADABLE:
+        except (InputError, *UNREADABLE):
             pass                    # a damaged or unusual ELF file: look for fat binaries anywhere
     return [(0, len(view))]
 
@@ -289,12 +285,12 @@ def _unpack(packed: list[Image]) -> dict[str, bytes] | None:
             if not wanted:
                 continue
             try:
-                done = subprocess.run([tool, option, "all", "heap.fatbin"], cwd=folder, capture_output=True, timeout=TIMEOUT, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
+                done = vendor.run([tool, option, "all", "heap.fatbin"], limits.TOOL_TIME, cwd=folder, temporary=folder)
+            except OSError as error:
                 raise InputError(f"the extractor cannot be run: {error}", toolchains.how_to_add("cuobjdump")) from error
-            files = {int(path.name.split(".")[1]): path for path in Path(folder).glob(f"heap.*.{suffix}")}
-            if done.returncode or sorted(files) != list(range(1, len(wanted) + 1)):
+            made = {int(path.name.split(".")[1]): path for path in Path(folder).glob(f"heap.*.{suffix}")}
+            if done.status or sorted(made) != list(range(1, len(wanted) + 1)):
                 return None
             for number, image in enumerate(wanted, 1):
-                out[image.name] = files[number].read_bytes()
+                out[image.name] = made[number].read_bytes()
     return out

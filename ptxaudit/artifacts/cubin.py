@@ -13,28 +13,40 @@ puts there for small sources (tests/test_cubin.py compiles them).
 
 from __future__ import annotations
 
-import io
+import re
 import struct
-from dataclasses import field
+from collections.abc import Iterable
+from dataclasses import field, replace
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
+from ..limits import NAME, UNPACKED
 from ..records import record
+from .consistency import Entry, faults, is_known
+from .elf import WITHOUT_BYTES, content, opened
 from .nvinfo import KernelInfo, read_info
 
 INSTRUCTION_BYTES = 16        # of every machine instruction since sm_70
 ELF_MAGIC = b"\x7fELF"
 _MACHINE_CUDA = 190
+_NOTE = ".note.nv.tkinfo"     # who made it, with which options
+_ABI_VERSION_AT = 8           # in the header
 _ABI_FLAGS_SHIFTED = 8        # from this ABI version on (CUDA 13) the architecture is in bits 8..15 of e_flags
 _ENTRY = 0x10                 # STO_CUDA_ENTRY in a symbol's st_other
+_NO_TYPE, _FUNCTION, _SECTION = 0, 2, 3       # of a symbol, in the low bits of st_info
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATIONS = ((".rela", struct.Struct("<QQq")), (".rel", struct.Struct("<QQ")))
 OLDEST_SM = 75               # what the disassembler reads
 _RESERVED_SHARED = 1024       # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
+CODE_PREFIX = ".text."
+_INITIALISED = ".nv.global.init"
+_CALL_RELOCATIONS = (75,)                  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
+_DATA = (".nv.global", ".nv.constant")     # sections of variables in global and constant memory
 MODULE_SHARED = ".nv_debug.shared"      # in objects of CUDA 13: the shared variables that several functions may have
 _TYPE_RELOCATABLE = "ET_REL"
-_WITHOUT_BYTES = ("SHT_NOBITS", 0x70000007, 0x70000009, 0x7000000A)    # and global, local, shared variables of objects since CUDA 13
 
 # What damaged tables make of the ELF reader, which trusts them.
 UNREADABLE = (ELFError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError, AssertionError, MemoryError)
@@ -89,6 +101,10 @@ class Cubin:
     version: str = ""                             # of the toolkit that made it, where it says
     producer: str = ""
     sections: frozenset[str] = frozenset()        # names of all its sections
+    faults: tuple[InputError, ...] = ()           # in which it contradicts itself; functions concerned are left out
+    addressed: frozenset[str] = frozenset()       # functions whose addresses are in data
+    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict, repr=False)
+    # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
     elf: bytes = field(default=b"", repr=False)
 
     def function(self, name: str) -> CodeSection | None:
@@ -100,7 +116,7 @@ def architecture(header: bytes) -> int | None:
     if len(header) < 64 or header[:4] != ELF_MAGIC or struct.unpack_from("<H", header, 18)[0] != _MACHINE_CUDA:
         return None
     flags = struct.unpack_from("<I", header, 48)[0]
-    return (flags >> 8 if header[8] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
+    return (flags >> 8 if header[_ABI_VERSION_AT] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
 
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
@@ -119,7 +135,7 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
 
 
 def _read(data: bytes, file: str, sm: int) -> Cubin:
-    elf = ELFFile(io.BytesIO(data))
+    elf = opened(data, file)
     relocatable = elf["e_type"] == _TYPE_RELOCATABLE
     for table in ("sh", "ph"):
         if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
@@ -127,71 +143,123 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     sections = [(section.name, section) for section in elf.iter_sections()]
     by_name = dict(sections)
     for name, section in sections:
-        if section["sh_type"] not in _WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
+        if section["sh_type"] not in WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
             raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
-    symbols, entries = _symbols(elf, data, [name for name, _ in sections], file)
+    rows = _rows(elf, data, file)
+    symbols, entries = _symbols(rows, [name for name, _ in sections])
+    found = faults(elf, sections, rows, file) if is_known(data[_ABI_VERSION_AT]) else []
+    errors = tuple(InputError(f"damaged cubin: {fault.what}", "build or copy it again", file) for fault in found)
+    unreliable = {fault.function for fault in found}
 
-    banks, bank_relocations = _banks(by_name, symbols)
+    banks, bank_relocations = _banks(by_name, symbols, file)
     reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
     constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
     functions = []
+    of_section: dict[str, list[Symbol]] = {}
+    for symbol in symbols:
+        if symbol.function:
+            of_section.setdefault(symbol.section, []).append(symbol)
     for name, section in sections:
         own = name.removeprefix(".text.")
         if own == name:
             continue
-        if not section["sh_size"]:
-            if own in entries:
-                raise InputError(f"damaged cubin: {own} is a kernel without code", "build or copy it again", file)
+        if own in unreliable or not section["sh_size"]:
             continue
         info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
-        inside = sorted((s for s in symbols if s.function and s.section == name), key=lambda s: (s.offset, s.name != own))
-        relocations = _relocations(by_name, name, symbols)
+        inside = sorted(of_section.get(name, ()), key=lambda s: (s.offset, s.name != own))
+        relocations = _relocations(by_name, name, symbols, file)
         elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
         functions.append(CodeSection(
-            name=own, code=section.data(), entry=own in entries, symbols=tuple(inside),
-            info=read_info(info.data()) if info else KernelInfo(),
+            name=own, code=content(section, file), entry=own in entries, symbols=tuple(inside),
+            info=read_info(content(info, file)) if info else KernelInfo(),
             banks=banks.get("", {}) | banks.get(own, {}),
             bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
             relocations=relocations, constants=constants,
             shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(symbol.size for symbol in elsewhere)))
-    version, producer = _producer(elf, by_name, data)
-    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name), data)
+    if errors and not functions:
+        raise errors[0]
+    version, producer = _producer(elf, by_name, file)
+    if (made_for := _made_for(by_name, file)) not in (None, sm):
+        raise InputError(f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "build or copy it again", file)
+    return Cubin(file, f"sm_{sm}", sm, relocatable, tuple(functions), version, producer, frozenset(by_name),
+                 errors, _addressed(by_name, symbols, file), _initial(by_name, symbols, file), data)
 
 
-def _symbols(elf: ELFFile, data: bytes, names: list[str], file: str) -> tuple[list[Symbol], set[str]]:
-    """The symbol table in order, and the names of kernels."""
+def _initial(by_name: dict, symbols: list[Symbol], file: str) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
+    """The content that the file gives to variables in global memory."""
+    out, taken = {}, 0
+    for name in (name for name in by_name if name.startswith(_INITIALISED)):
+        whole, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
+        for s in symbols:
+            if s.section == name and s.size:
+                own = tuple(replace(r, offset=r.offset - s.offset) for r in relocations if s.offset <= r.offset < s.offset + s.size)
+                out[s.name] = whole[s.offset:s.offset + s.size], own
+                taken += len(out[s.name][0])
+                UNPACKED.check(taken, "its variables share the same bytes", file)
+    return out
+
+
+def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
+    """The functions whose addresses code takes, otherwise than to call them."""
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for function in functions for r in function.relocations
+                     if r.type not in _CALL_RELOCATIONS and r.symbol.section.startswith(CODE_PREFIX)
+                     and r.symbol.section != CODE_PREFIX + function.name)
+
+
+def _addressed(by_name: dict, symbols: list[Symbol], file: str) -> frozenset[str]:
+    """The functions whose addresses the initial content of variables has."""
+    data = [name for name in by_name if name.startswith(_DATA)]
+    return frozenset(r.symbol.section.removeprefix(CODE_PREFIX) for name in data for r in _relocations(by_name, name, symbols, file)
+                     if r.symbol.section.startswith(CODE_PREFIX))
+
+
+def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:
+    """The symbol table in order."""
     table = elf.get_section_by_name(".symtab")
     if table is None or not table["sh_size"]:
         raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
+    if table["sh_entsize"] != SYMBOL.size or table["sh_size"] % SYMBOL.size:
+        raise InputError("damaged cubin: its symbol table is not whole", "build or copy it again", file)
+    out = []
+    strings = content(table.stringtable, file)
+    begin = table["sh_offset"]
+    # not pyelftools' symbol objects: they drop the bit that marks kernels
+    for name_at, kind, other, section, offset, size in SYMBOL.iter_unpack(data[begin:begin + table["sh_size"]]):
+        name = name_in(strings, name_at)
+        out.append(Entry(name, section, offset, size, kind & 0xF == _FUNCTION, bool(other & _ENTRY) and kind & 0xF != _NO_TYPE, kind & 0xF == _SECTION))
+    return out
+
+
+def name_in(strings: bytes, at: int) -> str:
+    """A name in a string table. Raises ValueError for one without an end, or one that is too long."""
+    return strings[at:strings.index(b"\0", at, at + NAME.most)].decode()
+
+
+def _symbols(rows: list[Entry], names: list[str]) -> tuple[list[Symbol], set[str]]:
+    """The symbols in order, and the names of kernels."""
     out, entries = [], set()
-    strings = table.stringtable.data()
-    for i in range(table.num_symbols()):
-        # not pyelftools' symbol objects: they drop the bit that marks kernels
-        name_at, kind, other, index, value, size = struct.unpack_from("<IBBHQQ", data, table["sh_offset"] + i * table["sh_entsize"])
-        name = strings[name_at:strings.index(b"\0", name_at)].decode()
-        is_function = kind & 0xF == 2
-        section = names[index] if 0 < index < len(names) else ""
-        if kind & 0xF == 3 and not name:
-            name = section
-        out.append(Symbol(name, section, value, size, is_function))
-        if is_function and other & _ENTRY:
+    for row in rows:
+        section = names[row.section] if 0 < row.section < len(names) else ""
+        name = section if row.is_section and not row.name else row.name
+        out.append(Symbol(name, section, row.offset, row.size, row.function))
+        if row.function and row.entry:
             entries.add(name)
     return out, entries
 
 
-def _relocations(by_name: dict, section: str, symbols: list[Symbol]) -> tuple[Relocation, ...]:
+def _relocations(by_name: dict, section: str, symbols: list[Symbol], file: str) -> tuple[Relocation, ...]:
     out = []
-    for prefix, entry in ((".rela", "<QQq"), (".rel", "<QQ")):
+    for prefix, form in RELOCATIONS:
         table = by_name.get(prefix + section)
         if table is None:
             continue
-        for fields in struct.iter_unpack(entry, table.data()):
+        for fields in form.iter_unpack(content(table, file)):
             offset, info, *addend = fields
             out.append(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend[0] if addend else 0))
     return tuple(sorted(out, key=lambda r: r.offset))
 
 
-def _banks(by_name: dict, symbols: list[Symbol]) -> tuple[dict, dict]:
+def _banks(by_name: dict, symbols: list[Symbol], file: str) -> tuple[dict, dict]:
     """Contents and relocations of constant banks: {function or "": {bank: …}}."""
     contents: dict[str, dict[int, bytes]] = {}
     relocations: dict[str, dict[int, tuple[Relocation, ...]]] = {}
@@ -200,18 +268,25 @@ def _banks(by_name: dict, symbols: list[Symbol]) -> tuple[dict, dict]:
             continue
         number, _, owner = name[len(".nv.constant"):].partition(".")
         if number.isdigit():
-            contents.setdefault(owner, {})[int(number)] = section.data()
-            found = _relocations(by_name, name, symbols)
+            contents.setdefault(owner, {})[int(number)] = content(section, file)
+            found = _relocations(by_name, name, symbols, file)
             if found:
                 relocations.setdefault(owner, {})[int(number)] = found
     return contents, relocations
 
 
-def _producer(elf: ELFFile, by_name: dict, data: bytes) -> tuple[str, str]:
+def _made_for(by_name: dict, file: str) -> int | None:
+    """The SM number that the assembler or linker was told, where the file says."""
+    note = by_name.get(_NOTE)
+    found = re.search(rb"-arch[ =]sm_(\d+)", content(note, file)) if note is not None else None
+    return int(found[1]) if found else None
+
+
+def _producer(elf: ELFFile, by_name: dict, file: str) -> tuple[str, str]:
     """(toolkit version, the compiler's own words), as far as the file states them."""
-    note = by_name.get(".note.nv.tkinfo")
+    note = by_name.get(_NOTE)
     if note is not None:
-        words = [w.decode("ascii", "replace") for w in note.data().split(b"\0") if len(w) > 3]
+        words = [w.decode("ascii", "replace") for w in content(note, file).split(b"\0") if len(w) > 3]
         release = next((w for w in words if "release" in w), "")
         version = release.partition("release ")[2].partition(",")[0]
         return version, release

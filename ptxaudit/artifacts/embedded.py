@@ -14,21 +14,23 @@ import mmap
 import re
 import struct
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..errors import InputError
+from ..limits import UNPACKED
 from ..records import record
 
 ZSTD_MAGIC, ZLIB_START = b"\x28\xb5\x2f\xfd", b"\x78"
-MOST_UNPACKED = 1 << 30             # bytes: a small file must not fill the memory
 
 _CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)        # 64 bit, little-endian, machine 190 (EM_CUDA)
-_PTX = re.compile(rb"\.version[ \t]+\d+\.\d+\s+\.target[ \t]+\w+[\t\n\r -~]+\}")
+_PTX = re.compile(rb"\.version[ \t]{1,99}\d{1,9}\.\d{1,9}\s{1,99}\.target[ \t]{1,99}(\w{1,99})")
+_TEXT = re.compile(rb"[\t\n\r -~]*+")
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _NO_BYTES = 8                       # SHT_NOBITS
-_TARGET = re.compile(rb"\.target[ \t]+(\w+)")
 _LONGEST_CUBIN = 1 << 31
+MOST_WINDOW = 1 << 27               # bytes that zstd may look back, as its own program allows
 
 
 @record
@@ -45,10 +47,23 @@ def pieces(data: memoryview | mmap.mmap) -> list[Piece]:
     """All cubins and PTX modules in the data, in their order."""
     out = list(_cubins(data))
     inside = [(piece.start, piece.end) for piece in out]
-    for match in _PTX.finditer(data):
-        if not any(start <= match.start() < end for start, end in inside):        # PTX that a cubin carries for debuggers
-            out.append(Piece("ptx", match.start(), match.end(), _TARGET.search(match[0])[1].decode()))
+    ends = [end for _, end in inside]
+    for piece in _ptx(data):
+        at = bisect_right(ends, piece.start)
+        if at == len(inside) or piece.start < inside[at][0]:        # else PTX that a cubin carries for debuggers
+            out.append(piece)
     return sorted(out, key=lambda piece: piece.start)
+
+
+def _ptx(data: memoryview | mmap.mmap) -> Iterator[Piece]:
+    """From each head to the last brace of the text that it begins."""
+    at = 0
+    while head := _PTX.search(data, at):
+        text = _TEXT.match(data, head.end())
+        brace = bytes(text[0]).rfind(b"}")
+        if brace >= 0:
+            yield Piece("ptx", head.start(), head.end() + brace + 1, head[1].decode())
+        at = text.end()
 
 
 def _cubins(data: memoryview | mmap.mmap) -> Iterator[Piece]:
@@ -81,25 +96,29 @@ def unpacked(data: bytes, file: str) -> bytes | None:
         return _zstd(data, file)
     if data[:1] == ZLIB_START:
         try:
-            return zlib.decompressobj().decompress(data, MOST_UNPACKED)
+            out = zlib.decompressobj().decompress(data, UNPACKED.most + 1)
         except zlib.error:
             return None
+        UNPACKED.check(len(out), "it unpacks to too much", file)
+        return out
     return None
 
 
 def _zstd(data: bytes, file: str) -> bytes:
     try:
         from compression import zstd         # Python 3.14
-        unpack = zstd.decompress
+        unpack = lambda packed: zstd.ZstdDecompressor().decompress(packed, UNPACKED.most + 1)
         failures: tuple = (zstd.ZstdError,)
     except ImportError:
         try:
             import zstandard
         except ImportError:
             raise InputError("this file is compressed (zstd)", "run `pip install zstandard`", file) from None
-        unpack = lambda packed: zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+        unpack = lambda packed: zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW).stream_reader(packed).read(UNPACKED.most + 1)
         failures = (zstandard.ZstdError,)
     try:
-        return unpack(data)
-    except failures as error:
+        out = unpack(data)
+    except (*failures, MemoryError) as error:
         raise InputError(f"damaged: it cannot be unpacked ({error})", "build or copy it again", file) from error
+    UNPACKED.check(len(out), "it unpacks to too much", file)
+    return out

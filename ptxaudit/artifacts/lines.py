@@ -14,7 +14,6 @@ map of instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`.
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from bisect import bisect_right
@@ -27,13 +26,15 @@ from ..errors import InputError
 from ..ir import Frame, Source
 from ..records import record
 from ..source_text import unescaped
-from .cubin import UNREADABLE, Cubin
+from .cubin import RELOCATIONS, SYMBOL, UNREADABLE, Cubin
+from .elf import content, opened
 
 SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".nv_debug_ptx_txt"
 # DWARF's numbers: standard opcodes, then extended ones.
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _CONST_ADD_PC, _FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
 _END_SEQUENCE, _SET_ADDRESS, _DEFINE_FILE = 1, 2, 3
 _INLINED_CALL, _SET_FUNCTION_NAME = 0x90, 0x91
+_MOST_BITS = 70                # of a number, seven to a byte
 _ESCAPED_END = re.compile(r"\\[23][0-7]{2}$")
 _DEEPEST = 64               # levels of inlining: a damaged table must not loop
 
@@ -81,11 +82,11 @@ def ptx_lines(cubin: Cubin) -> LineTable:
 def ptx_text(cubin: Cubin) -> str:
     """The PTX that the cubin was made of, "" when the file does not carry it."""
     sections = [section for section in _elf(cubin).iter_sections() if section.name.startswith(PTX_TEXT)]      # objects number theirs
-    return sections[0].data().replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
+    return content(sections[0], cubin.file).replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
 
 
 def _elf(cubin: Cubin) -> ELFFile:
-    return ELFFile(io.BytesIO(cubin.elf))
+    return opened(cubin.elf, cubin.file)
 
 
 def _table(cubin: Cubin, name: str) -> LineTable:
@@ -95,24 +96,25 @@ def _table(cubin: Cubin, name: str) -> LineTable:
         if section is None:
             return LineTable()
         names = elf.get_section_by_name(".debug_str")
-        owners = _owners(elf, name)
-        return LineTable(_read(section.data(), names.data() if names is not None else b"", owners))
+        owners = _owners(elf, name, cubin.file)
+        return LineTable(_read(content(section, cubin.file), content(names, cubin.file) if names is not None else b"", owners))
     except UNREADABLE as error:
         raise InputError(f"damaged line table in section {name}", "its source lines are not shown", cubin.file,
                          detail=f"{type(error).__name__}: {error}") from error
 
 
-def _owners(elf: ELFFile, name: str) -> dict[int, tuple[str, int]]:
+def _owners(elf: ELFFile, name: str, file: str) -> dict[int, tuple[str, int]]:
     """position in the section -> (function, offset) that a relocation puts there as an address."""
     out = {}
-    symbols = elf.get_section_by_name(".symtab")
-    for prefix in (".rela", ".rel"):
-        table = elf.get_section_by_name(prefix + name)
-        for relocation in table.iter_relocations() if table is not None and symbols is not None else ():
-            symbol = symbols.get_symbol(relocation["r_info_sym"])
-            section = elf.get_section(symbol["st_shndx"]).name if isinstance(symbol["st_shndx"], int) else ""
-            addend = relocation["r_addend"] if relocation.is_RELA() else 0
-            out[relocation["r_offset"]] = (section.removeprefix(".text."), symbol["st_value"] + addend)
+    table = elf.get_section_by_name(".symtab")
+    symbols = list(SYMBOL.iter_unpack(content(table, file))) if table is not None else []
+    sections = [section.name for section in elf.iter_sections()]
+    for prefix, form in RELOCATIONS:
+        relocations = elf.get_section_by_name(prefix + name)
+        for place, info, *addend in form.iter_unpack(content(relocations, file)) if relocations is not None and symbols else ():
+            _, _, _, section, value, _ = symbols[info >> 32]
+            owner = sections[section] if section < len(sections) else ""
+            out[place] = (owner.removeprefix(".text."), value + (addend[0] if addend else 0))
     return out
 
 
@@ -173,12 +175,13 @@ class _Unit:
 
     def _uleb(self, at: int) -> tuple[int, int]:
         value = shift = 0
-        while True:
+        while shift < _MOST_BITS:
             byte = self.data[at]
             value |= (byte & 0x7F) << shift
             at, shift = at + 1, shift + 7
             if not byte & 0x80:
                 return value, at
+        raise ValueError("a number of more than 64 bits")
 
     def _sleb(self, at: int) -> tuple[int, int]:
         value, end = self._uleb(at)

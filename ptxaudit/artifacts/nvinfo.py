@@ -31,6 +31,9 @@ _INDIRECT_BRANCH_TARGETS = 0x34
 _CTA_PER_CLUSTER = 0x3D
 _KPARAM_INFO_V2 = 0x45
 
+kernel_only = frozenset({_PARAM_CBANK, _CBANK_PARAM_SIZE, _KPARAM_INFO, _KPARAM_INFO_V2})
+"""Attributes that no function has but a kernel."""
+
 
 @record
 class ParameterPlace:

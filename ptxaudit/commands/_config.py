@@ -6,10 +6,16 @@ import functools
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+
+from ptxaudit.errors import InputError
+from ptxaudit.inputs import named
+
+if TYPE_CHECKING:
+    from ptxaudit.config import Config
 
 # Parameters that tell a launch: with any of them the settings' launch files do not apply.
 _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params", "symbols")
@@ -17,8 +23,9 @@ _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params
 # Settings that name kernels or parameters of the whole project, and the options that they become.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
 
-# Options of two sides, which a setting gives both.
-_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers"}
+# Options of several sides, which a setting gives all.
+_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
+_COMPILERS = ("toolchain", "ptxas")
 
 
 def configurable(command: Callable) -> Callable:
@@ -32,19 +39,28 @@ def configurable(command: Callable) -> Callable:
 
         file = None if no_config else config or find_config()
         settings = read_config(file) if file else Config()
-        return command(*arguments, **_filled(click.get_current_context(), settings.values or {}, given))
+        return command(*arguments, **_filled(click.get_current_context(), settings, given, found=config is None))
 
     return configured
 
 
-def _filled(ctx: click.Context, settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bool) -> dict[str, Any]:
+    """found: the settings were not named by the user."""
+    settings = config.values or {}
     settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
     told = {name for name in given if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)}
     left = {name: value for name, value in settings.items() if name in given and name not in told}
-    if told & set(_LAUNCH):
+    if told & {*_LAUNCH, "old_launch", "new_launch"}:
         left.pop("launch_files", None)
+    if found and left.get("compiler") == "nvcc":
+        raise InputError("settings that are found by themselves do not choose nvcc, which runs the gcc of this machine",
+                         "say --compiler nvcc on the command line, or name the settings: --config FILE", config.file)
     whole = "inputs" in given and "inputs" not in told       # the settings' own inputs: all kernels should be there
     filled = given | left | {"of_project": frozenset() if whole else frozenset(_OF_PROJECT[name] for name in left if name in _OF_PROJECT)}
+    if "source_root" in given:
+        filled["source_root"] = (*given["source_root"], *(given["include"] if "include" in told else ()))
+    if found:
+        filled["on_machine"] = frozenset(name for name in _COMPILERS if name in settings and (name in left or _OF_BOTH[name] in left))
     if "inputs" in filled:
         filled["inputs"] = _inputs(filled, settings)
     return filled
@@ -60,6 +76,7 @@ def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]
         inputs = tuple(below(file, here()) for file in read_commands(filled["compile_commands"]))
     if not inputs:
         raise click.UsageError("Missing argument 'INPUT...': name inputs, or list them in the settings")
+    inputs = tuple(map(named, inputs))
     exclude = settings.get("exclude", ())
     return tuple(path for given in inputs for path in _left(given, exclude, filled.get("isa"))) if exclude else inputs
 

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from ptxaudit.launch import Launch
     from ptxaudit.options import Options
 
+_ARCH = click.option("--arch", metavar="sm_NN", help="Architecture to compile for; for PTX, whose rules to use. [sm_90, or the file's own]")
+_ARCHS = click.option("--arch", "archs", metavar="sm_NN", multiple=True,
+                      help="Architecture to compile for; several: one INPUT for each of them. [sm_90, or the file's own]")
+
 _INPUT_OPTIONS = (
-    click.option("--arch", metavar="sm_NN", help="Architecture to compile for; for PTX, whose rules to use. [sm_90, or the file's own]"),
     click.option("--machine", metavar="NAME", help="Score by this machine's rules instead: see `ptxaudit machines`."),
     click.option("--kernel", "kernels", metavar="GLOB", multiple=True, help="Only kernels of this name (mangled or demangled); may be repeated."),
     click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
     click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Macro."),
     click.option("--compile-commands", metavar="FILE", help="compile_commands.json: include folders and macros of each source."),
+    click.option("--source-root", "source_root", metavar="DIR", multiple=True,
+                 help="Folder below which sources are read, to show their lines; besides those of the inputs and the working folder."),
     click.option("--std", default="c++17", show_default=True, help="C++ standard."),
     click.option("--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."),
     click.option("--compiler", type=click.Choice(["nvrtc", "nvcc"]), default="nvrtc", show_default=True,
@@ -39,9 +44,9 @@ _TOOLCHAIN_OPTIONS = (
 
 _TOOLCHAINS_OPTIONS = (
     click.option("--toolchain", "toolchains", metavar="VERSION", multiple=True,
-                 help="CUDA release that compiles source; twice: one INPUT under two releases. Fetched where it is not at hand."),
+                 help="CUDA release that compiles source; several: one INPUT under each of them. Fetched where it is not at hand."),
     click.option("--ptxas", "assemblers", metavar="VERSION", multiple=True,
-                 help="CUDA release whose ptxas makes the machine code; twice: one INPUT under two."),
+                 help="CUDA release whose ptxas makes the machine code; several: one INPUT under each of them."),
 )
 
 _LAUNCH_OPTIONS = (
@@ -66,12 +71,12 @@ isa_option = click.option(
 
 def input_options(command: Callable) -> Callable:
     """Adds the options that say how inputs are read."""
-    return _with(_INPUT_OPTIONS + _TOOLCHAIN_OPTIONS, command)
+    return _with((_ARCH, *_INPUT_OPTIONS, *_TOOLCHAIN_OPTIONS), command)
 
 
 def input_options_of_two(command: Callable) -> Callable:
-    """The same for a command that may take one input under two toolchains."""
-    return _with(_INPUT_OPTIONS + _TOOLCHAINS_OPTIONS, command)
+    """The same for a command that may take one input under several toolchains and architectures."""
+    return _with((_ARCHS, *_INPUT_OPTIONS, *_TOOLCHAINS_OPTIONS), command)
 
 
 def _with(options: tuple[Callable, ...], command: Callable) -> Callable:
@@ -108,7 +113,7 @@ def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
     """The launches of --launch, or the one of --grid, --block, …; takes its options out of `given`."""
     from ptxaudit.launch import Launch
 
-    files = given.pop("launch_files", ())
+    files = given.pop("launch_files", None) or ()
     dims = {name: _dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster")}
     dynamic_shared = given.pop("dynamic_shared", None)
     named = dict(_named("--param", text) for text in given.pop("params", ()))

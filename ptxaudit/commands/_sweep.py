@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def sweep_command(ctx: click.Context, inputs: tuple[str, ...], axes: tuple[str, ...], options: Options, form: str, output: str | None) -> None:
     """Runs and writes a sweep; exit status 2 where something could not be checked."""
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.render.problems import problem_text
     from ptxaudit.render.sweeps import sweep_text
     from ptxaudit.sweeps import parse_axis, run
@@ -27,5 +27,5 @@ def sweep_command(ctx: click.Context, inputs: tuple[str, ...], axes: tuple[str, 
         found = run(inputs, parsed, options, step)
     emit(found.to_json() if form == "json" else sweep_text(found), output)
     for problem in found.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if found.problems or not found.kernels else 0)

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 import click
 
+from ptxaudit import outputs, printable
 from ptxaudit.errors import InputError
 
+SAFE = {"github": printable.lines, "json": printable.json_output}         # its lines are commands; its strings are sound by themselves
 
-def emit(text: str | Iterable[str], output: str | None) -> None:
-    """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written."""
+
+def written_as(form: str) -> Callable[[str], str]:
+    """What makes a format's text what can be shown: see `printable`."""
+    return SAFE.get(form, printable.output)
+
+
+def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], str] = printable.output) -> None:
+    """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written.
+
+    safe: makes it what can be shown, in another way than as plain text.
+    """
     pieces = [text] if isinstance(text, str) else text
     if output is None:
         for piece in pieces:
-            click.echo(piece, nl=False)
+            click.echo(safe(piece), nl=False)
         return
     try:
-        with Path(output).open("w", encoding="utf-8") as file:
-            file.writelines(pieces)
+        outputs.write(output, map(safe, pieces))
     except OSError as error:
         raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+
+
+def tell(text: str) -> None:
+    """A message to standard error."""
+    click.echo(printable.output(text), err=True)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
-from ptxaudit.commands._write import emit
+from ptxaudit.commands._write import emit, tell, written_as
 from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxaudit.baseline import Baseline
     from ptxaudit.gate import Limit, Verdict
     from ptxaudit.render.checked import Checked
     from ptxaudit.report import Report
 
 
-@click.command("audit")
-@click.argument("inputs", nargs=-1, metavar="INPUT...")
+_WITH_EDITS = frozenset(("sarif",))          # formats that have changes of the source to apply
+
+
+@click.command("audit", cls=WithFiles)
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
 @input_options
 @isa_option
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
 @click.option("--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time.")
+@click.option("--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]")
 @click.option("--cache/--no-cache", "cache", default=True, envvar="PTXAUDIT_CACHE",
               help="Take what was found in PTX and compiled files that have not changed since. [cache]")
 @click.pass_context
@@ -53,12 +61,14 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     2 something could not be checked.
     """
     from ptxaudit.commands._progress import progress
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
 
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError("--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1")
-    options = options_of(given)
+    keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
+    options = replace(options_of(given), edits=form in _WITH_EDITS)
     if listing:
         return _list(ctx, inputs, options, form, output)
     if axes:
@@ -73,9 +83,10 @@ def command(ctx: click.Context, inputs: tuple[str, ...], listing: bool, axes: tu
     checked = _checked(report, known, ignore, whole=not options.kernels)
     write(checked, form, output)
     from ptxaudit.gate import judge
+    from ptxaudit.lost_launches import lost_launches
 
     verdict = judge(report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore)
-    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline)
+    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline, lost=lost_launches(options, report.kernels))
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
 
 
@@ -122,15 +133,17 @@ def write(checked: Checked, form: str, output: str | None) -> None:
         return
     from ptxaudit.render.formats import written
 
-    emit(written(form, checked), output)
+    emit(written(form, checked), output, written_as(form))
 
 
-def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None) -> None:
-    """The compiler's warnings, problems, denials, what may be denied with --strict, what is stale: to stderr."""
+def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()) -> None:
+    """The compiler's warnings, problems, launches that lost their kernel, denials, what may be denied with --strict, what is
+    stale: to stderr."""
     from ptxaudit.render import problems as text
 
     lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
     lines += [text.problem_text(problem) for problem in checked.report.problems]
+    lines += [f"warning: {sentence}" for sentence in lost]
     lines += text.denial_lines(verdict.denials, checked)
     lines += text.denial_lines(verdict.warnings, checked, "warning: may be denied")
     lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]
@@ -139,7 +152,7 @@ def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, base
     if gated:
         lines.append(text.gate_text(verdict, strict, len(checked.report.problems)))
     for line in lines:
-        click.echo(line, err=True)
+        tell(line)
 
 
 def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
@@ -156,5 +169,5 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
     part = Part()
     emit((listing_json if form == "json" else listing_text)(listed(inputs, options, part)), output)
     for problem in part.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if part.problems else 0)

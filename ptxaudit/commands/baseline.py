@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 
@@ -15,9 +16,9 @@ def command() -> None:
     """The ratchet of `ptxaudit audit --baseline FILE`: only what is new or worse than the file is denied."""
 
 
-@command.command("update")
+@command.command("update", cls=WithFiles)
 @click.argument("file", metavar="FILE")
-@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
 @input_options
 @isa_option
 @launch_options
@@ -35,23 +36,29 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 
     from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
+    from ptxaudit.lost_launches import lost_launches
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import run
     from ptxaudit.render.problems import problem_text
     from ptxaudit.render.words import plural
 
+    keep_inputs(file, [*inputs, *given["launch_files"], given["compile_commands"]])
     before = read_baseline(file) if Path(file).exists() else None
+    options = options_of(given)
     with progress() as step:
-        report = run(inputs, options_of(given), step)
+        report = run(inputs, options, step)
     for problem in report.problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
+    for sentence in lost_launches(options, report.kernels):
+        tell(f"warning: {sentence}")
     if report.problems:
-        click.echo(f"{file} was left as it is", err=True)
+        tell(f"{file} was left as it is")
         ctx.exit(2)
     emit(baseline_json(report), file)
     excess = sum(kernel.totals.excess for kernel in report.kernels)
-    lines = [f"{file}: {plural(len(report.sites), 'site')} in {plural(len(report.kernels), 'kernel')}, {plural(excess, 'excess wavefront')}"]
+    lines = [f"{file}: {plural(len(report.every_site), 'site')} in {plural(len(report.kernels), 'kernel')}, {plural(excess, 'excess wavefront')}"]
     if before is not None:
         counts = Ratchet.of(before, report).diff.counts
         lines.append("against the file before: " + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side"))
-    click.echo("\n".join(lines))
+    emit("\n".join(lines) + "\n", None)

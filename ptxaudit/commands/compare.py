@@ -28,12 +28,14 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
 
     Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
     """
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.ncu_csv import read_profiles
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.profiles import compare_all
     from ptxaudit.render.problems import error_text
     from ptxaudit.report_reader import read_report
 
+    keep_inputs(output, [report, *profiles])
     compared = compare_all(read_report(report), read_profiles(profiles))
     if form == "json":
         import json
@@ -44,5 +46,5 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
 
         emit(compared_text(compared), output)
     for problem in compared.problems:
-        click.echo(error_text(problem), err=True)
+        tell(error_text(problem))
     ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
 
 if TYPE_CHECKING:
     from ptxaudit.explain import Explained
 
 
-@click.command("explain")
-@click.argument("input")
+@click.command("explain", cls=WithFiles)
+@click.argument("input", callback=as_files)
 @click.argument("site")
 @input_options
 @isa_option
@@ -31,10 +32,12 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
     """
     from ptxaudit import slice_picture
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.explain import explain
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.render.problems import problem_text
 
+    keep_inputs(dot, [input, *given["launch_files"], given["compile_commands"]])
     options = options_of(given)
     with progress() as step:
         found, problems = explain(input, site, options, step)
@@ -45,21 +48,22 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
             examined = one.examined
             graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
         if show:
-            click.echo("the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions meet):")
-            click.echo(slice_picture.as_text(graphs[-1]) + "\n")
+            emit("the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions meet):\n", None)
+            emit(slice_picture.as_text(graphs[-1]) + "\n\n", None)
     if dot and graphs:
         emit("\n".join(slice_picture.as_dot(slice_graph) for slice_graph in graphs), dot)
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     ctx.exit(2 if problems else 0)
 
 
 def _print(one: Explained) -> None:
     """In colour on a terminal, plain in a pipe."""
+    from ptxaudit.commands._write import emit
     from ptxaudit.render.explanation import explanation, explanation_text
 
     if not sys.stdout.isatty():
-        click.echo(explanation_text(one), nl=False)
+        emit(explanation_text(one), None)
         return
     from rich.console import Console
 

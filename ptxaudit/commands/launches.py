@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ptxaudit.commands._config import configurable
+from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, options_of
-from ptxaudit.errors import InputError
 
 
-@click.command("launches")
-@click.argument("input", metavar="INPUT")
+@click.command("launches", cls=WithFiles)
+@click.argument("input", metavar="INPUT", callback=as_files)
 @input_options
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
 @click.pass_context
 @configurable
 def command(ctx: click.Context, input: str, output: str | None, **given: Any) -> None:
     """Write a launch file (TOML) to fill in: every kernel with its parameters, and its block where known."""
+    from ptxaudit.commands._write import emit, tell
     from ptxaudit.launch_file import write_launches
+    from ptxaudit.outputs import keep_inputs
     from ptxaudit.pipeline import list_kernels
     from ptxaudit.render.problems import problem_text
 
+    keep_inputs(output, [input, given["compile_commands"]])
     found, problems = list_kernels([input], options_of(given))
     for problem in problems:
-        click.echo(problem_text(problem), err=True)
+        tell(problem_text(problem))
     kernels = {listed.function.name: listed.function for listed in found}       # PTX and SASS of one kernel: once
     if kernels:
-        _write(write_launches(list(kernels.values()), input), output)
+        emit(write_launches(list(kernels.values()), input), output)
     ctx.exit(2 if problems or not kernels else 0)
-
-
-def _write(text: str, output: str | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None

@@ -20,6 +20,7 @@ PATH are searched by themselves. The first of each kind is the one in use."""
 @click.option("--fetch", "releases", metavar="VERSION", multiple=True, help="Fetch a CUDA release first, where it is not at hand; may be repeated.")
 def command(form: str, releases: tuple[str, ...]) -> None:
     """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
+    from ptxaudit.commands._write import emit
     from ptxaudit.toolchain_fetch import ensure
 
     for release in releases:
@@ -37,8 +38,8 @@ def command(form: str, releases: tuple[str, ...]) -> None:
     rows = _rows(tools, missing)
     widest = max(len(row[2]) for row in rows)
     for kind, version, origin, path in rows:
-        click.echo(f"{kind:<10} {version:<10} {origin:<{widest}} {path}".rstrip())
-    click.echo(f"\n{HOW_TO_ADD}")
+        emit(f"{kind:<10} {version:<10} {origin:<{widest}} {path}".rstrip() + "\n", None)
+    emit(f"\n{HOW_TO_ADD}\n", None)
 
 
 def _rows(tools: list[toolchains.Tool], missing: list[str]) -> list[tuple[str, str, str, str]]:

@@ -124,7 +124,7 @@ class Warps:
         if len(rows) and not self.loose[rows].all():
             self.simulation.repeats.no_round()
             self.why = first_of(self.why, why)
-            if why.kind is not Kind.YIELD and why.kind is not Kind.MAY_JOIN:         # lanes may go on where others wait
+            if why.kind is Kind.BARRIER_SHARED:         # lanes may go on where others wait
                 for record in self.simulation.records.values():
                     record.doubt = first_of(record.doubt, why)
             self.loose[rows] = self.ever_loose[rows] = True
@@ -222,7 +222,8 @@ class Warps:
                     continue
                 same = np.isin(c.rows, np.concatenate([p.rows for p in parts]))
                 there = same & joining[c.rows]
-                self.loosen(c.rows[same & perhaps[c.rows]], Lost(Kind.MAY_JOIN, c.pc))
+                if not self.simulation.waits_at(c.pc):
+                    self.loosen(c.rows[same & perhaps[c.rows]], Lost(Kind.MAY_JOIN, c.pc))
                 if not there.any():
                     continue
                 if (pc, calls) == (c.pc, c.calls):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from .. import banks
 from ..errors import InputError
@@ -22,8 +22,9 @@ from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
 from .operations import on_machine
+from .origins import Origins
+from .placements import NO_TABLES, Tables, with_placements
 from .result import KernelResult, SiteResult, Status, unfinished
-from .rows import environment
 
 @no_collection()
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
@@ -34,11 +35,15 @@ def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: F
     facts: what is stated beside a launch. account: pays for it (None: one of the default budget); what is open when it is
     used up is unknown.
     """
-    accesses, listed, counted = _accesses(function, graph, machine, clustered(function, launch))
-    if not accesses and (launch is None or not counted):
+    accesses, listed, counted, hidden = _accesses(function, graph, machine, clustered(function, launch))
+    if not accesses and not hidden and (launch is None or not counted):
         return KernelResult(tuple(listed.values()))
+    account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, account or Account.for_budget(DEFAULT_BUDGET))
+        if function.chooses:
+            run = partial(_evaluated, function, graph, launch, machine, facts, accesses, listed, counted, hidden)
+            return with_placements(function, graph, run, account)
+        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, hidden, account)
     except Exhausted as spent:
         late = {i: unfinished(i, spent) for i, first in _twins(function, accesses).items() if i == first}
         return KernelResult(tuple(site for _, site in sorted((listed | late).items())))
@@ -49,13 +54,20 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
     return KernelResult(tuple(unfinished(i.index, spent) for i in function.instructions if i.site is not None and not i.site.again))
 
 
-def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, account: Account) -> KernelResult:
+def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, accesses, listed, counted, hidden, account: Account,
+               code: Tables = NO_TABLES) -> KernelResult:
+    """code: where functions and tables of them are taken to be."""
+    listed = dict(listed)
+    every = accesses | hidden
     simulated: dict[int, SiteResult] = {}
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
-    constants = Constants.of(function, symbols.constants)
-    facts = replace(facts, constants=constants, meanings=on_machine(machine.special))
+    constants = Constants.of(code.initialised(function), symbols.constants)
+    told = launch.buffer(function) if launch is not None else (b"", b"")
+    facts = replace(facts, constants=constants, origins=Origins(graph, *told, account=account), meanings=on_machine(machine.special),
+                    code=code.functions)
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers, symbols.variables, account))
+        facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
+    facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(facts, block=facts.block or launch.block, grid=facts.grid or launch.grid,
                         dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared)
@@ -65,10 +77,11 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
     if launch is not None:
         from .runs import simulate              # where nothing is told, none of it is loaded
 
-        simulated = simulate(function, graph, launch, machine, facts, accesses, _twins(function, accesses), account)
+        simulated = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
+        listed |= {i: simulated[i] for i in hidden if i in listed}
         # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
         issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
-        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
+        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i])) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items()
                   if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
@@ -81,39 +94,55 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
             results[i] = simulated[i]
         elif i in simulated:
             results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
+            if facts.keep:
+                of_run = simulated[i].kept
+                results[i] = replace(results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run)
         else:
             results[i] = inferred.sites[i]
-    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences())
+    of_memory = facts.memory.sentences() if facts.memory is not None else ()
+    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences() + of_memory + code.sentences())
 
 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
-    """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted)."""
+    """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be counted,
+    {index: Access} of those into which a call that is not followed may lead: known only where a run does not come to such a call)."""
     accesses, listed, counted = {}, {}, {}
-    hidden = graph.hidden
+    called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    hidden = {}
+    told: set[tuple] = set()                        # of these, those that are listed
     for i in graph.sites():
         site = function.instructions[i].site
         if site.again and i - 1 not in accesses:            # of an access that is only listed
             continue
-        if graph.block_of[i] in hidden:
-            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
+        if graph.loose_jump is not None:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_FOLLOWED, graph.loose_jump.index), evidence="by rule")
             continue
-        if graph.block_of[i] not in graph.reachable:
+        concealed = (code := _code(function, i)) in called
+        if concealed and code not in told:
+            told.add(code)
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
+        if graph.block_of[i] not in graph.reachable and not concealed:
             listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
             continue
         try:
             access = banks.classify(site.opcode, _added(function, i))
             access = _varied(access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None))
         except InputError as error:
+            if concealed:
+                continue
             listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, error.what)), evidence="by rule")
             continue
         said = site.unscored or machine.refusal(access)
-        if said:
+        if concealed:
+            if not said:
+                hidden[i] = access
+        elif said:
             listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule")
             if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
                 counted[i] = access
         else:
             accesses[i] = access
-    return accesses, listed, counted
+    return accesses, listed, counted, hidden
 
 
 @cache
@@ -130,7 +159,7 @@ def _waits(instruction: Instruction) -> bool:
 WARPGROUP = 4              # warps that issue one wgmma together
 
 
-def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult) -> SiteResult:
+def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
     """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is known."""
     if run.status is Status.UNREACHED:
         return run
@@ -141,7 +170,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
     return replace(known, status=Status.EXACT, reason=None, wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
-                   bounds=(wavefronts, wavefronts), evidence="measured")
+                   bounds=(wavefronts, wavefronts), evidence=evidence)
 
 
 def _twins(function: Function, accesses) -> dict[int, int]:
@@ -149,9 +178,13 @@ def _twins(function: Function, accesses) -> dict[int, int]:
     first: dict[tuple, int] = {}
     out = {}
     for i in sorted(accesses):
-        instruction = function.instructions[i]
-        out[i] = first.setdefault((instruction.place, instruction.opcode, instruction.text), i)
+        out[i] = first.setdefault(_code(function, i), i)
     return out
+
+
+def _code(function: Function, index: int) -> tuple[str, int] | int:
+    """What the copies of one instruction have in common."""
+    return function.origin_of(index) if function.isa == "ptx" else function.instructions[index].place
 
 
 def _added(function: Function, index: int) -> int | None:
@@ -171,6 +204,12 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
 
     widest: what a request of this access can cost at all.
     """
+    if inferred.status == Status.UNREACHED:             # whatever the run did not know
+        return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
+    if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:
+        counted = simulated.requests is not None and simulated.active_requests is not None
+        return replace(inferred, status=Status.EXACT if counted else Status.INVARIANT, requests=simulated.requests,
+                       active_requests=simulated.active_requests, wavefronts=0, ideal=0, excess=0, bounds=(0, 0))
     if simulated.requests is not None:
         if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
             active = simulated.active_requests

@@ -47,11 +47,12 @@ class Followed:
         if op.offset:
             address = affine.add(address, constant(op.offset, address.bits))
         if op.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:
+            found = clusters.located(address, active, env.spaces(index, op))
+            if not (found.lanes | found.open).any() or op.name == "load" and not np.array_equal(found.lanes, active):
                 return False
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
+            active, address = found.lanes | found.open, found.why or found.place
+            if found.why is None:
+                address = clusters.remote(address, active, view) or address
         touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
         if op.name == "load":
             return self._load(op, touch, address, view, index, guard)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import END, Graph, opaque_load
+from ..graph import END, Graph, is_unresolved, opaque_load
 from ..ir import Const, Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
@@ -28,11 +28,12 @@ from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
 from .effects import FULL_MASK, Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
+from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
-from .shape import is_two_dimensional, shaped_sites
+from .shape import Shape, is_two_dimensional, shapes_of
 from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
@@ -90,19 +91,23 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     try:
         paths = _paths(function, graph.apart, accesses, account)
         narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-        batches = rows_for(function, launch, told, facts, narrow)
         question = Question(paths, accesses, twins, {t: t for t in twins.values()})
         if paths.order is None:
             question = _with_single_entries(question, account)
+            if facts.origins is not None:
+                facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
+        batches = rows_for(question.paths.function, launch, told, facts, narrow)
         observed = _observed(question, batches, account)
-        shaped = frozenset() if batches[0].shape_known else _shaped(question)
+        shapes = {} if batches[0].shape_known else _shapes(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    return Inference(_concluded(question, observed, shaped, Conclusions(machine, account, question.paths.function)), batches[0].assumed)
+    conclusions = Conclusions(machine, account, question.paths.function)
+    return Inference(_concluded(question, observed, shapes, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions) -> dict[int, SiteResult]:
-    """The answers, by what the caller calls the accesses."""
+def _concluded(question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions,
+               keep: bool) -> dict[int, SiteResult]:
+    """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
     for index in question.accesses:
         if question.twins[index] != index:
@@ -114,7 +119,10 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
             out[name] = unfinished(name, observed.left[index])
         else:
             try:
-                out[name] = conclusions.conclude(name, question.accesses[index], observed.seen.get(index, []), index in shaped)
+                access, seen = question.accesses[index], observed.seen.get(index, [])
+                out[name] = conclusions.conclude(name, access, seen, shapes.get(index, Shape.TOLD))
+                if keep:
+                    out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         if question.origin is not None and out[name].reason is not None:
@@ -169,16 +177,35 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
+                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
         if left:
             break
     return Observed(seen, left, failure)
 
 
-def _shaped(question: Question) -> frozenset[int]:
-    """The accesses that answer of which the block's shape decides something."""
+def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
+    """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
+    keeper = Keeper(access)
+    for o in (s.observation for s in seen if s.group == seen[0].group):
+        why = o.located.why if o.located is not None else None
+        if why is not None:
+            return Kept(access, missing=why if origin is None else why.moved(origin))
+        if o.located is None or o.lanes.any():
+            keeper.add(o.address, o.lanes, None, certain=o.exact)
+    return keeper.kept()
+
+
+def _shapes(question: Question) -> dict[int, Shape]:
+    """What the block's shape decides of each access that answers, for all of its copies."""
     paths = question.paths
-    return frozenset(question.twins[i] for i in shaped_sites(paths.function, paths.graph, paths.part, question.accesses))
+    out: dict[int, Shape] = {}
+    for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():
+        twin = question.twins[index]
+        out[twin] = max(out.get(twin, shape), shape, key=_MOST_LAST.index)
+    return out
+
+
+_MOST_LAST = tuple(Shape)
 
 
 class Interpreter:
@@ -191,6 +218,7 @@ class Interpreter:
         self.ahead: Interpreter | None = None    # one that has run what the loops carry, by itself: what it found is likely to hold
         self._rest = iter(paths.order or ())     # of the order, what is not begun
         self._begun: list = []                   # the element of the order that is being run
+        self.called_apart: set[int] = set()      # blocks at whose end lanes of a warp call different functions
         self.uniform = {d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform}
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.failure: Lost | None = None         # why nothing is known of any site
@@ -486,16 +514,17 @@ class Interpreter:
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
-    def placed(self, o: Observation) -> Observation:
+    def placed(self, o: Observation, index: int) -> Observation:
         """A request that was seen, with its generic address where that may not be this block's; asked once a run: most are put back."""
         if o.space != "generic":
             return o
-        place = clusters.shared_window(o.address, o.mask)
         env = self.rows.env
-        if isinstance(place, Value) and clusters.may_be_remote(place, o.mask, View(None, env, None, o.mask, False)):
-            place = clusters.REMOTE
-        lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
-        return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
+        found = clusters.located(o.address, o.mask, env.spaces(index))
+        remote = clusters.remote(found.place, found.lanes | found.open, View(None, env, None, o.mask, False))
+        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
+            lost = opaque(o.address.bits, remote or found.why)
+            return replace(o, base=lost, offset=0, located=replace(found, place=lost))
+        return replace(o, base=found.place, offset=0, located=found)
 
     def _leave(self, block: int, state: State) -> None:
         """Sends the state at the end of a block to those that may come next."""
@@ -503,6 +532,8 @@ class Interpreter:
         control, successors = last.control, self.paths.successors(block)
         if block in self.graph.calls:
             self._call(block, control, state)
+        elif is_unresolved(control):
+            self._call_unresolved(block, control, state)
         elif len(successors) == 1 and not (control and control.guard and control.kind in ("exit", "ret")):
             self._go(block, successors[0], state)
         elif control.kind == "switch":
@@ -526,6 +557,15 @@ class Interpreter:
         """The block of an instruction; END behind the last."""
         return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
+    def _call_unresolved(self, block: int, control: Control, state: State) -> None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        last = self.graph.ends[block] - 1
+        lanes, doubt = guard_mask(self._view(state), control.guard)
+        if self.paths.relevant(block) and (doubt is not None or lanes is None or lanes.any()):
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALL_NOT_FOLLOWED, last),))
+            self.branches.put(block, "varying")
+        self._go(block, self._block_at(last + 1), state)
+
     def _call(self, block: int, control, state: State) -> None:
         """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
         start = self.graph.calls[block]
@@ -544,6 +584,8 @@ class Interpreter:
         forget_local(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
+        if start in self.graph.ending:
+            state.exact, state.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.MAY_END, self.graph.ending[start]),))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)
@@ -589,17 +631,23 @@ class Interpreter:
 
     def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
         value = self._view(state).read(control.selector) if control.selector is not None else opaque(32, Lost(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
-        if value.known and control.targets:
-            chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
             self.branches.put(block, "apart")
+            if control.choices and any(len(np.unique(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
+                self.called_apart.add(block)
             for k in np.unique(chosen[state.mask]):
-                if 0 <= k < len(control.targets):
-                    self._go(block, self.graph.block_of[control.targets[int(k)]], state.of(state.mask & (chosen == k)))
+                part = state.of(state.mask & (chosen == k))
+                if block in self.called_apart and not self.function.explicit_reconvergence:
+                    part.exact, part.doubts = False, either_doubts(state.doubts, (one_of_each(Kind.CALLED_APART, self.graph.ends[block] - 1),))
+                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
             return
         if self.unrolling:
             raise Undecided
         uniform = is_uniform(value) or not self.graph.may_part(self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")
+        if control.choices and not uniform:
+            self.called_apart.add(block)
         for s in successors:
             part = state.of(state.mask)
             if not uniform:
@@ -660,10 +708,13 @@ class Interpreter:
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:
-        """Between the two, lanes leave a loop that yields in different trips."""
-        if not self.graph.yielding:
+        """Between the two, lanes leave a loop that yields in different trips, or call different functions where that is left to ptxas."""
+        called_apart = frozenset() if self.function.explicit_reconvergence else self.called_apart
+        if not self.graph.yielding and not called_apart:
             return False
         between = self.paths.on_the_way(dominator, block)
+        if called_apart & (between | {dominator}):
+            return True
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _held(self, dominator: int, block: int) -> bool:
@@ -741,7 +792,7 @@ class Interpreter:
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
+            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh), address=affine.addresses(difference))
             return affine.add(b, unknown(u))
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))

@@ -255,7 +255,7 @@ class Paths:
     @cached_property
     def local(self) -> bool:
         """Something of the slice is in local memory, whose places are registers with other names."""
-        return any(op.space in ("local", "generic") and op.name == "store" for ops in self.part.ops.values() for op in ops)
+        return any(op.space in ("local", "generic") and op.name in ("store", "clobber") for ops in self.part.ops.values() for op in ops)
 
     def always(self, dominator: int, block: int) -> bool:
         """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""

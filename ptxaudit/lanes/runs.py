@@ -16,6 +16,7 @@ from ..work import Account, Exhausted
 from . import tables
 from .cells import GRAIN
 from .env import LANES
+from .kept import Keeper, Kept
 from .record import SiteRecord, rule_range
 from .repeat import Unsafe
 from .result import SiteResult, Status, unfinished
@@ -103,7 +104,7 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {i: SiteRecord(machine, a, account) for i, a in accesses.items() if twins[i] == i}
+        records = {i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None) for i, a in accesses.items() if twins[i] == i}
         records = {i: records[twins[i]] for i in accesses}
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
@@ -122,16 +123,23 @@ def _recorded(function, graph, part, launch, machine, facts, accesses, twins, ac
                 raise Unsafe(why) from None
             left = frozenset(graph.cfg) if simulation is None or next(batches, None) is not None else simulation.unfinished()
             for i in accesses:
-                if graph.block_of[i] in left:
+                if graph.block_of[i] in left or graph.block_of[i] in graph.hidden and any(graph.block_of[k] in left for k in graph.unresolved):
                     records[i].doubt = first_of(records[i].doubt, why)
             return records, False
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:
     try:
-        return site_result(index, record)
+        result = site_result(index, record)
     except Exhausted as spent:
         return unfinished(index, spent)
+    return result if record.kept is None else replace(result, kept=_kept(record))
+
+
+def _kept(record: SiteRecord) -> Kept:
+    """The requests with their places, where the run has met all of them."""
+    open_ones = record.doubt or record.lost
+    return Kept(record.access, missing=open_ones) if open_ones else record.kept.kept()
 
 
 def _batches(function, launch, facts, block, grid, dims, at_once):
@@ -167,22 +175,27 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
-        return SiteResult(index, status, record.doubt)
+        return SiteResult(index, status, record.doubt, evidence=record.evidence)
     t = record.totals()
+    if record.requests == 0 and record.elsewhere:
+        return SiteResult(index, Status.EXACT, Reason(Kind.NEVER_SHARED), record.elsewhere, record.elsewhere_active, 0, 0, 0, 0,
+                          bounds=(0, 0), per_request=(0, 0), ideal_per_request=(0, 0), evidence=record.evidence)
     if record.requests == 0:
-        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=t.evidence)
-    common = dict(requests=record.requests + record.elsewhere, evidence=t.evidence,
-                  active_requests=None if record.maybe else record.active_requests + record.elsewhere,
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence)
+    common = dict(requests=record.requests + record.elsewhere, evidence=record.evidence,
+                  active_requests=None if record.maybe else record.active_requests + record.elsewhere_active,
                   patterns=record.patterns(), trips=record.trip_table())
-    per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
-    ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
+    least = 0 if record.elsewhere_active else None           # of requests to other memory
+    per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
+    ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)
     if record.lost:
         low, high = t.low + record.lost_low, t.high + record.lost_high
         status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
+        high += record.mixed
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
         if record.lost_each is not None and not t.uncounted:
-            few, many = record.lost_each
+            few, many = record.lost_each if least is None else (least, record.lost_each[1])
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)
@@ -192,6 +205,10 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         reason = several(Reason(Kind.COPY_LINES), record.loose)
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, line_class_proved=t.line_class_low, lines=t.lines,
                           lines_proved=t.lines_low, lines_ideal=t.lines_ideal, **common)
+    if record.mixed:
+        reason = several(Reason(Kind.MIXED_SPACES), record.loose)
+        wide = None if per is None else (per[0], per[1] + record.mixed_most)
+        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high + record.mixed), ideal=ideal, per_request=wide, **common)
     if record.residues:
         return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)

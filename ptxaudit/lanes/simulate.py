@@ -28,9 +28,9 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from .. import banks
+from .. import banks, frames
 from ..errors import InputError
-from ..graph import BARRIER_MOVES, END, SHARED_SPACES, Graph, Slice, opaque_load
+from ..graph import BARRIER_MOVES, END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
 from ..reasons import Kind, first_of
 from ..work import BLOCK, OPERATION, REQUEST, Account, elements
@@ -41,7 +41,8 @@ from .effects import Registers, View, execute, forget_local, guard_mask, pack, t
 from .env import LANES, Environment
 from .convergence import Warps, either_state
 from .followed import Followed
-from .record import Elsewhere, Nowhere, SiteRecord
+from .kept import Keeper
+from .record import Elsewhere, Mixed, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .states import doubt_of
@@ -50,7 +51,7 @@ from .tabulate import line_of
 from .value import Lost, Value, array_zeros, constant, known, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 64
+MAX_CALLS = 256
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 
@@ -88,6 +89,11 @@ class Cohort:
         wherever its code stands."""
         return *(behind - 1 for behind in self.calls), self.pc
 
+    def at(self, pc: int) -> Cohort:
+        """The same, gone on to another instruction."""
+        self.pc = pc
+        return self
+
     def some(self, rows: np.ndarray) -> Cohort:
         """A part of the rows."""
         return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
@@ -106,6 +112,7 @@ class Simulation:
         self.low, self.high = low, high
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
+        self.called_apart: dict = {}                # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
@@ -169,6 +176,11 @@ class Simulation:
         for cohort in cohorts:
             self.push(cohort)
         return None
+
+    def waits_at(self, pc: int) -> bool:
+        """Lanes wait there for others, whether they come together or apart."""
+        control = self.instructions[pc].control if pc < len(self.instructions) else None
+        return control is not None and control.kind == "sync"
 
     def hardware_place(self, pc: int):
         """What tells an instruction of the machine from others: of what is called from several places there are copies."""
@@ -236,7 +248,7 @@ class Simulation:
             end = self.graph.ends[block]
             self._pay()
             if not self.explicit and pc == self.graph.starts[block]:
-                met = self._meet(cohort, ("at", block), pc)
+                met = self._meet(cohort, ("at", block, len(cohort.calls)), pc)
                 if met is None:
                     return
                 cohort = met
@@ -280,6 +292,10 @@ class Simulation:
             if op.name in BARRIER_MOVES:
                 self._move_barrier(op, cohort, view)
                 continue
+            if op.attrs in (frames.SAVE, frames.RESTORE):
+                if lap is not None:
+                    raise NotAffine
+                op = frames.saved_at(op, len(cohort.calls))
             if watched and opaque_load(op):           # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
@@ -484,14 +500,23 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:      # another memory: no shared access
-                return self._note(Elsewhere(record), (weights,))
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
-            if isinstance(address, Lost):
-                record.doubt = first_of(record.doubt, address)
+            found = clusters.located(address, active, self.env.spaces(instruction.index))
+            lost = found.why or clusters.remote(found.place, found.lanes, view)
+            if lost is not None:
+                record.doubt = first_of(record.doubt, lost)
                 return
+            some = found.lanes.any(axis=1)
+            away = ~some & ~found.idle
+            if away.any():           # another memory: no shared access
+                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                if away.all():
+                    return
+                weights = np.where(away, 0, weights)
+            others = active & ~found.lanes & some[:, None]
+            if others.any():
+                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+            address, active = found.place, found.lanes
+        place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
@@ -508,8 +533,10 @@ class Simulation:
         if lap is not None and (line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))):
             raise NotAffine
         self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
+        if record.kept is not None:
+            self._note(record.kept, (place, active, weights, from_where, filled))
 
-    def _note(self, record: SiteRecord | Elsewhere | Nowhere, arguments: tuple) -> None:
+    def _note(self, record: SiteRecord | Keeper | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.repeats.round is None:
             record.add(*arguments)
@@ -619,10 +646,14 @@ class Simulation:
         if value.terms or value.valid is not None or unknown_here or not c.targets:
             return self._step_over(instruction, cohort, value)
         chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
+        if (chosen[cohort.mask] >= len(c.targets)).any():
+            return self._step_over(instruction, cohort, opaque(32, Lost(Kind.BRANCH_TARGET, instruction.index)))
         parts = []
         for k in np.unique(chosen[cohort.mask]):
-            if 0 <= k < len(c.targets):
-                parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+            parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+        if c.choices and not self.explicit:
+            meeting = self.graph.meeting.get(self.graph.block_of[instruction.index], END)
+            self.called_apart["at", meeting, len(cohort.calls)] = Lost(Kind.CALLED_APART, instruction.index)
         return self._part(instruction, cohort, parts)
 
     def _part(self, instruction, cohort: Cohort, parts) -> Cohort | None:
@@ -653,7 +684,7 @@ class Simulation:
             self._expect_at(meeting, cohort, torn)
 
     def _expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        name = ("at", meeting)
+        name = ("at", meeting, len(cohort.calls))
         words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]
         mask = cohort.mask[torn]
@@ -719,6 +750,9 @@ class Simulation:
         cohort.parted = None
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
+        if key[1] in self.called_apart:
+            self.warps.loosen(cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)], self.called_apart[key[1]])
+            cohort.parted = cohort.parted or self.called_apart[key[1]]
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
             if not self.loose(cohort):
@@ -807,11 +841,39 @@ class Simulation:
             return self.go_on(self.warps.exited(cohort.rows[gone.any(axis=1)], left))
         return left
 
+    def _call_unresolved(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        if self.repeats.round is not None:
+            raise NotAffine
+        why = Lost(Kind.CALL_NOT_FOLLOWED, instruction.index)
+        if instruction.index in self._undecided_exits and cohort.doubt:
+            return self._give_up(cohort, instruction.index, cohort.doubt)
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        some = (cohort.mask if lanes is None else lanes).any(axis=1)
+        if not some.all():
+            self.push(cohort.some(~some).at(instruction.index + 1))
+        if not some.any():
+            return None
+        self._undecided_exits.add(instruction.index)
+        self._enter_hidden({self.graph.block_of[instruction.index]})
+        calling = cohort.some(some).at(instruction.index + 1)
+        self._lose(calling)
+        self.warps.loosen(calling.rows, why)
+        calling.doubt, calling.parted = first_of(calling.doubt, why), first_of(calling.parted, why)
+        return calling
+
+    def _enter_hidden(self, blocks: set[int]) -> None:
+        """What is called in some of these blocks may run, wherever it is."""
+        index = next((k for k in self.graph.unresolved if self.graph.block_of[k] in blocks), None)
+        if index is not None:
+            for k, record in self.records.items():
+                if self.graph.block_of[k] in self.graph.hidden:
+                    record.doubt = first_of(record.doubt, Lost(Kind.HIDDEN, index))
+
     def _call(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
         following = instruction.index + 1
         if not c.targets:
-            cohort.pc = following
-            return cohort
+            return self._call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
         if len(cohort.calls) >= MAX_CALLS:
             return self._give_up(cohort, instruction.index, Lost(Kind.CALL_DEPTH, instruction.index))
         lanes, doubt = self._lanes_of(c.guard, cohort)
@@ -858,7 +920,7 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
-                            if op.name in ("store", "call"):
+                            if op.name in ("store", "call", "clobber"):
                                 written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]
@@ -876,6 +938,7 @@ class Simulation:
             for k in sites:
                 record = self.records[k]
                 record.doubt = first_of(record.doubt, Lost(Kind.RUNS, instruction.index, cause=why))
+            self._enter_hidden(self.graph.region(self.graph.block_of[instruction.index]))
             view = self._view(cohort)
             for reg in written:
                 if reg is None:
@@ -883,7 +946,7 @@ class Simulation:
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
             apart = not (doubt.poison is None and squeeze(doubt).uniform) and self.graph.may_part(instruction.index)
-            yields = self.graph.yields(self.graph.block_of[instruction.index])
+            yields = self.graph.yields(self.graph.block_of[instruction.index]) or bool(instruction.control.choices)
             if apart and yields:
                 self.warps.loosen(cohort.rows, Lost(Kind.YIELD))
             if apart and (yields or self.explicit):
@@ -900,6 +963,7 @@ class Simulation:
         self._lose(cohort)
         block = self.graph.block_of[index]
         ahead = nx.descendants(self.graph.cfg, block) | {block}
+        self._enter_hidden(set(self.graph.cfg) if cohort.calls else ahead)
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt = first_of(record.doubt, reason)

@@ -19,7 +19,7 @@ MOST_DOUBTS = 16           # reasons kept of why the lanes that take part are no
 WORTH_KEEPING = 5          # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
-OUTER = frozenset(("parameter", "symbol", "pointer", "shared", "block", "block shape", "variable", "window"))
+OUTER = frozenset(("parameter", "symbol", "pointer", "shared", "block", "block shape", "variable", "window", "function"))
 
 
 @dataclass(slots=True)

@@ -16,22 +16,52 @@ from typing import Any
 
 from lark import Tree
 
+from ..errors import InputError
+from ..limits import INTEGER, NESTING
 from . import syntax as s
 
+TOO_DEEP = "braces, brackets or operators are nested too deeply"
 
-def build(node: Any) -> Any:
-    """The syntax value of a parse tree; tokens stand for themselves."""
+
+def build(node: Any, depth: int = 0) -> Any:
+    """The syntax value of a parse tree; tokens stand for themselves. Raises InputError for one that is too deep."""
     if isinstance(node, Tree):
-        return RULES[node.data]([build(child) for child in node.children])
+        if depth > NESTING.most:
+            raise NESTING.passed(TOO_DEEP, line=line_of(node))
+        children = [build(child, depth + 1) for child in node.children]
+        try:
+            return RULES[node.data](children)
+        except InputError as error:                 # more than a limit allows
+            error.line = error.line or line_of(node)
+            raise
     return node
 
 
+def line_of(tree: Tree) -> int | None:
+    """The line of a tree's first token."""
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, Tree):
+            if (line := getattr(node, "line", None)) is not None:
+                return line
+        else:
+            stack += reversed(node.children)
+    return None
+
+
 # --- constants: "Integer Constants", "Floating-Point Constants", "Constant Expressions" ----------
+
+MOST_DIGITS = 2 + INTEGER.most       # of one in binary, with its prefix; numbers that are too long in others are cut off to their width
+SHOWN_DIGITS = 20
+
 
 @functools.lru_cache(maxsize=1 << 14)
 def integer(text: str) -> s.Int:
     """`0x1F`, `0b101`, `017` (octal), `42`, each with an optional U."""
     digits = text.rstrip("U")
+    if len(digits) > MOST_DIGITS:
+        raise INTEGER.passed(f"the integer {digits[:SHOWN_DIGITS]}… is too long")
     lowered = digits.lower()
     if lowered.startswith("0x"):
         value = int(lowered, 16)
@@ -66,6 +96,8 @@ def binary(children: Sequence[Any]) -> s.Operand:
     """A flat `a op b op c` by precedence, left to right; `p|q` of names is a Pair."""
     if len(children) == 3 and children[1] == "|" and isinstance(children[0], s.Name | s.Vector):
         return s.Pair(children[0], children[2])
+    if len(children) // 2 > NESTING.most:
+        raise NESTING.passed(TOO_DEEP, line=getattr(children[1], "line", None))
     values, operators = [_bare(children[0])], []
 
     def reduce_one() -> None:
@@ -144,8 +176,16 @@ def _run(children: Sequence[Any]) -> tuple:
     return tuple(flat)
 
 
+LONGEST_VERSION = 9              # characters
+ADDRESS_SIZES = (32, 64)         # "PTX Module Directives: .address_size"
+
+
 def _module(c: Sequence[Any]) -> s.Module:
     version, target, size, *items = c
+    if len(version) > LONGEST_VERSION:
+        raise InputError("there is no such version of PTX", "is the PTX file whole and unchanged?", line=version.line)
+    if size is not None and _number(size) not in ADDRESS_SIZES:
+        raise InputError(f".address_size is {size}, and not 32 or 64", "is the PTX file whole and unchanged?", line=size.line)
     return s.Module(str(version), target, _number(size), _run(items))
 
 

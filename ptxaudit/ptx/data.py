@@ -10,17 +10,29 @@ Without an initialiser data is None too: the host may have written the variable.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from dataclasses import replace
 
 from .. import ir
 from ..errors import InputError
+from ..limits import INITIAL
+from ..work import Account, Exhausted
 from . import syntax as s
 from .emitter import float_constant, folded
 from .scope import dimensions, shape_of
 from .types import BYTE, TYPES
 
 
-def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
-    """The variables that a declaration in a state space makes."""
+LOWEST_BYTE = 0xFF
+
+
+def variables(declaration: s.Variable, suffix: str = "", account: Account | None = None,
+              refused: list[str] | None = None) -> list[ir.Variable]:
+    """The variables that a declaration in a state space makes.
+
+    account: what it has of bytes pays for the initial values; one for which they do not suffice is left out, and a
+    sentence about it is added to `refused`. Raises InputError for a size that is none.
+    """
     shape = shape_of(declaration)
     space = declaration.space.lstrip(".").partition("[")[0].partition("::")[0]
     kind = TYPES[shape.type] if shape.type else TYPES["b32"]
@@ -28,16 +40,53 @@ def variables(declaration: s.Variable, suffix: str = "") -> list[ir.Variable]:
     out = []
     for d in declaration.declarators:
         items = d.initial.items if isinstance(d.initial, s.Vector) else ()
+        data, names, around = None, (), None
         try:
             size = element * dimensions(d, len(items))
+            if d.initial is not None and kind.kind in "subf":
+                if account is not None:
+                    account.hold(size, f"the initial value of {d.name}")
+                data = initial_bytes(d.initial, kind.kind, kind.bits, _extents(d, len(items)), size)
+                if data is None and kind.kind in "sub":
+                    names = tuple(_names(d.initial, element))
+                    around = initial_bytes(_without_names(d.initial), kind.kind, kind.bits, _extents(d, len(items)), size)
+        except Exhausted as spent:
+            if refused is not None:
+                refused.append(f"{spent.what} is not looked at: it has {size:,} bytes, and all of a file may have {spent.limit:,} (the limit `{INITIAL.name}`)")
         except InputError as error:
             error.line = declaration.line
             raise
-        data = None
-        if d.initial is not None and kind.kind in "subf":
-            data = initial_bytes(d.initial, kind.kind, kind.bits, [e for e in _extents(d, len(items))], size)
-        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data))
+        out.append(ir.Variable(d.name + suffix, space, size, shape.align or element, None, data, functions=names, around=around))
     return out
+
+
+def _names(initial: s.Operand, element: int, offset: int = 0) -> Iterator[tuple[int, str]]:
+    """(byte offset, name) of the symbols whose addresses are among the elements of a list, each of `element` bytes."""
+    if isinstance(initial, s.Name):
+        yield offset, initial.text
+    elif isinstance(initial, s.Apply):
+        yield from _names(initial.argument, element, offset)
+    elif isinstance(initial, s.Mask):
+        if initial.mask == LOWEST_BYTE:                       # the others follow it: `0xFF(f), 0xFF00(f), …`
+            yield from _names(initial.value, element, offset)
+    elif isinstance(initial, s.Vector):
+        for at, item in enumerate(initial.items):
+            yield from _names(item, element, offset + at * element)
+
+
+def _without_names(initial: s.Operand) -> s.Operand:
+    """An initialiser with zeros for addresses."""
+    if isinstance(initial, s.Vector):
+        return s.Vector(tuple(_without_names(item) for item in initial.items))
+    return s.Int(0) if isinstance(initial, s.Name | s.Apply | s.Mask) else initial
+
+
+def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
+    """A variable with only the functions among its symbols. functions: name -> the function that it stands for."""
+    if not variable.functions:
+        return replace(variable, around=None) if variable.around is not None else variable
+    found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
+    return replace(variable, functions=found, around=variable.around if len(found) == len(variable.functions) else None)
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:
@@ -51,6 +100,8 @@ def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], 
         stride = bits // BYTE
         for extent in inner:
             stride *= extent
+        if inner and stride * len(initial.items) > size:
+            raise InputError("an initial value has more elements than its variable", "is the PTX file whole and unchanged?")
         if all(type(item) is s.Int for item in initial.items) and not inner:
             mask = (1 << bits) - 1
             data = b"".join((item.value & mask).to_bytes(stride, "little") for item in initial.items)

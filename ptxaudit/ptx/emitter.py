@@ -23,6 +23,10 @@ SHARED_ADDRESS_BITS = 32
 GENERIC_ADDRESS_BITS = 64
 
 
+class NoMeaning(ValueError):
+    """The operands of an instruction are others than its row understands."""
+
+
 class Emitter(Writer):
     """Effects of the instruction at hand: `ops`, `control`, `site`, and what it needs to write them."""
 
@@ -135,7 +139,7 @@ class Emitter(Writer):
             case Pieces():
                 return ir.Unknown("the address of a parameter of a device function", bits)
             case Callee():
-                return ir.Unknown("the address of a function", bits)
+                return ir.Address(symbol.name, ir.CODE, 0, bits)
             case Registers():
                 return ir.Unknown("a vector register used whole", bits)
         known = predefined(name)

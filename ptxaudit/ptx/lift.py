@@ -7,7 +7,7 @@
       ret; }                                       Control("ret")))
 
 Registers of inner scopes are renamed apart. An opcode without a row, or a form that its row
-refuses, becomes an operation of its own name, which makes the registers it writes opaque.
+refuses, becomes an operation "opaque" with its opcode, which makes the registers it writes opaque.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ import functools
 
 from .. import ir
 from ..errors import InputError
+from ..limits import INITIAL, as_error
 from ..quiet import no_collection
+from ..work import Account, Exhausted
 from . import control, memory, moves, opcodes, video
 from . import syntax as s
-from .data import variables
+from .data import variables, with_functions
 from .debug import Debug
-from .emitter import Emitter, constant
+from .emitter import Emitter, NoMeaning, constant
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
-from .scope import Callee, Data, Place, Scope, dimensions, shape_of
+from .scope import Callee, Data, Place, Scope, parameter_bytes, shape_of
 from .types import BYTE
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
@@ -34,9 +36,20 @@ ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | 
 REGISTERS_A_STATEMENT = 2
 """Registers that are made at once, for each statement of the function that declares them: compilers declare as many as they use."""
 
+MAX_THREADS = 1024
+"""Of a block, on every machine."""
+
 FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ftz in ("", ".ftz")
            for kind in ("f16", "f32", "f64")}
 """Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
+
+
+# Opcodes without a row that write their first operand and nothing else, or memory as `memory.WRITES` says.
+WITHOUT_ROW = frozenset("""
+    tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem copysign testp dp4a dp2a
+    vabsdiff vmad vmax vmin vset vset2 vset4 vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vmin2 vmin4 vmax2 vmax4 vabsdiff2 vabsdiff4
+    stacksave stackrestore alloca isspacep tcgen05 ldmatrix rnd
+""".split())
 
 
 @functools.lru_cache(maxsize=None)
@@ -44,16 +57,26 @@ def meaning(opcode: str) -> Plain | Lower | None:
     """The row of an opcode applied to its modifiers, None where there is no meaning."""
     parsed = Opcode(opcode)
     row = ROWS.get(parsed.base)
-    return row.resolve(parsed) if row is not None else None
+    return row.resolve(parsed) if row is not None and not row.refuses(parsed) else None
+
+
+def refusal(opcode: str) -> str:
+    """What of an opcode with a row is not understood, in words."""
+    parsed = Opcode(opcode)
+    row = ROWS.get(parsed.base)
+    return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not understood"
 
 
 def lift_module(module: s.Module) -> ir.Module:
-    """The IR of a module. InputError (with the line) for names that are not declared and the like."""
+    """The IR of a module. InputError (with the line) for names that are not declared and the like, and for more than the
+    limits of a file."""
     try:
         with no_collection():
             return _Lifter(module).run()
     except InputError as error:
         raise error.in_file(module.file) from None
+    except Exhausted as spent:
+        raise as_error(spent, module.file) from None
 
 
 class _Lifter:
@@ -64,18 +87,24 @@ class _Lifter:
         self.debug = Debug(module)
         self.globals = Scope(None)
         self.variables: list[ir.Variable] = []
+        self.account = Account()                # of the parameters of functions and calls
+        self.initial = Account(most=INITIAL.most)
+        self.refused: list[str] = []            # initial values that are not looked at
+        self.named: dict[str, str] = {}          # what stands for a function -> its name
 
     def run(self) -> ir.Module:
         bodies: dict[str, s.Function] = {}
         for item in self.module.items:
             if isinstance(item, s.Variable):
-                declare_variables(item, self.globals, self.variables)
+                self.declare(item, self.globals, self.variables)
             elif isinstance(item, s.Function):
                 self.globals[item.name] = Callee(item.name)
                 if item.body is not None:
                     bodies[item.name] = item
             elif isinstance(item, s.Alias):
                 self.globals[item.name] = Callee(item.target)
+        self.named = {name: symbol.name for name, symbol in self.globals.items() if isinstance(symbol, Callee)}
+        self.variables = [with_functions(variable, self.named) for variable in self.variables]
         functions, shared, callees = {}, {}, {}
         for name, body in bodies.items():
             lifter = FunctionLifter(self, body)
@@ -84,12 +113,11 @@ class _Lifter:
         functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
         return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
 
-
-def declare_variables(declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
-    """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
-    for d, variable in zip(declaration.declarators, variables(declaration, suffix)):
-        scope[d.name] = Data(variable)
-        out.append(variable)
+    def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
+        """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
+        for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
+            scope[d.name] = Data(variable)
+            out.append(variable)
 
 
 class FunctionLifter:
@@ -127,7 +155,8 @@ class FunctionLifter:
         block, most, cluster = launch_bounds(function)
         return ir.Function(
             function.name, "ptx", self.lifter.arch, tuple(self.instructions), self.entry, parameters,
-            arguments, results, tuple(self.lifter.variables + self.variables), 0, block, most, cluster)
+            arguments, results, tuple(self.lifter.variables + [with_functions(v, self.lifter.named) for v in self.variables]),
+            0, block, most, cluster, notes=tuple(self.lifter.refused))
 
     def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
         """The variables in shared memory that the lifted function names, as they come."""
@@ -142,7 +171,7 @@ class FunctionLifter:
             if variable.space == ".reg":
                 out += self.scope.declare_registers(variable)
             else:
-                out += self.scope.declare_pieces(variable)
+                out += self.scope.declare_pieces(variable, self.lifter.account)
         return out
 
     # --- statements ---
@@ -177,14 +206,14 @@ class FunctionLifter:
         if variable.space in (".reg", ".sreg"):
             scope.declare_registers(variable)
         elif variable.space.startswith(".param"):
-            pieces = scope.declare_pieces(variable)
+            pieces = scope.declare_pieces(variable, self.lifter.account)
             if any(d.dimensions for d in variable.declarators):
                 self.blank += pieces
         else:
             suffix = scope.suffix
             if not self.entry or not suffix and any(self.lifter.globals[d.name] for d in variable.declarators):
                 suffix += f"@{self.function.name}"          # where it is called, the caller may have one of that name
-            declare_variables(variable, scope, self.variables, suffix)
+            self.lifter.declare(variable, scope, self.variables, suffix)
 
     def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
         opcode, operands = instruction.opcode, instruction.operands
@@ -219,9 +248,9 @@ class FunctionLifter:
         if lower is not None:
             try:
                 lower(emitter, operands)
-            except (ValueError, IndexError, TypeError):      # not the operands that the row is about
+            except (ValueError, IndexError, TypeError) as error:      # not the operands that the row is about
                 emitter.begin(scope, guard, instruction.opcode, instruction.line)
-                opaque(emitter, operands)
+                opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
             if emitter.site is not None:
                 emitter.keep_what_the_site_reads()
         elif row is None or len(operands) != len(row.widths) + 1:
@@ -297,14 +326,24 @@ def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, s
     return ir.Op(row.name, (target,), tuple(sources), row.bits, row.attrs, guard)
 
 
-def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-    """An operation of the opcode's own name: its results are unknown, for that reason.
+def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
+    """What has no meaning, and why: its results are unknown, and so is what it may write in memory and where it may lead.
 
     PTX writes to its first operand, if to any register; one that is only read there is lost, too.
     """
+    opcode = Opcode(e.opcode)
+    base, why = opcode.base, why or refusal(e.opcode)
     targets = written(e, operands[0]) if operands else ()
     sources = tuple([v for operand in operands[1 if targets else 0:] for v in e.everything(operand)])
-    e.emit(e.opcode, targets, sources)
+    e.emit("opaque", targets, sources, attrs=(e.opcode, why))
+    spaces = memory.spaces_of(opcode)
+    if base in memory.WRITES:
+        e.emit("clobber", space=memory.WRITES[base] or (spaces[0] if len(spaces) == 1 else "generic"))
+    elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
+        control.not_understood(e, operands)
+    if base in memory.SITES and (not spaces or any(space.startswith("shared") for space in spaces)):
+        space = next((space for space in spaces if space.startswith("shared")), "generic")
+        e.site = ir.Site(e.opcode, ir.Unknown(f"{e.opcode}: {why}"), 0, space, e.guard)
 
 
 def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
@@ -336,7 +375,7 @@ def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter,
         shape = shape_of(variable)
         for d in variable.declarators:
             element = shape.bits // BYTE
-            size = element * dimensions(d)
+            size = parameter_bytes(variable, d, shape)
             align = shape.align or element
             offset = -(-offset // align) * align
             written_type = f".{shape.type}" + "".join(f"[{x.value}]" for x in d.dimensions if isinstance(x, s.Int))
@@ -354,6 +393,9 @@ def launch_bounds(function: s.Function):
             continue
         extents = (tuning.values + (1, 1, 1))[:3]
         if tuning.name == ".reqntid":
+            if extents[0] * extents[1] * extents[2] > MAX_THREADS:
+                raise InputError(f".reqntid asks for {' x '.join(map(str, extents))} threads a block; CUDA allows at most {MAX_THREADS}",
+                                 "is the PTX file whole and unchanged?", line=function.line)
             block, most = extents, extents[0] * extents[1] * extents[2]
         elif tuning.name == ".maxntid" and block is None:
             most = extents[0] * extents[1] * extents[2]

@@ -16,7 +16,10 @@ import re
 from lark import Lark, ParseTree, Token
 from lark.lexer import LexerState, LineCounter, TextSlice
 
+from ..errors import InputError
+from ..limits import NESTING
 from . import syntax as s
+from .build import TOO_DEEP
 from .printer import operand_text
 from .shapes import Shapes
 
@@ -25,14 +28,25 @@ RUNS = ("STATEMENTS", "ITEMS", "DATA")
 
 def parse_by_lines(text: str, lark: Lark, shapes: Shapes) -> ParseTree:
     """Lark's parse tree of a module, with lists of built values in it for runs of lines. Raises UnexpectedInput as Lark does,
-    perhaps at another place, and perhaps for a text that Lark takes as a whole.
+    perhaps at another place, and perhaps for a text that Lark takes as a whole; InputError for more than a limit allows.
     """
+    at = [0]
+    try:
+        return _parsed(text, lark, shapes, at)
+    except InputError as error:
+        error.line = error.line or at[0] or None
+        raise
+
+
+def _parsed(text: str, lark: Lark, shapes: Shapes, at: list[int]) -> ParseTree:
+    """at: gets the number of the line that is read."""
     reader, built = Reader(lark, shapes), Built(lark)
     opcodes, guards, operand = reader.opcodes, reader.guards, reader.operands.__getitem__
     outside_of_braces = _COMMA.split
     run = built.run
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split(None, 1)
+        at[0] = number
         if built.kind == "STATEMENTS" and len(words) == 2:
             try:                                    # the commonest at once
                 opcode, written = words
@@ -68,7 +82,9 @@ class Built:
         self.kind = ""
         self.around: list[list] = []            # the runs outside of braces that were begun in `run`
 
-    def begin_block(self) -> None:
+    def begin_block(self, number: int) -> None:
+        if len(self.around) >= NESTING.most:
+            raise NESTING.passed(TOO_DEEP, line=number)
         self.around.append(self.run)
         self.run = []
 
@@ -147,7 +163,7 @@ class Reader:
         """Statements one after another, and braces, as far as they are whole; the rest is left to Lark."""
         while text:
             if text[0] == "{":
-                built.begin_block()
+                built.begin_block(number)
                 text = text[1:].lstrip()
             elif text[0] == "}" and built.around:
                 built.end_block()
@@ -229,7 +245,7 @@ class Operands(dict):
 
     def __init__(self, terminal: dict[str, str], shapes: Shapes):
         self.is_name = re.compile(terminal["NAME"]).fullmatch
-        self.is_place = re.compile(rf"\[({terminal['NAME']})(?:\+(0|-?[1-9][0-9]*))?\]").fullmatch
+        self.is_place = re.compile(rf"\[({terminal['NAME']})(?:\+(0|-?[1-9][0-9]{{0,18}}))?\]").fullmatch
         self.shapes = shapes
         self.otherwise: dict[str, s.Operand] = {}           # those of other spellings
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 import functools
 import re
 
-from lark import Lark
+from lark import Lark, ParseTree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from .. import resources
+from .. import parsers
 from ..errors import InputError
 from ..quiet import no_collection
 from . import expected
@@ -30,7 +30,6 @@ from .build import build
 from .lines import parse_by_lines
 from .shapes import Shapes
 
-STARTS = ("module", "items", "statements", "data", "operand")
 LONGEST_QUOTE = 40      # characters of the text that an error repeats
 NEWEST_VERSION = (9, 5)
 """The PTX version that the grammar was last held against; newer files are tried all the same."""
@@ -44,7 +43,9 @@ def parse_module(text: str, file: str = "<ptx>") -> s.Module:
             tree = parse_by_lines(_without_block_comments(text), parser(), _shapes())
         except UnexpectedInput:
             return parse_plain(text, file)
-        return _named(build(tree), text, file)
+        except InputError as error:             # more than a limit allows
+            raise error.in_file(file) from None
+        return _built(tree, text, file)
 
 
 def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
@@ -54,7 +55,7 @@ def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
         tree = parser().parse(text, start="module")
     except UnexpectedInput as error:
         raise _input_error(error, text, file) from None
-    return _named(build(tree), text, file)
+    return _built(tree, text, file)
 
 
 def parse_statements(text: str) -> tuple[s.Statement, ...]:
@@ -62,7 +63,11 @@ def parse_statements(text: str) -> tuple[s.Statement, ...]:
     return build(parser().parse(text, start="statements"))
 
 
-def _named(module: s.Module, text: str, file: str) -> s.Module:
+def _built(tree: ParseTree, text: str, file: str) -> s.Module:
+    try:
+        module = build(tree)
+    except InputError as error:                 # more than a limit allows
+        raise error.in_file(file) from None
     return s.Module(module.version, module.target, module.address_size, module.items, file, _producer(text))
 
 
@@ -78,10 +83,8 @@ def _producer(text: str) -> str:
 
 @functools.cache
 def parser() -> Lark:
-    """Lark with its tables, from the user's cache folder where that can be written."""
-    grammar = resources.grammar("ptx.lark")
-    return Lark(grammar, parser="lalr", lexer="contextual", start=list(STARTS), maybe_placeholders=True,
-                cache=resources.tables_of("ptx", grammar) or False)
+    """Lark for `grammars/ptx.lark`."""
+    return parsers.parser("ptx")
 
 
 @functools.cache

@@ -16,10 +16,15 @@ from dataclasses import dataclass
 
 from .. import ir
 from ..errors import InputError
+from ..limits import PARAMETER
+from ..work import Account
 from . import syntax as s
 from .types import BYTE, SPECIALS, TYPES, WARP_SIZE, special_bits
 
 PIECE_BITS = 64         # the widest register that a parameter is cut into
+ADDRESSES = 1 << 64
+PIECE_BYTES = 1 << 10   # of memory that such a register and what sets it to zero take
+MOST_DIGITS = 10        # of a register's number
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,19 @@ def dimensions(declarator: s.Declarator, initial_items: int = 0) -> int:
             count *= extent.value
         else:
             raise InputError("the size of an array is not a plain number")
+    if count < 0 or count >= ADDRESSES:
+        raise InputError("an array has more elements than there are addresses, or fewer than none", "is the PTX file whole and unchanged?")
     return count
+
+
+def parameter_bytes(variable: s.Variable, declarator: s.Declarator, shape: Shape) -> int:
+    """The size of a parameter. Raises InputError for one that is too long, or of a type that has no bytes."""
+    if shape.bits < BYTE:
+        raise InputError(f"the parameter {declarator.name} is of type .{shape.type}, which none can be",
+                         "is the PTX file whole and unchanged?", line=variable.line)
+    size = shape.bits // BYTE * dimensions(declarator)
+    PARAMETER.check(size, f"the parameter {declarator.name} is too long", line=variable.line)
+    return size
 
 
 class Scope(dict[str, "Symbol"]):
@@ -138,7 +155,7 @@ class Scope(dict[str, "Symbol"]):
             number = number.lstrip("0") or "0"
             stem = name[:len(name) - len(number)]
         declared = self.ranges.get(stem)
-        if declared is None or not number or int(number) >= declared[0]:
+        if declared is None or not number or len(number) > MOST_DIGITS or int(number) >= declared[0]:
             return None
         self[name] = register = ir.Reg(name + self.suffix, declared[1])
         return register
@@ -188,16 +205,18 @@ class Scope(dict[str, "Symbol"]):
                 declared.append(register)
         return tuple(declared)
 
-    def declare_pieces(self, variable: s.Variable) -> tuple[ir.Reg, ...]:
-        """`.param` of a device function or a call: registers that hold its bytes."""
+    def declare_pieces(self, variable: s.Variable, account: Account) -> tuple[ir.Reg, ...]:
+        """`.param` of a device function or a call: registers that hold its bytes. Raises Exhausted where the account does
+        not pay for them."""
         shape = shape_of(variable)
         out = []
         for d in variable.declarators:
-            size = shape.bits // BYTE * dimensions(d)
+            size = parameter_bytes(variable, d, shape)
             piece = shape.bits if not d.dimensions else (shape.align or 1) * BYTE
             piece = min(piece, PIECE_BITS)
             while size * BYTE % piece:
                 piece //= 2
+            account.hold(size * BYTE // piece * PIECE_BYTES, "the parameters of functions and calls")
             regs = tuple(ir.Reg(f"{d.name}+{at}{self.suffix}", piece)
                          for at in range(0, size, piece // BYTE))
             self[d.name] = Pieces(regs, piece)

@@ -18,7 +18,8 @@ from typing import Any
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from .build import RULES
+from ..limits import NESTING
+from .build import RULES, TOO_DEEP
 
 
 class Leaf(str):
@@ -116,9 +117,11 @@ class Shapes:
         return template
 
 
-def _with_holes(node: Any, holes: dict[int, tuple[int, str]]) -> Any:
+def _with_holes(node: Any, holes: dict[int, tuple[int, str]], depth: int = 0) -> Any:
     if isinstance(node, Tree):
-        return Template(str(node.data), tuple(_with_holes(child, holes) for child in node.children))
+        if depth > NESTING.most:
+            raise NESTING.passed(TOO_DEEP)
+        return Template(str(node.data), tuple(_with_holes(child, holes, depth + 1) for child in node.children))
     if isinstance(node, Token):
         index, text = holes.get(node.start_pos, (None, None))
         if text == str(node):

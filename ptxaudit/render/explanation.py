@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 from rich.text import Text
 
 from ptxaudit import banks
@@ -49,6 +50,7 @@ def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]
     yield ""
     yield from _address(one)
     yield from _patterns(one, width)
+    yield from _mended(one, width)
     yield from _rule(one)
     yield from _trips(one.site.trips)
     yield from _conditions(one)
@@ -113,9 +115,30 @@ def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
         yield ""
 
 
+def _mended(one: Explained, width: int) -> Iterator[str | Text]:
+    """The worst request before and after the best repair of its array."""
+    mended = one.mended
+    if mended is None:
+        return
+    machine = one.examined.machine
+    yield f"fix: {mended.headline}"
+    shown = [pattern.addresses - pattern.addresses.min() for pattern in one.result.patterns[:MOST_PATTERNS] if pattern.active.all()]
+    above = any(np.array_equal(mended.addresses - mended.addresses.min(), addresses) for addresses in shown)
+    for when, places in (("before", mended.addresses), ("after", mended.places))[above:]:
+        yield f"{when}, places by lane in bytes from the beginning of the array:"
+        yield from (f"  {line}" for line in lane_lines(places, mended.active))
+        yield bank_map(machine, mended.access, places, mended.active, width)
+        yield ""
+
+
 def address_lines(pattern: Pattern) -> list[str]:
     """The addresses of a request, eight lanes a line; a dot for an inactive lane."""
-    cells = [str(int(a)) if on else "·" for a, on in zip(pattern.addresses, pattern.active, strict=True)]
+    return lane_lines(pattern.addresses, pattern.active)
+
+
+def lane_lines(addresses: np.ndarray, active: np.ndarray) -> list[str]:
+    """A number a lane, eight lanes a line; a dot for an inactive lane."""
+    cells = [str(int(a)) if on else "·" for a, on in zip(addresses, active, strict=True)]
     width = max(map(len, cells))
     starts = range(0, len(cells), LANES_A_LINE)
     label = len(f"lanes {len(cells)}–{len(cells)}")

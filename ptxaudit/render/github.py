@@ -17,7 +17,7 @@ COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 
 def github(checked: Checked) -> str:
     """A line for each problem and each finding that nothing allows."""
-    lines = [_problem(problem, checked.root) for problem in checked.report.problems]
+    lines = [problem_command(problem, checked.root) for problem in checked.report.problems]
     lines += [_result(result) for result in checked.open_results]
     return "".join(f"{line}\n" for line in lines)
 
@@ -28,7 +28,8 @@ def _result(result: Result) -> str:
     return command(COMMAND[result.level], result.message + kernel, **place, title=f"{result.rule.id} {result.rule.name}")
 
 
-def _problem(problem: Problem, root: str | None) -> str:
+def problem_command(problem: Problem, root: str | None) -> str:
+    """What could not be checked, at its place."""
     text = problem.what + (f"\n{problem.hint}" if problem.hint else "")
     return command("error", text, file=problem.file and below(problem.file, root), line=problem.line, col=problem.column, title="ptxaudit could not check this")
 

@@ -9,8 +9,10 @@ from pathlib import PurePath
 from textwrap import indent
 from typing import Any
 
+from ptxaudit import printable
 from ptxaudit.contents import Image, Listed
 from ptxaudit.demangle import demangle
+from ptxaudit.printable import one_line
 from ptxaudit.render.words import plural
 
 
@@ -30,7 +32,7 @@ def image_text(image: Image) -> str:
     facts.append("with line information" if image.lines else "without line information")
     if image.producer:
         facts.append(f"made by {image.producer}")
-    return f"{PurePath(image.name).name}: {', '.join(facts)}"
+    return one_line(f"{PurePath(image.name).name}: {', '.join(facts)}")
 
 
 def _block(listed: Listed, margin: str) -> list[str]:
@@ -50,14 +52,14 @@ def _block(listed: Listed, margin: str) -> list[str]:
     elif function.max_threads:
         facts.append(f"at most {function.max_threads} threads")
     name = demangle(function.name)
-    return [margin + line for line in (name, *([f"  {function.name}"] if name != function.name else []), "  " + " · ".join(facts))]
+    return [margin + one_line(line) for line in (name, *([f"  {function.name}"] if name != function.name else []), "  " + " · ".join(facts))]
 
 
 def listing_json(kernels: Iterable[Listed]) -> Iterator[str]:
     """The same as a JSON list. sites: null for machine code, which a listing does not disassemble."""
     before = "["
     for listed in kernels:
-        yield before + "\n" + indent(json.dumps(_record(listed), indent=2, ensure_ascii=False), "  ")
+        yield before + "\n" + indent(json.dumps(printable.plain(_record(listed)), indent=2, ensure_ascii=False), "  ")
         before = ","
     yield "\n]\n" if before == "," else "[]\n"
 

@@ -9,11 +9,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ptxaudit import printable
 from ptxaudit.errors import InputError
 from ptxaudit.gate import Standing
 from ptxaudit.paths import below
@@ -27,18 +29,32 @@ if TYPE_CHECKING:
     from ptxaudit.render.checked import Checked
 
 
+MOST_DETAIL, SHOWN_DETAIL = 24, 20       # lines of a compiler's log: as many are told, or of a longer one so many
+_ERROR = re.compile(r"\berror\b.*:|: error")
+
+
 def problem_text(problem: Problem) -> str:
     """A problem as lines."""
+    problem = printable.record(problem)
     lines = [f"error: {problem.what}"]
     where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
     if where:
         lines.append(f"  --> {where}")
     if problem.kernel:
         lines.append(f"   in kernel {problem.kernel}")
-    lines += [f"   | {line}".rstrip() for line in problem.detail.rstrip().splitlines()]
+    lines += [f"   | {line}".rstrip() for line in _shortened(problem.detail.rstrip().splitlines())]
     if problem.hint:
         lines.append(f"   = help: {problem.hint}")
     return "\n".join(lines)
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The beginning of a log: a compiler goes on for a hundred errors, most of them of the first one."""
+    if len(lines) <= MOST_DETAIL:
+        return lines
+    errors = sum(bool(_ERROR.search(line)) for line in lines)
+    told = f", {plural(errors, 'error')} in all" if errors else ""
+    return [*lines[:SHOWN_DETAIL], f"… {len(lines) - SHOWN_DETAIL:,} more lines{told}; a JSON report has the whole log"]
 
 
 def log_text(entry: Input) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ptxaudit.records import record
 from ptxaudit.render.words import bare_name, cut_at, interval, number, plural, sequence
-from ptxaudit.report import Condition, Kernel, Report, Site, Source, Span
+from ptxaudit.report import Condition, Fix, Kernel, Report, Site, Source, Span
 from ptxaudit.status import Status
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
@@ -194,6 +194,7 @@ def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note
         yield Note("note", first.reason)
     if first.line_class_max is not None:
         yield Note("note", NO_COUNTER)
+    yield from (Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None))
     yield from _cases(first.conditions)
     yield from _breakdown(group)
 
@@ -234,6 +235,12 @@ def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:
         yield Note("note", f"{word}: wavefronts {sequence(list(wavefronts))}; ideal {sequence(list(ideal))}")
 
 
+def fix_line(fix: Fix) -> str:
+    """"fix: pad the row to 33 floats, 0 excess left, +128 bytes, proved for this launch"."""
+    left = "" if fix.excess is None else f", {number(fix.excess)} excess left"
+    return f"fix: {fix.summary}{left}, {'+' if fix.bytes >= 0 else '−'}{plural(abs(fix.bytes), 'byte')}, proved for {fix.proved_for}"
+
+
 def _excess(site: Site) -> int:
     """What the copies of a line are compared by."""
     if site.excess is not None:
@@ -267,7 +274,7 @@ def verdict_line(report: Report) -> str:
     excess = sum(site.excess or 0 for site, _ in exact)
     if not wavefronts:
         return ""
-    those = "" if all(site.settled for site in report.sites) else " of the exact sites"
+    those = "" if all(site.settled for site in report.every_site) else " of the exact sites"
     if not excess:
         return f"no excess: {'the 1 wavefront' if wavefronts == 1 else f'all {number(wavefronts)} wavefronts'}{those} {'is' if wavefronts == 1 else 'are'} needed"
     worst, kernel = max(exact, key=lambda pair: pair[0].excess or 0)
@@ -286,7 +293,7 @@ def without_sites(report: Report) -> str:
 
 def closing_lines(report: Report) -> list[str]:
     """How many sites are exact, invariant, in a range or unknown; then why those that are not."""
-    sites = report.sites
+    sites = report.every_site
     if not report.kernels:
         return ["no kernel was checked"]
     kernels = plural(len(report.kernels), "kernel")

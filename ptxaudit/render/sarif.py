@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from ptxaudit.paths import below
 from ptxaudit.render.checked import Checked, Result
-from ptxaudit.report import Frame, Problem, Source
+from ptxaudit.render.rows import fix_line
+from ptxaudit.report import Fix, Frame, Problem, Source
 from ptxaudit.rules import RULES, Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -30,7 +31,7 @@ def sarif(checked: Checked) -> str:
     """The whole log, of one run."""
     results = checked.results
     left_out = len(results) - MOST_RESULTS
-    notifications = [_notification(problem, checked.root) for problem in checked.report.problems]
+    notifications = [notification(problem, checked.root) for problem in checked.report.problems]
     if left_out > 0:
         notifications.append({"level": "warning", "message": {"text": f"{left_out:,} results were left out: a run holds {MOST_RESULTS:,}"}})
     run: dict[str, Any] = {
@@ -66,7 +67,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 def _result(result: Result, root: str | None) -> dict[str, Any]:
     kernel, site = result.finding.kernel, result.finding.site
-    location: dict[str, Any] = {"physicalLocation": _physical(result.file, result.place.line, result.place.column, result.place.text)}
+    location: dict[str, Any] = {"physicalLocation": physical(result.file, result.place.line, result.place.column, result.place.text)}
     if kernel:
         location["logicalLocations"] = [{"fullyQualifiedName": kernel.demangled, "decoratedName": kernel.name, "kind": "function"}]
     written: dict[str, Any] = {
@@ -79,17 +80,33 @@ def _result(result: Result, root: str | None) -> dict[str, Any]:
     }
     if related := list(_related(result)):
         written["relatedLocations"] = [
-            {"id": at, "message": {"text": message}, "physicalLocation": _physical(below(place.file, root), place.line, None, place.text)}
+            {"id": at, "message": {"text": message}, "physicalLocation": physical(below(place.file, root), place.line, None, place.text)}
             for at, (place, message) in enumerate(related)
         ]
     if site:
         figures = {name: getattr(site, name) for name in _FIGURES}
         written["properties"] = {"site": site.id, "opcode": site.opcode} | {k: v for k, v in figures.items() if v is not None}
+    if site and site.fix:
+        written["properties"]["fix"] = fix_line(site.fix).removeprefix("fix: ")
+        if site.fix.replacements:
+            written["fixes"] = [_fix(site.fix, root)]
     if result.allowed:
         written["suppressions"] = [{"kind": "inSource", "justification": result.allowed.reason}]
     if result.state:
         written["baselineState"] = result.state
     return written
+
+
+def _fix(fix: Fix, root: str | None) -> dict[str, Any]:
+    """A repair as changes of files."""
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for one in fix.replacements:
+        region = {"startLine": one.line, "startColumn": one.column, "endLine": one.end_line, "endColumn": one.end_column}
+        changes.setdefault(one.file, []).append({"deletedRegion": region, "insertedContent": {"text": one.text}})
+    return {
+        "description": {"text": fix_line(fix).removeprefix("fix: ")},
+        "artifactChanges": [{"artifactLocation": _artifact(below(file, root)), "replacements": replacements} for file, replacements in changes.items()],
+    }
 
 
 def _related(result: Result) -> Iterator[tuple[Source | Frame, str]]:
@@ -109,21 +126,23 @@ def _artifact(file: str) -> dict[str, str]:
     return {"uri": f"file://{quote(path.as_posix())}"} if path.is_absolute() else {"uri": quote(path.as_posix()), "uriBaseId": BASE}
 
 
-def _physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": _artifact(file)}
+def physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
+    """SARIF's physicalLocation of a place; `file` is relative to the root where it lies below it."""
+    location: dict[str, Any] = {"artifactLocation": _artifact(file)}
     if line:
         region: dict[str, Any] = {"startLine": line}
         if column:
             region["startColumn"] = column
         if text:
             region["snippet"] = {"text": text}
-        physical["region"] = region
-    return physical
+        location["region"] = region
+    return location
 
 
-def _notification(problem: Problem, root: str | None) -> dict[str, Any]:
+def notification(problem: Problem, root: str | None) -> dict[str, Any]:
+    """What could not be checked, as SARIF's notification."""
     text = problem.what + (f": {problem.hint}" if problem.hint else "")
     written: dict[str, Any] = {"level": "error", "message": {"text": text}}
     if problem.file:
-        written["locations"] = [{"physicalLocation": _physical(below(problem.file, root), problem.line, problem.column, None)}]
+        written["locations"] = [{"physicalLocation": physical(below(problem.file, root), problem.line, problem.column, None)}]
     return written

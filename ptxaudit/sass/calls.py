@@ -15,7 +15,7 @@ from collections import Counter
 
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection
-from .builder import Context
+from .builder import PAIR_BITS, Computed, Context
 from .disassemble import Line
 from .lower import lower
 
@@ -27,6 +27,11 @@ Lines = dict[str, tuple[Line, ...]]
 def is_call(lines: tuple[Line, ...], place: int) -> bool:
     position = place // INSTRUCTION_BYTES
     return position < len(lines) and lines[position].opcode.startswith("CALL")
+
+
+def is_indirect_call(line: Line) -> bool:
+    """A call through a register, or through constant memory."""
+    return line.opcode.startswith("CALL") and not line.operands.startswith("0x")
 
 
 def find_calls(context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> dict[int, tuple[str, int]]:
@@ -55,6 +60,39 @@ def find_calls(context: Context, sections: list[CodeSection], lines: Lines, star
         elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {place + INSTRUCTION_BYTES}:
             out[place] = ("call", index)
     return out
+
+
+def computed_calls(context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int], addressed: frozenset[str],
+                   relocatable: bool) -> dict[int, Computed]:
+    """byte offset -> where it may go, of the calls of a section through registers.
+
+    CALL.REL R goes to a place in its own section: to the beginning of a function there. CALL.ABS R goes to a function whose
+    address the file has (`addressed`), and in an object that is still to be linked also elsewhere.
+    """
+    out = {}
+    function = context.function
+    by_name = {section.name: section for section in sections}
+    own = lines[function.name]
+    for position, line in enumerate(own):
+        if not is_indirect_call(line):
+            continue
+        place = position * INSTRUCTION_BYTES
+        relative = ".REL" in line.opcode
+        if relative:
+            entries = [(ir.Const(s.offset, PAIR_BITS), function, s.offset) for s in function.symbols if s.offset or not function.entry]
+        else:
+            entries = [(ir.Address(name, ir.CODE, 0, PAIR_BITS), by_name[name], 0) for name in sorted(addressed) if name in by_name]
+        back = [(operand, section, offset) for operand, section, offset in entries
+                if _comes_back(context, section, offset, lines, own, position)]
+        targets = tuple((operand, starts[section.name] + offset // INSTRUCTION_BYTES) for operand, section, offset in back)
+        out[place] = Computed(targets, relocatable and not relative or len(back) < len(entries))
+    return out
+
+
+def _comes_back(context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int) -> bool:
+    """A function that the call at a position of the own section enters comes back to the next instruction."""
+    returns = _return_registers(context, section, offset, lines[section.name])
+    return bool(returns) and all(_value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns)
 
 
 def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, int] | None]:
@@ -101,17 +139,35 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
 def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
     """The register that holds at a function's entry what another holds at a place in it.
 
-    Copies are followed back; a register that comes back from the stack is its own.
+    Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it is
+    taken to be its own.
     """
-    for earlier in range(position - 1, first - 1, -1):
+    earlier = position
+    while (earlier := earlier - 1) >= first:
         line = lines[earlier]
-        if _writes(line, register) and line.opcode != "LDL":
+        if _writes(line, register) and line.opcode == "LDL":
+            kept = _kept_at(lines, first, earlier)
+            if kept is not None:
+                earlier, register = kept
+        elif _writes(line, register):
             ops = _operations(context, line, earlier)
             if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
                 register = ops[0].src[0].name
             else:
                 return ""          # computed: no caller's constant will match
     return register
+
+
+def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:
+    """(position, register) of the one store to the place on the stack that a load reads; None where there is none such, or where
+    the function keeps a convergence barrier, too, which is not followed (measured: a function that calls itself in some lanes)."""
+    if any(line.opcode.startswith("BMOV") for line in lines[first:position]):
+        return None
+    place = lines[position].operands.partition(", ")[2]
+    stores = [at for at in range(first, position) if lines[at].opcode == "STL" and lines[at].operands.startswith(place + ",")]
+    if len(stores) != 1 or any(_writes(line, "R1") for line in lines[stores[0] + 1:position]):
+        return None
+    return stores[0], lines[stores[0]].operands.partition(", ")[2]
 
 
 def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:

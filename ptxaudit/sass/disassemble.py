@@ -12,19 +12,15 @@ both against each other.)
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .. import temporary, toolchains
+from .. import limits, temporary, toolchains, vendor
 from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ..errors import InputError
 from ..records import record
 
 BATCH_BYTES = 4 << 20          # code a process is given: bounds the memory for its text
-TIMEOUT = 600                  # seconds for one batch
-STOPPED = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)      # from outside: nothing is wrong with the code
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
 _TARGET = re.compile(r"0x[0-9a-f]+(?=\s*$)")
@@ -91,16 +87,27 @@ def _run(pieces: list[_Piece], sm: int, cubins: Sequence[Cubin], tool: str) -> I
     """The lines of one heap; what does not decode is taken out and the rest run again."""
     while pieces:
         said, complaint = _nvdisasm(pieces, sm, tool)
+        lines = _lines(said)
+        if not complaint and len(lines) != _count(pieces):
+            complaint = f"it printed {len(lines)} instructions of {_count(pieces)}"
         if not complaint:
-            lines = _lines(said)
             for piece in pieces:
                 first = piece.start // INSTRUCTION_BYTES
                 yield piece, _moved(lines[first:first + len(piece.function.code) // INSTRUCTION_BYTES], piece.start)
+            return
+        if len(pieces) > 1 and not _BAD_PLACE.search(complaint):          # it does not say where: by halves
+            for half in (pieces[:len(pieces) // 2], pieces[len(pieces) // 2:]):
+                yield from _run(_closed_up(half), sm, cubins, tool)
             return
         bad = _culprit(pieces, complaint)
         yield bad, InputError(f"the code of {bad.function.name} does not decode as sm_{sm}", "build it again, or update nvidia-cuda-nvdisasm",
                               cubins[bad.cubin].file, detail=complaint)
         pieces = _closed_up([piece for piece in pieces if piece is not bad])
+
+
+def _count(pieces: list[_Piece]) -> int:
+    """Instructions in a heap."""
+    return sum(len(piece.function.code) // INSTRUCTION_BYTES for piece in pieces)
 
 
 def _closed_up(pieces: list[_Piece]) -> list[_Piece]:
@@ -112,7 +119,7 @@ def _closed_up(pieces: list[_Piece]) -> list[_Piece]:
 
 
 def _culprit(pieces: list[_Piece], complaint: str) -> _Piece:
-    """The function that the disassembler's message is about, the first when it names no place."""
+    """The function that the disassembler's message is about, the only one when it names no place."""
     match = _BAD_PLACE.search(complaint)
     place = int(match[1], 16) if match else 0
     return next((piece for piece in reversed(pieces) if piece.start <= place), pieces[0])
@@ -127,15 +134,13 @@ def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
                 code = piece.function.code
                 file.write(code[:len(code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES])
         try:
-            done = subprocess.run([tool, "-b", f"SM{sm}", str(path)], capture_output=True, text=True,
-                                  timeout=TIMEOUT, check=False, errors="replace")
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = vendor.run([tool, "-b", f"SM{sm}", str(path)], limits.TOOL_TIME, temporary=folder)
+        except OSError as error:
             raise InputError(f"the disassembler cannot be run: {error}", toolchains.how_to_add("nvdisasm")) from error
-    if done.returncode == 0:
-        return done.stdout, ""
-    if -done.returncode in STOPPED:
-        raise InputError(f"the disassembler was stopped ({signal.Signals(-done.returncode).name})", "run this again, with more memory where that ran out")
-    complaint = done.stderr.strip() or f"exit status {done.returncode}"
+    if done.status == 0:
+        return done.out, ""
+    crash = vendor.crashed("the disassembler", done)
+    complaint = crash.what if crash else done.err.strip() or f"exit status {done.status}"
     if "option 'binary'" in complaint:
         raise InputError(f"this nvdisasm does not know sm_{sm}", toolchains.how_to_add("nvdisasm"), detail=complaint)
     return "", complaint

@@ -19,13 +19,14 @@ from dataclasses import replace
 from itertools import chain
 
 from .. import ir
-from ..artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, read_cubin
+from ..artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, CodeSection, Cubin, Relocation, addresses_taken, read_cubin
 from ..artifacts.lines import source_lines
 from ..errors import InputError
+from ..faults import as_input_error
 from ..quiet import no_collection
 from . import places
 from .builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
-from .calls import Lines, find_calls, is_call
+from .calls import Lines, computed_calls, find_calls, is_call, is_indirect_call
 from .disassemble import Line, disassemble
 from .lower import lower
 
@@ -34,6 +35,7 @@ _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)     # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3                     # __constant__ variables
 _GLOBAL_SECTIONS = ".nv.global"    # .nv.global.init too: __device__ variables
+INDEX_BYTES = 8
 _OWN_BANK = re.compile(r"c\[0x[1-9a-f]")    # a bank whose contents are the function's own
 
 # (text of a line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever they stand
@@ -54,8 +56,8 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
 
     memo: see `lift_function`.
 
-    A function that did not decode is left out (its InputError stays in `lines`); when that is
-    every one, the first one's InputError is raised.
+    A function that did not decode, or cannot be lifted, is left out (its InputError is in `lines`); when none
+    decoded, the first one's InputError is raised.
     """
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
@@ -63,14 +65,20 @@ def lift_module(cubin: Cubin, lines: dict[str, tuple[Line, ...] | InputError], k
     sources, notes = known or positions(cubin)
     called: set[str] = set()
     functions = {}
+    addressed = cubin.addressed | addresses_taken(good.values())
     memo = {} if memo is None else memo
     with no_collection():
         for entry_turn in (True, False):
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
-                    sections = _sections(function, good, lines)
+                    try:
+                        sections = _sections(function, good, lines, addressed)
+                        functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes, addressed)
+                    except Exception as error:          # in one function: the others are still there
+                        found = as_input_error(error)
+                        lines[function.name] = replace(found, what=f"{function.name}: {found.what}", file=cubin.file)
+                        continue
                     called |= {section.name for section in sections[1:]}
-                    functions[function.name] = lift_function(cubin, sections, lines, sources, memo, notes)
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
 
 
@@ -83,20 +91,26 @@ def positions(cubin: Cubin) -> Positions:
     return table.at if table else None, ()
 
 
-def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines) -> list[CodeSection]:
-    """A function and those that it calls in other sections, directly or through them."""
-    out = [function]
-    for section in out:
-        for relocation in section.relocations:
-            callee = functions.get(relocation.symbol.section.removeprefix(".text."))
-            if callee is not None and callee not in out and is_call(lines[section.name], relocation.offset):
-                out.append(callee)
-    return out
+def _sections(function: CodeSection, functions: dict[str, CodeSection], lines: Lines, addressed: frozenset[str]) -> list[CodeSection]:
+    """A function and those that it calls in other sections, directly or through them. addressed: those that a call through a
+    pointer may enter."""
+    out = {function.name: function}
+    waiting = [function]
+    while waiting:
+        section = waiting.pop(0)
+        callees = [r.symbol.section.removeprefix(CODE_PREFIX) for r in section.relocations if is_call(lines[section.name], r.offset)]
+        if any(is_indirect_call(line) for line in lines[section.name]):
+            callees += sorted(addressed)
+        for name in callees:
+            if name in functions and name not in out:
+                out[name] = functions[name]
+                waiting.append(functions[name])
+    return list(out.values())
 
 
 def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sources: Sources | None = None,
-                  memo: Memo | None = None, notes: tuple[str, ...] = ()) -> ir.Function:
-    """One function, its own section first, then those of the functions it calls.
+                  memo: Memo | None = None, notes: tuple[str, ...] = (), addressed: frozenset[str] = frozenset()) -> ir.Function:
+    """One function, its own section first, then those of the functions it calls. addressed: functions whose addresses the file has.
 
     memo: what lines were lowered to, kept between the functions of one architecture.
     """
@@ -107,13 +121,14 @@ def lift_function(cubin: Cubin, sections: list[CodeSection], lines: Lines, sourc
         end += len(lines[section.name])
     instructions: list[ir.Instruction] = []
     for section in sections:
-        context = _context(cubin, section, sections, lines, starts)
+        context = _context(cubin, section, sections, lines, starts, addressed)
         instructions += _instructions(context, lines[section.name], sources, memo)
     own = signature(cubin, sections[0])
+    direct = {r.symbol.section.removeprefix(CODE_PREFIX) for section in sections for r in section.relocations if is_call(lines[section.name], r.offset)}
     return replace(
-        own, instructions=tuple(instructions), variables=(*own.variables, *_addressed(sections)),
-        notes=notes + tuple(f"{section.name} is called; its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on"
-                            for section in sections[1:]))
+        own, instructions=tuple(instructions), variables=(*own.variables, *_addressed(cubin, sections, lines)),
+        notes=notes + tuple(f"{section.name} {'is' if section.name in direct else 'may be'} called; "
+                            f"its code follows from offset {starts[section.name] * INSTRUCTION_BYTES:#x} on" for section in sections[1:]))
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
@@ -127,12 +142,16 @@ def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
         max_threads=threads[0] * threads[1] * threads[2] if threads else None, cluster=info.cluster, variables=tuple(_constants(function)))
 
 
-def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], lines: Lines, starts: dict[str, int]) -> Context:
+def _context(cubin: Cubin, section: CodeSection, sections: list[CodeSection], lines: Lines, starts: dict[str, int],
+             addressed: frozenset[str]) -> Context:
     base = sections[0].info.param_base
     relocated = {r.offset: _relocated(r, section) for r in section.relocations if not is_call(lines[section.name], r.offset)}
     context = Context(section, cubin.sm, places.param_base(cubin.sm) if base is None else base, relocated, starts[section.name])
-    missing = {r.offset: r.symbol.name for r in section.relocations if not r.symbol.section and is_call(lines[section.name], r.offset)}
-    return replace(context, calls=find_calls(context, sections, lines, starts), missing=missing)
+    own = lines[section.name]
+    missing = {r.offset: r.symbol.name for r in section.relocations if not r.symbol.section and is_call(own, r.offset)
+               and not is_indirect_call(own[r.offset // INSTRUCTION_BYTES])}
+    computed = computed_calls(context, sections, lines, starts, addressed, cubin.relocatable)
+    return replace(context, calls=find_calls(context, sections, lines, starts), missing=missing, computed=computed)
 
 
 def _relocated(relocation: Relocation, section: CodeSection) -> tuple[ir.Operand, int]:
@@ -150,7 +169,11 @@ def _relocated(relocation: Relocation, section: CodeSection) -> tuple[ir.Operand
 def _constants(function: CodeSection) -> Iterator[ir.Variable]:
     """Constant banks with their contents."""
     for bank, data in sorted(function.banks.items()):
-        if bank in _BANKS_WITHOUT_TABLES or function.bank_relocations.get(bank):
+        relocations = function.bank_relocations.get(bank, ())
+        if bank in _BANKS_WITHOUT_TABLES or relocations and not (bank == _USER_BANK and function.constants):
+            continue
+        if relocations:
+            yield from _constant_tables(function, data, relocations)
             continue
         tables = [(f"c[{bank:#x}]", 0, len(data))]
         if bank == _USER_BANK and function.constants:
@@ -161,13 +184,50 @@ def _constants(function: CodeSection) -> Iterator[ir.Variable]:
                               data=content if any(content) else None)           # all zeros: the program fills it before the launch
 
 
-def _addressed(sections: list[CodeSection]) -> Iterator[ir.Variable]:
-    """The shared variables that a relocatable object names, and those in global memory."""
+def _constant_tables(function: CodeSection, data: bytes, relocations: tuple[Relocation, ...]) -> Iterator[ir.Variable]:
+    """The variables of a bank that has addresses in it: those that are tables of functions, and those that have none."""
+    for symbol in function.constants:
+        content, end = data[symbol.offset:symbol.offset + symbol.size], symbol.offset + symbol.size
+        own = [r for r in relocations if symbol.offset <= r.offset < end]
+        functions = tuple((r.offset - symbol.offset, r.symbol.section.removeprefix(CODE_PREFIX)) for r in own
+                          if r.symbol.section.startswith(CODE_PREFIX) and not r.symbol.offset + r.addend)
+        if not own:
+            yield ir.Variable(symbol.name, f"const:{_USER_BANK}", symbol.size, address=symbol.offset, data=content if any(content) else None)
+        elif len(functions) == len(own):
+            yield ir.Variable(symbol.name, f"const:{_USER_BANK}", symbol.size, address=symbol.offset, functions=functions, around=content)
+
+
+def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Iterator[ir.Variable]:
+    """The shared variables that a relocatable object names, and those in global memory, with tables of functions."""
+    calling = [section for section in sections if any(is_indirect_call(line) for line in lines[section.name])]
     symbols = {r.symbol for section in sections for r in chain(section.relocations, *section.bank_relocations.values())}
     for symbol in sorted(symbols, key=lambda s: s.name):
         for space, prefixes in (("shared", SHARED_SECTIONS), ("global", _GLOBAL_SECTIONS)):
             if symbol.section.startswith(prefixes):
-                yield ir.Variable(symbol.name, space, symbol.size)
+                initial = cubin.initial.get(symbol.name) if calling and space == "global" else None
+                functions, around = _table(*initial, calling) if initial is not None else ((), None)
+                yield ir.Variable(symbol.name, space, symbol.size, functions=functions, around=around)
+
+
+def _table(content: bytes, relocations: tuple[Relocation, ...], calling: list[CodeSection]) -> tuple[tuple[tuple[int, str], ...], bytes | None]:
+    """(functions, the bytes around them) of a variable that may be a table of functions; None in place of the bytes where it is none.
+
+    Linked code has addresses there, by relocations. Code that was compiled as a whole has the places of functions in the section, or
+    indices of a constant bank that has them (of several kernels each has a bank of its own).
+    """
+    if relocations:
+        functions = tuple((r.offset, r.symbol.section.removeprefix(CODE_PREFIX)) for r in relocations
+                          if r.symbol.section.startswith(CODE_PREFIX) and not r.symbol.offset + r.addend)
+        return functions, content if len(functions) == len(relocations) else None
+    words = {int.from_bytes(content[at:at + INDEX_BYTES], "little") for at in range(0, len(content), INDEX_BYTES)} - {0}
+    return (), content if words and any(all(_is_place(word, section) for word in words) for section in calling) else None
+
+
+def _is_place(word: int, section: CodeSection) -> bool:
+    """It is the place of a function in the section, or a constant bank has one there."""
+    places = {symbol.offset for symbol in section.symbols if symbol.offset}
+    return word in places or any(int.from_bytes(bank[word:word + INDEX_BYTES], "little") in places for number, bank in section.banks.items()
+               if number not in (*_BANKS_WITHOUT_TABLES, _USER_BANK) and word + INDEX_BYTES <= len(bank))
 
 
 def _instructions(context: Context, lines: tuple[Line, ...], sources: Sources | None, memo: Memo) -> Iterator[ir.Instruction]:
@@ -212,4 +272,4 @@ def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:
 def without_meaning(module: ir.Module) -> Counter:
     """Opcodes whose results are opaque, with how many instructions of the module have them."""
     return Counter(i.opcode for function in module.functions.values() for i in function.instructions
-                   if any(op.name == i.opcode and op.dst for op in i.ops))
+                   if any(op.name == "opaque" and op.dst for op in i.ops))

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput, VisitError
 
-from .. import resources
+from .. import parsers
 from ..errors import InputError
 from .syntax import ZERO, Jump, Memory, Number, Operand, Register, Word
 
@@ -112,12 +112,6 @@ def _register(kind: str, number: int, marks: tuple[str, ...]) -> Register:
     return Register(kind, number, marks)
 
 
-@lru_cache(maxsize=1)
-def _parser() -> Lark:
-    grammar = resources.grammar("sass.lark")
-    return Lark(grammar, parser="lalr", maybe_placeholders=False, cache=resources.tables_of("sass", grammar) or False)
-
-
 @lru_cache(maxsize=None)
 def _shapes() -> dict[str, tuple[Maker, ...]]:
     return {}
@@ -153,7 +147,7 @@ def _parsed(text: str) -> tuple[Operand, ...]:
 def _makers(text: str) -> tuple[Maker, ...]:
     slots = {match.start(): position for position, match in enumerate(_SLOT.finditer(text))}
     try:
-        return _Build(slots).transform(_parser().parse(text))
+        return _Build(slots).transform(parsers.parser("sass").parse(text))
     except (UnexpectedInput, VisitError) as error:
         raise InputError(f"operands that the grammar does not know: {text}",
                          "report this with the file; the instruction is treated as one without a meaning",

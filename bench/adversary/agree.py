@@ -1,0 +1,260 @@
+"""Claims against each other, with no GPU: what is said of a site must not depend on how much is told, nor on the ISA.
+
+    python -m bench.adversary agree 0:500
+
+Of two claims that exclude each other one is wrong, whatever the hardware does:
+
+    tellings   an exact figure lies in every range that less told gives, and equals every other exact figure
+    lanes      a PTX site and the instruction that it became have as many active lanes in all, wherever lanes meet
+    addresses  … and with as many requests, the same distances between the addresses of each
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from typing import Any
+
+import numpy as np
+
+from bench.adversary import builds, plan, telling
+from bench.adversary.generate import program
+from ptxaudit import graph, ir, lanes, machines
+from ptxaudit.artifacts.cubin import read_cubin
+from ptxaudit.assemble import SourceLines, kernel_entry
+
+from ptxaudit.code_facts import code_facts
+from ptxaudit.lanes.result import SiteResult
+from ptxaudit.link import link
+from ptxaudit.pairing import BY_MAP, pair, ptx_map, side
+from ptxaudit.ptx.lift import lift_module as lift_ptx
+from ptxaudit.ptx.parse import parse_module
+from ptxaudit.sass.disassemble import disassemble
+from ptxaudit.sass.lift import lift_module
+from ptxaudit.status import Status
+from ptxaudit.work import Account
+
+BUDGET = 20.0
+FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are taken to be: as the harness places them
+TELLINGS = ("told", "placed", "bytes", "shape", "block")
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two claims of which one is wrong. where: of the launch; what: the site; first, second: the claims in words."""
+
+    where: str
+    what: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.where}\n    {self.what}\n    {self.first}\n    {self.second}"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One kernel under one telling: the engine's results by place, and the report's entry."""
+
+    function: ir.Function
+    flow: graph.Graph
+    entry: Any
+    sites: Mapping[int, SiteResult]
+
+
+def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
+    """(the clashes of one build of a seed, sites looked at)."""
+    made = program(seed)
+    try:
+        built = builds.compile_build(made, build)
+    except builds.NotBuilt as error:
+        return [Clash(f"seed {seed} {build}", "not compiled", str(error)[:300], "")], 0
+    cubin = read_cubin(built.cubin, f"{made.name}.{build}")
+    module = lift_module(cubin, disassemble([cubin])[0])
+    ptx = lift_ptx(parse_module(built.ptx, made.name)) if built.ptx else None
+    out: list[Clash] = []
+    count = 0
+    for number, launch in enumerate(plan.entries(made, build, len(made.shapes))):
+        launch["addresses"] = {
+            p["name"]: FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(p["value"])
+            for p in launch["parameters"]
+            if p["kind"] == "buffer"
+        }
+        launch["param_bytes"] = _bytes(launch)
+        where = (
+            f"seed {seed} {build} launch {number} {' '.join(made.features)}, grid {launch['grid']} block "
+            f"{launch['block']}"
+        )
+        try:
+            under = {how: audited(module, made.name, launch, how) for how in tellings}
+            out += among_tellings(where, under)
+            count += len(under[tellings[0]].sites)
+            if ptx is not None:
+                out += between_sets(
+                    where, audited(ptx, made.name, launch, tellings[0]), under[tellings[0]], ptx_map(cubin)
+                )
+        except Exception:
+            out.append(Clash(where, "the engine failed", traceback.format_exc(limit=-3), ""))
+    return out, count
+
+
+def _bytes(launch: Mapping[str, Any]) -> str:
+    """The parameter buffer: every parameter at a multiple of its size, structures at multiples of 4."""
+    data = bytearray()
+    for p in launch["parameters"]:
+        size, value = p["size"], p["value"]
+        data += bytes(-len(data) % min(size, 8 if p["kind"] != "bytes" else 4))
+        base = (
+            FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(value)
+            if p["kind"] in ("buffer", "low", "high")
+            else 0
+        )
+        number = {"buffer": base, "low": base & 0xFFFFFFFF, "high": base >> 32}.get(p["kind"], value)
+        data += bytes.fromhex(number) if p["kind"] == "bytes" else (number % (1 << 8 * size)).to_bytes(size, "little")
+    return bytes(data).hex()
+
+
+def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -> Audited:
+    kernel = module.functions[name]
+    told = telling.TELLINGS[how](launch, kernel)
+    function = link(module, kernel)
+    flow = graph.build(function)
+    machine = machines.get("sm_90")
+    result = lanes.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
+    entry = kernel_entry(function, result, input=name, machine=machine, launch=told, lines=SourceLines(), facts=code_facts(module, function, {}))
+    return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
+
+
+# --- the same code, more and less told ----------------------------------------------------------
+
+
+def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
+    names = list(under)
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            for place, one in under[first].sites.items():
+                other = under[second].sites.get(place)
+                text = next(i.text for i in under[first].function.instructions if i.place == place)
+                why = excluded(one, other) or excluded(other, one) if other is not None else "it is not listed"
+                if why:
+                    yield Clash(
+                        where,
+                        f"+{place:#x} {text}: {why}",
+                        f"{first}: {words(one)}",
+                        f"{second}: {words(other) if other else 'no site'}",
+                    )
+
+
+def excluded(exact: SiteResult, other: SiteResult) -> str:
+    """Why an exact claim and another one do not go together; "" where they do, or the first is not exact."""
+    if exact.status is Status.UNREACHED:
+        return "reached or not" if other.status is Status.EXACT and other.active_requests else ""
+    if exact.status is not Status.EXACT or not exact.active_requests:
+        return ""
+    if other.status is Status.UNREACHED:
+        return "reached or not"
+    for name in ("requests", "active_requests", "wavefronts", "ideal", "ways"):
+        mine, theirs = getattr(exact, name), getattr(other, name)
+        if (
+            theirs is not None
+            and mine is not None
+            and (other.status is Status.EXACT or name == "requests")
+            and mine != theirs
+        ):
+            return name
+    if (
+        other.bounds is not None
+        and exact.wavefronts is not None
+        and not other.bounds[0] <= exact.wavefronts <= other.bounds[1]
+    ):
+        return "bounds"
+    costs = [p.low for p in exact.patterns if p.low == p.high]
+    spans = [(c.low, c.high) for c in other.conditions] or (
+        [other.per_request] if other.per_request is not None else []
+    )
+    if costs and spans and exact.wavefronts is not None:
+        low, high = min(s[0] for s in spans), max(s[1] for s in spans)
+        if min(costs) < low or max(costs) > high:
+            return f"a request costs {min(costs)} to {max(costs)}"
+    return ""
+
+
+def words(site: SiteResult) -> str:
+    parts = [
+        str(site.status),
+        f"requests {site.requests}",
+        f"active {site.active_requests}",
+        f"wavefronts {site.wavefronts}",
+        f"bounds {site.bounds}",
+        f"a request {site.per_request}",
+        *(f"[{c.when}: {c.low}..{c.high}]" for c in site.conditions[:4]),
+        site.formula[:100],
+        site.reason[:160],
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+# --- PTX and machine code -----------------------------------------------------------------------
+
+
+def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterator[Clash]:
+    pairs = pair(
+        ptx.function.name,
+        side(ptx.function, ptx.flow, ptx.entry, None),
+        side(sass.function, sass.flow, sass.entry, known),
+    )
+    ours, theirs = {s.id: s for s in ptx.entry.sites}, {s.id: s for s in sass.entry.sites}
+    for one in pairs:
+        if one.what != "kept" or one.by != BY_MAP or one.hoisted or len(one.ptx) != 1 or len(one.sass) != 1:
+            continue
+        here, there = ours[one.ptx[0]], theirs[one.sass[0]]
+        if (here.width, here.access) != (there.width, there.access):
+            continue
+        first, second = ptx.sites[here.ptx_line or 0], sass.sites[there.offset or 0]
+        a, b = traffic(first), traffic(second)
+        if a is None or b is None or a == b:
+            continue
+        here_lanes, there_lanes = (sum(len(shape) * times for shape, times in x.items()) for x in (a, b))
+        if here_lanes != there_lanes or a.total() == b.total():  # with as many requests, lanes met alike
+            yield Clash(
+                where,
+                f"{'lanes' if here_lanes != there_lanes else 'addresses'}: line {here.ptx_line} {here.text} -> "
+                f"+{there.offset:#x} {there.text}",
+                f"PTX: {here_lanes} lanes, {words(first)}",
+                f"machine code: {there_lanes} lanes, {words(second)}",
+            )
+
+
+def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
+    """How often which addresses are accessed together, each from the lowest on; None where not all of it is known."""
+    if site.status is Status.UNREACHED:
+        return Counter()
+    if (
+        site.status is not Status.EXACT
+        or not site.active_requests
+        or sum(p.count for p in site.patterns) != site.active_requests
+    ):
+        return None
+    out: Counter[tuple[int, ...]] = Counter()
+    for p in site.patterns:
+        addresses = np.sort(np.asarray(p.addresses)[p.active])
+        out[tuple((addresses - addresses[0]).tolist())] += p.count
+    return out
+
+
+# --- many ---------------------------------------------------------------------------------------
+
+
+def run(seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = ()) -> Iterator[tuple[list[Clash], int]]:
+    """`count` builds of every seed, by turns."""
+    work = [(seed, build) for seed in seeds for build in (only or plan.builds_of(seed, count))]
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_one, work, chunksize=2)
+
+
+def _one(work: tuple[int, str]) -> tuple[list[Clash], int]:
+    return check(*work)

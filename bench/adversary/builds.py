@@ -1,0 +1,137 @@
+"""The builds of a kernel: compilers and options that make other machine code of the same source.
+
+    compile_build(program, "nvcc-G")  ->  Built(cubin=…, ptx=…, compiler="nvcc 13.0.88")
+
+`nvcc` is the one on the PATH (ptxas and nvlink beside it), `nvrtc` the one that ptxaudit loads.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bench.adversary.program import Program
+
+SECONDS = 300  # a compile may take
+
+
+@dataclass(frozen=True)
+class Build:
+    """options: of the compiler; linked: compiled as relocatable code, then linked."""
+
+    name: str
+    compiler: str  # "nvcc" or "nvrtc"
+    options: tuple[str, ...] = ()
+    linked: bool = False
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build gives. ptx: "" where it is not kept."""
+
+    build: str
+    arch: str
+    cubin: bytes
+    ptx: str
+    compiler: str
+
+
+BUILDS = {
+    build.name: build
+    for build in (
+        Build("nvrtc-O3", "nvrtc"),
+        Build("nvcc-O3", "nvcc"),
+        Build("nvcc-O0", "nvcc", ("-Xcicc", "-O0", "-Xptxas", "-O0")),
+        Build("nvcc-O1", "nvcc", ("-Xptxas", "-O1")),
+        Build("nvcc-ptxas-O0", "nvcc", ("-Xptxas", "-O0")),
+        Build("nvcc-G", "nvcc", ("-G",)),
+        Build("nvcc-r24", "nvcc", ("-maxrregcount=24",)),
+        Build("nvcc-fast", "nvcc", ("-use_fast_math",)),
+        Build("nvcc-rdc", "nvcc", ("-rdc=true",), linked=True),
+        Build("nvrtc-G", "nvrtc", ("--device-debug",)),
+        Build("nvrtc-r24", "nvrtc", ("--maxrregcount=24",)),
+        Build("nvrtc-fast", "nvrtc", ("--use_fast_math",)),
+        Build("nvrtc-O1", "nvrtc", ("--ptxas-options=-O1",)),
+        Build("nvrtc-O0", "nvrtc", ("--ptxas-options=-O0",)),
+    )
+}
+NAMES = tuple(BUILDS)
+
+
+class NotBuilt(Exception):
+    """A source that a compiler refuses; the message is its log."""
+
+
+def arch_of(seed: int) -> str:
+    return "sm_90a" if seed % 2 else "sm_90"
+
+
+def compile_build(program: Program, name: str) -> Built:
+    """One build of a program. Raises NotBuilt."""
+    build, arch = BUILDS[name], arch_of(program.seed)
+    return (_by_nvrtc if build.compiler == "nvrtc" else _by_nvcc)(program, build, arch)
+
+
+def _by_nvrtc(program: Program, build: Build, arch: str) -> Built:
+    from ptxaudit.errors import InputError
+    from ptxaudit.nvrtc import compile_source
+
+    try:
+        made = compile_source(program.source(), arch=arch, options=build.options, name=f"{program.name}.cu")
+    except InputError as error:
+        raise NotBuilt(error.detail or str(error)) from None
+    return Built(build.name, arch, made.cubin, made.ptx, made.compiler)
+
+
+def _by_nvcc(program: Program, build: Build, arch: str) -> Built:
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder, f"{program.name}.cu"), Path(folder, "out.cubin")
+        source.write_text(program.source())
+        line_table = () if "-G" in build.options else ("-lineinfo",)
+        _run(
+            [
+                "nvcc",
+                f"-arch={arch}",
+                "-std=c++17",
+                "-w",
+                *line_table,
+                *build.options,
+                "--frandom-seed=1",
+                "--keep",
+                f"--keep-dir={folder}",
+                "-cubin",
+                str(source),
+                "-o",
+                str(cubin),
+            ],
+            folder,
+        )
+        ptx = next(Path(folder).glob("*.ptx"), None)
+        if build.linked:
+            linked = Path(folder, "linked.cubin")
+            _run([str(_beside("nvlink")), f"-arch={arch}", str(cubin), "-o", str(linked)], folder)
+            cubin = linked
+        return Built(build.name, arch, cubin.read_bytes(), ptx.read_text() if ptx else "", f"nvcc {_version()}")
+
+
+def _run(command: list[str], folder: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=folder)
+    if done.returncode:
+        raise NotBuilt(done.stdout + done.stderr)
+
+
+def _beside(tool: str) -> Path:
+    return Path(os.path.realpath(shutil.which("nvcc") or "nvcc")).parent / tool
+
+
+@cache
+def _version() -> str:
+    said = subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout
+    found = re.search(r"V(\d+\.\d+\.\d+)", said)
+    return found[1] if found else "?"

@@ -1,0 +1,123 @@
+"""Audits measured launches under every telling and collects what became of each claim.
+
+check(folder, results, jobs=2)  ->  [Checked(seed=17, build="nvcc-O0", telling="told", findings=…), …]
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from bench.adversary import claims, ptx_check, telling, truth
+from ptxaudit import graph, lanes, machines
+
+from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
+from ptxaudit.compare import compare
+from ptxaudit.link import link
+from ptxaudit.work import Account
+
+BUDGET = 20.0  # seconds a launch and telling
+CHUNK = 12  # cubins that a process takes at a time
+CHIP = 66  # blocks: with fewer the hardware's totals are the sums of the sites
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One launch under one telling. error: a traceback where the engine failed; seconds: that it took."""
+
+    seed: int
+    build: str
+    features: tuple[str, ...]
+    number: int
+    launch: str
+    telling: str
+    findings: tuple[claims.Finding, ...]
+    error: str = ""
+    seconds: float = 0.0
+
+
+def audit(one: truth.Truth, how: str, isa: str) -> Checked:
+    """One launch: its machine code, and its PTX where `isa` is "both"."""
+    e = one.entry
+    begun = time.perf_counter()
+    found: tuple[claims.Finding, ...] = ()
+    error = ""
+    try:
+        kernel = one.module.functions[e["kernel"]]
+        launch = telling.TELLINGS[how](e, kernel)
+        function = link(one.module, kernel)
+        machine = machines.get(function.arch)
+        result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET))
+        entry = kernel_entry(
+            function, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(one.module, function, {})
+        )
+        by_place = {function.instructions[site.index].place: site for site in result.sites}
+        small = prod(e["grid"]) < CHIP
+        found = tuple(claims.findings(compare(entry, one.profile), by_place, dict(one.placed()), one.elsewhere, small))
+        if isa == "both":
+            found += tuple(ptx_check.findings(one, how, entry, function))
+    except Exception:
+        error = traceback.format_exc(limit=-4)
+    return Checked(
+        e["seed"],
+        e["build"],
+        tuple(e["features"]),
+        e["number"],
+        str(one),
+        how,
+        found,
+        error,
+        time.perf_counter() - begun,
+    )
+
+
+def _chunk(
+    folder: Path, results: Sequence[Path], cubins: Sequence[str], tellings: Sequence[str], isa: str
+) -> list[Checked]:
+    out = []
+    for one in truth.load(folder, results, frozenset(cubins)):
+        function = one.module.functions[one.entry["kernel"]]
+        out += [audit(one, how, isa) for how in tellings if telling.applies(how, one.entry, function)]
+    return out
+
+
+def check(
+    folder: Path,
+    results: Sequence[Path],
+    tellings: Sequence[str] = tuple(telling.TELLINGS),
+    jobs: int = 2,
+    seeds: Iterable[int] = (),
+    builds: Iterable[str] = (),
+    isa: str = "sass",
+) -> Iterator[Checked]:
+    """All launches in files of results, some cubins at a time; only of some seeds and builds where these are given."""
+    cubins = cubins_of(results, set(seeds), set(builds))
+    chunks = [cubins[at : at + CHUNK] for at in range(0, len(cubins), CHUNK)]
+    if jobs == 1:
+        for chunk in chunks:
+            yield from _chunk(folder, results, chunk, tellings, isa)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for found in pool.map(_chunk, *zip(*((folder, results, chunk, tellings, isa) for chunk in chunks))):
+            yield from found
+
+
+def cubins_of(results: Sequence[Path], seeds: set[int], builds: set[str]) -> list[str]:
+    """The cubins that were measured, in order."""
+    entries: list[dict[str, Any]] = [
+        e for path in results for e in json.loads(gzip.decompress(path.read_bytes()))["launches"]
+    ]
+    return list(
+        dict.fromkeys(
+            e["cubin"] for e in entries if (not seeds or e["seed"] in seeds) and (not builds or e["build"] in builds)
+        )
+    )

@@ -1,0 +1,113 @@
+"""What to launch: cubins of many builds, and a plan that says with which blocks, parameters and contents of memory.
+
+    FOLDER/plan.json.gz     [{seed, build, features, cubin, kernel, grid, …, parameters, buffers, symbols}, …]
+    FOLDER/cubins.tar.xz    what the plan names
+    FOLDER/ptx.tar.xz       the PTX of each cubin, which no GPU needs
+    FOLDER/sources.tar.xz   the kernels: later versions of the generator make others of the same seeds
+
+The plan stands by itself: what measures it knows nothing of the generator.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.adversary import builds
+from bench.adversary.generate import NAMES, program
+from bench.adversary.program import Program, Shape
+
+PLAN, CUBINS, PTX, SOURCES = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz", "sources.tar.xz"
+
+
+def builds_of(seed: int, count: int) -> list[str]:
+    """Builds by turns: as the seeds of a feature go on, it meets all of them."""
+    first = seed // len(NAMES) + 3 * seed
+    return list(dict.fromkeys(builds.NAMES[(first + 5 * at) % len(builds.NAMES)] for at in range(count)))
+
+
+def entries(made: Program, build: str, most: int) -> Iterator[dict[str, Any]]:
+    """The launches of one build of a program."""
+    for shape in made.shapes[:most]:
+        yield {
+            "seed": made.seed,
+            "build": build,
+            "features": list(made.features),
+            "cubin": f"{made.name}.{build}.cubin",
+            "kernel": made.name,
+            "grid": list(shape.grid),
+            "block": list(shape.block),
+            "cluster": list(shape.cluster or (0, 0, 0)),
+            "dynamic_shared": shape.dynamic_shared,
+            "parameters": [_parameter(p, shape) for p in made.parameters],
+            "buffers": {name: asdict(fill) for name, fill in made.buffers.items()},
+            "symbols": {name: asdict(fill) for name, fill in made.symbols.items()},
+        }
+
+
+def _parameter(p: Any, shape: Shape) -> dict[str, Any]:
+    value = shape.values[p.name] if p.kind in ("number", "bytes") else p.value
+    return {"name": p.name, "kind": p.kind, "size": p.size, "value": value}
+
+
+def make(
+    folder: Path, seeds: Iterable[int], count: int, most: int, jobs: int = 2, only_builds: tuple[str, ...] = ()
+) -> None:
+    """Compiles `count` builds of every seed and writes the plan, `most` launches a build."""
+    work = [(seed, build) for seed in seeds for build in (only_builds or builds_of(seed, count))]
+    write(folder, _compiled(work, jobs), most)
+
+
+def _compiled(work: list[tuple[int, str]], jobs: int) -> Iterator[tuple[Program, builds.Built | str]]:
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(partial(_one), work, chunksize=4)
+
+
+def _one(work: tuple[int, str]) -> tuple[Program, builds.Built | str]:
+    seed, build = work
+    made = program(seed)
+    try:
+        return made, builds.compile_build(made, build)
+    except builds.NotBuilt as error:
+        return made, f"seed {seed} {build}: {error}"
+
+
+def write(folder: Path, compiled: Iterable[tuple[Program, builds.Built | str]], most: int) -> None:
+    """Writes the files of a plan; what did not compile is named on the way."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plan: list[dict[str, Any]] = []
+    kept: set[str] = set()
+    archive = lambda name: tarfile.open(folder / name, "w:xz")
+    with archive(CUBINS) as cubins, archive(PTX) as texts, archive(SOURCES) as sources:
+        for made, built in compiled:
+            if isinstance(built, str):
+                print(f"not compiled: {built[:40]} … {built[-300:]}")
+                continue
+            new = list(entries(made, built.build, most))
+            plan += [entry | {"compiler": built.compiler, "arch": built.arch} for entry in new]
+            add(cubins, new[0]["cubin"], built.cubin)
+            add(texts, new[0]["cubin"].replace(".cubin", ".ptx"), built.ptx.encode())
+            if made.name not in kept:
+                kept.add(made.name)
+                add(sources, f"{made.name}.cu", made.source().encode())
+    (folder / PLAN).write_bytes(gzip.compress(json.dumps(plan, separators=(",", ":")).encode(), mtime=0))
+    print(f"{folder}: {len(plan)} launches of {len({entry['cubin'] for entry in plan})} cubins")
+
+
+def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Puts a file into an archive, the same bytes whenever it is done."""
+    member = tarfile.TarInfo(name)
+    member.size = len(data)
+    archive.addfile(member, io.BytesIO(data))
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    return json.loads(gzip.decompress((folder / PLAN).read_bytes()))

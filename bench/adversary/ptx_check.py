@@ -1,0 +1,83 @@
+"""Claims about PTX against the counts of the machine code that ptxas made of it.
+
+Comparable is a site that ptxas's own map pairs with one instruction, of the same width, not moved out of a loop. How
+often warps issue it may differ (a branch becomes a predicate), its active lanes and its wavefronts may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from bench.adversary import telling, truth
+from bench.adversary.claims import Finding, Verdict, claim_of, each
+from ptxaudit import graph, ir, lanes, machines
+from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
+from ptxaudit.compare import DISPUTED
+from ptxaudit.link import link
+from ptxaudit.pairing import BY_MAP, Side, pair, ptx_map, side
+from ptxaudit.ptx.lift import lift_module
+from ptxaudit.ptx.parse import parse_module
+from ptxaudit.report import Kernel, Site
+from ptxaudit.status import Status
+
+BUDGET = 20.0
+
+
+@lru_cache(maxsize=4)
+def _module(text: str, file: str) -> ir.Module:
+    return lift_module(parse_module(text, file))
+
+
+def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Function) -> Iterator[Finding]:
+    """The comparable sites of the PTX of a launch; machine_code, function: the same launch's machine code, audited."""
+    if not one.ptx:
+        return
+    module = _module(one.ptx, one.cubin.file)
+    kernel = module.functions[one.entry["kernel"]]
+    launch = telling.TELLINGS[how](one.entry, kernel)
+    linked = link(module, kernel)
+    flow = graph.build(linked)
+    machine = machines.get(function.arch)
+    result = lanes.evaluate(linked, flow, launch=launch, machine=machine, budget=BUDGET)
+    entry = kernel_entry(linked, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, linked, {}))
+    pairs = pair(kernel.name, side(linked, flow, entry, None), _side(machine_code, function, one))
+    ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
+    ran = dict(one.placed())
+    for pairing in pairs:
+        if (
+            pairing.what == "kept"
+            and pairing.by == BY_MAP
+            and not pairing.hoisted
+            and len(pairing.ptx) == len(pairing.sass) == 1
+        ):
+            site, made = ours[pairing.ptx[0]], theirs[pairing.sass[0]]
+            if site.width == made.width and site.access == made.access:
+                yield _finding(site, made, ran.get(made.offset or 0))
+
+
+def _side(entry: Kernel, function: ir.Function, one: truth.Truth) -> Side:
+    return side(function, graph.build(function), entry, ptx_map(one.cubin))
+
+
+def _finding(site: Site, made: Site, counted: truth.Counts | None) -> Finding:
+    warps, threads, wavefronts = (counted.warps, counted.threads, counted.wavefronts) if counted else (0, 0, 0)
+    said = f"{threads} lanes, {wavefronts} wavefronts in {made.text}"
+    line = site.source.line if site.source else None
+    make = lambda verdict, kind="", why="": Finding(
+        verdict, site.ptx_line or 0, site.text, kind, claim_of(site) + (f": {why}" if why else ""), said, line
+    )
+    if any(pattern.match(made.opcode) for pattern in DISPUTED) or ".BYPASS" in made.opcode:
+        return make(Verdict.EQUAL if wavefronts == site.wavefronts else Verdict.REQUESTS)
+    if site.status is Status.UNREACHED:
+        return make(Verdict.WRONG, "ptx", "lanes ran") if threads else make(Verdict.EQUAL)
+    if site.wavefronts is not None:
+        return make(Verdict.EQUAL) if site.wavefronts == wavefronts else make(Verdict.WRONG, "ptx", "wavefronts differ")
+    if site.bounds is not None:
+        low, high = site.bounds
+        return make(Verdict.WITHIN) if low <= wavefronts <= high else make(Verdict.WRONG, "ptx", "outside of its range")
+    broken = next(each(site, warps, threads, wavefronts), None)
+    if broken:
+        return make(Verdict.WRONG, f"ptx {broken[0]}", broken[1])
+    return make(Verdict.OPEN if site.per_request is None else Verdict.WITHIN)

@@ -1,0 +1,109 @@
+"""Leaves statements out of a kernel while what is claimed about one of its sites stays the same.
+
+No GPU says whether the claim is still wrong: what was counted is of the whole kernel. So the smallest kernel that makes
+the engine say the same is printed, and with `--plan` all those on the way become a plan: measured, `compare` tells
+which of them are wrong too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bench.adversary import builds, plan, telling, truth
+from bench.adversary.claims import claim_of
+from bench.adversary.generate import program
+from bench.adversary.program import Program, variants
+from ptxaudit import graph, lanes, machines
+from ptxaudit.artifacts.cubin import read_cubin
+from ptxaudit.assemble import SourceLines, kernel_entry
+from ptxaudit.code_facts import code_facts
+from ptxaudit.link import link
+from ptxaudit.report import Kernel
+from ptxaudit.sass.disassemble import disassemble
+from ptxaudit.sass.lift import lift_module
+
+BUDGET = 20.0
+MOST = 400  # kernels that are tried
+
+
+def reduce(
+    folder: Path, results: Sequence[Path], seed: int, build: str, number: int, place: int, how: str, chain: Path | None
+) -> None:
+    """Prints the smallest kernel found, the claim, and what was counted of the whole one. Raises SystemExit."""
+    whole = next(
+        (
+            one
+            for one in truth.load(folder, results, frozenset((f"k{seed}.{build}.cubin",)))
+            if one.entry["number"] == number
+        ),
+        None,
+    )
+    if whole is None:
+        raise SystemExit(f"no launch {number} of seed {seed}, {build}, in these results")
+    now = program(seed)
+    claims = _claims(now, build, whole.entry, how)
+    site = next((key for at, key in claims if at == place), None)
+    if site is None:
+        raise SystemExit(f"no site at {place:#x}: " + ", ".join(f"{at:#x}" for at, _ in claims))
+    steps, tried, going = [now], 0, True
+    while going and tried < MOST:
+        going = False
+        for smaller in variants(now):
+            tried += 1
+            if any(key == site for _, key in _claims(smaller, build, whole.entry, how)):
+                now, going = smaller, True
+                steps.append(now)
+                break
+            if tried >= MOST:
+                break
+    print(now.source())
+    ran = next(
+        (
+            f"{one.warps} requests, {one.wavefronts} wavefronts, {one.threads} lanes"
+            for at, one in whole.placed()
+            if at == place
+        ),
+        "it did not run",
+    )
+    print(f"// {site[0]}\n// claimed: {site[1]}\n// counted in the whole kernel: {ran}")
+    if chain:
+        _write(chain, steps, build)
+
+
+def _claims(made: Program, build: str, entry: Any, how: str) -> list[tuple[int, tuple[str, str]]]:
+    """(place, (text of the source line, claim)) of every site; nothing where the kernel does not compile."""
+    try:
+        built = builds.compile_build(made, build)
+    except builds.NotBuilt:
+        return []
+    text = made.source().splitlines()
+    kernel = _audited(built.cubin, made, entry, how)
+    line = lambda site: text[site.source.line - 1].strip() if site.source and site.source.line <= len(text) else ""
+    return [(site.offset or 0, (line(site), claim_of(site))) for site in kernel.sites]
+
+
+def _audited(data: bytes, made: Program, entry: Any, how: str) -> Kernel:
+    cubin = read_cubin(data, made.name)
+    module = lift_module(cubin, disassemble([cubin])[0])
+    kernel = module.functions[made.name]
+    launch = telling.TELLINGS[how](entry, kernel)
+    function = link(module, kernel)
+    machine = machines.get(function.arch)
+    result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, budget=BUDGET)
+    return kernel_entry(function, result, input=made.name, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, function, {}))
+
+
+def _write(folder: Path, steps: Sequence[Program], build: str) -> None:
+    """A plan of all steps, each a kernel with the number of the step in its name."""
+    named = [
+        replace(
+            step,
+            name=f"{step.name}s{at}",
+            kernel=replace(step.kernel, head=step.kernel.head.replace(step.name, f"{step.name}s{at}")),
+        )
+        for at, step in enumerate(steps)
+    ]
+    plan.write(folder, ((step, builds.compile_build(step, build)) for step in named), len(steps[0].shapes))

@@ -1,0 +1,218 @@
+"""What a GPU counted, as profiles that a report can be held against.
+
+    for one in load(folder, ["part-0.json.gz"]): one.entry["build"], one.profile
+
+A profiler places instructions by their addresses in memory, where the sections of a cubin lie in any order and apart.
+`locate` finds where each section began: where its opcodes stand, in their order, on everything that ran.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tarfile
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bench.adversary.plan import CUBINS, PTX
+from ptxaudit import ir
+from ptxaudit.artifacts.cubin import INSTRUCTION_BYTES, Cubin, read_cubin
+from ptxaudit.compare import Counted, Profile
+from ptxaudit.errors import InputError
+from ptxaudit.sass.disassemble import Line, disassemble
+from ptxaudit.sass.lift import lift_module
+
+ALIGNED = 128  # bytes: sections of code begin at multiples
+TOGETHER = 40  # cubins of one process of the disassembler
+
+
+class NotLocated(Exception):
+    """What ran fits no arrangement of the cubin's sections."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One machine instruction that ran. threads: lanes whose predicate held, summed; wavefronts: of it alone."""
+
+    section: str
+    offset: int
+    warps: int
+    threads: int
+    wavefronts: int = 0
+    ideal: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts."""
+
+    entry: Mapping[str, Any] = field(repr=False)
+    cubin: Cubin = field(repr=False)
+    module: ir.Module = field(repr=False)
+    ptx: str = field(repr=False)
+    ran: tuple[Counts, ...] = field(repr=False)
+
+    def __str__(self) -> str:
+        e = self.entry
+        shape = "x".join(map(str, e["grid"])) + " blocks of " + "x".join(map(str, e["block"]))
+        return f"seed {e['seed']} {e['build']} #{e['number']} ({shape})"
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        """Where the engine's numbering of the kernel's instructions has each section, in bytes."""
+        return starts_of(self.module.functions[self.entry["kernel"]])
+
+    def placed(self) -> Iterator[tuple[int, Counts]]:
+        """(the engine's place, counts) of what ran in sections that the engine lists with the kernel."""
+        for one in self.ran:
+            if one.section in self.starts:
+                yield self.starts[one.section] + one.offset, one
+
+    @property
+    def elsewhere(self) -> list[Counts]:
+        """Shared-memory instructions that ran in functions which the engine does not list with the kernel."""
+        return [one for one in self.ran if one.section not in self.starts and one.wavefronts]
+
+    @cached_property
+    def profile(self) -> Profile:
+        e = self.entry
+        counted = tuple(Counted(place, one.text, one.warps, one.wavefronts, one.ideal) for place, one in self.placed())
+        counters = {kind.removeprefix("_"): round(value) for kind, value in e["hardware"].items() if value is not None}
+        return Profile(e["kernel"], counted, counters, tuple(e["grid"]), tuple(e["block"]))
+
+
+def starts_of(function: ir.Function) -> dict[str, int]:
+    """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; its own is at 0."""
+    starts = {function.name: 0}
+    for note in function.notes:
+        name, called, rest = note.replace(" may be called; ", " is called; ").partition(" is called; its code follows from offset ")
+        if called:
+            starts[name] = int(rest.removesuffix(" on"), 16)
+    return starts
+
+
+# --- sections -----------------------------------------------------------------------------------
+
+
+def locate(
+    places: Sequence[int], opcodes: Mapping[int, str], sections: Mapping[str, Sequence[str]], kernel: str
+) -> dict[str, int]:
+    """{section: where it begins} for every section in which something ran. Raises NotLocated.
+
+    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them. What runs in a
+    section runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
+    """
+    found: dict[str, int] = {}
+    if not _arrange(places, 0, opcodes, sections, found, [MOST_TRIES]) or kernel not in found:
+        raise NotLocated(f"{len(places)} instructions that ran fit no arrangement of {len(sections)} sections")
+    return found
+
+
+MOST_TRIES = 20_000
+
+
+def _arrange(
+    places: Sequence[int],
+    at: int,
+    opcodes: Mapping[int, str],
+    sections: Mapping[str, Sequence[str]],
+    found: dict[str, int],
+    tries: list[int],
+) -> bool:
+    """Finds sections for places[at:], the one that covers most first; what was found is in `found`."""
+    if at == len(places):
+        return True
+    if (places[at] - places[0]) % ALIGNED:
+        return False
+    fits = ((name, _fits(places, at, opcodes, code)) for name, code in sections.items() if name not in found)
+    for name, count in sorted((fit for fit in fits if fit[1]), key=lambda fit: -fit[1]):
+        tries[0] -= 1
+        found[name] = places[at]
+        if tries[0] > 0 and _arrange(places, at + count, opcodes, sections, found, tries):
+            return True
+        del found[name]
+    return False
+
+
+def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequence[str]) -> int:
+    """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
+
+    The profiler has no text of functions that are only reached through tables. There control flow decides: what does
+    not branch is followed by what stands behind it.
+    """
+    base = places[at]
+    end = bisect_left(places, base + len(code) * INSTRUCTION_BYTES)
+    ran = [(place - base) // INSTRUCTION_BYTES for place in islice(places, at, end)]
+    if any(opcodes[place] not in ("", code[number]) for place, number in zip(islice(places, at, end), ran)):
+        return 0
+    blind = not any(opcodes[place] for place in islice(places, at, end))
+    if blind and not all(
+        after == number + 1 or _BRANCHES.match(code[number]) for number, after in zip(ran, [*ran[1:], None])
+    ):
+        return 0
+    return len(ran)
+
+
+_BRANCHES = re.compile(r"BRA|BRX|JMP|JMX|RET|EXIT|CALL|BREAK|BSYNC|WARPSYNC|YIELD|BPT|KILL|NANOSLEEP")
+
+
+def ran_of(
+    entry: Mapping[str, Any], opcodes: Mapping[str, str], sections: Mapping[str, Sequence[Line]]
+) -> Iterator[Counts]:
+    """What ran, by section and offset."""
+    rows = [row for row in zip(*entry["executed"]) if row[1]]
+    places = [place for place, _, _ in rows]
+    codes = {name: [line.opcode for line in lines] for name, lines in sections.items()}
+    starts = locate(places, {int(place): opcode for place, opcode in opcodes.items()}, codes, entry["kernel"])
+    sites = {offset: (wavefronts, ideal) for offset, _, wavefronts, ideal, _, _ in entry["sites"]}
+    order = sorted(((start, name) for name, start in starts.items()), reverse=True)
+    for place, executed, lanes in rows:
+        start, name = next((start, name) for start, name in order if start <= place)
+        text = sections[name][(place - start) // INSTRUCTION_BYTES].text
+        yield Counts(name, place - start, executed, lanes, *sites.get(place, (0, 0)), text)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset()) -> Iterator[Truth]:
+    """The measured launches of a plan's folder, by files of results, of the cubins in `only` or all; those that cannot
+    be read are named and left out."""
+    documents = [json.loads(gzip.decompress(Path(path).read_bytes())) for path in results]
+    code = {cubin: opcodes for document in documents for cubin, opcodes in document["code"].items()}
+    by_cubin: dict[str, list[dict[str, Any]]] = {}
+    for document in documents:
+        for entry in document["launches"]:
+            if only and entry["cubin"] not in only:
+                continue
+            by_cubin.setdefault(entry["cubin"], []).append(entry)
+    files = members(folder / CUBINS, set(by_cubin))
+    texts = (
+        members(folder / PTX, {name.replace(".cubin", ".ptx") for name in by_cubin}) if (folder / PTX).is_file() else {}
+    )
+    order = list(by_cubin)
+    for names in (order[at : at + TOGETHER] for at in range(0, len(order), TOGETHER)):
+        cubins = [read_cubin(files[name], name) for name in names]
+        for cubin, lines in zip(cubins, disassemble(cubins), strict=True):
+            module = lift_module(cubin, lines)
+            sections = {name: section for name, section in lines.items() if not isinstance(section, InputError)}
+            for entry in by_cubin[cubin.file]:
+                try:
+                    ran = tuple(ran_of(entry, code[cubin.file], sections))
+                except NotLocated as error:
+                    print(f"seed {entry['seed']} {entry['build']}: {error}")
+                    continue
+                yield Truth(entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran)
+
+
+def members(path: Path, names: set[str]) -> dict[str, bytes]:
+    """The named files of an archive."""
+    with tarfile.open(path) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive if member.name in names}

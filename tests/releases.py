@@ -1,0 +1,21 @@
+"""CUDA releases out of their wheels, for tests: fetched once into the user's cache; a test is skipped where they cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxaudit import toolchain_fetch
+from ptxaudit.errors import InputError
+
+
+def having(*versions):
+    """The NVRTC of each release."""
+    found = []
+    for version in versions:
+        try:
+            found.append(toolchain_fetch.ensure("nvrtc", version, say=lambda sentence: None))
+        except InputError as error:
+            if "could not be fetched" in error.what:
+                pytest.skip(str(error))
+            raise
+    return found

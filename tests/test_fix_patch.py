@@ -1,0 +1,241 @@
+"""`--patch`: what is written, what is refused and why, headers and templates that several kernels share."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from click.testing import CliRunner
+from test_fix import applied, here, repaired  # noqa: F401 (a fixture)
+
+import ptxaudit
+from ptxaudit.cli import main
+from ptxaudit.fix.patch import patch
+from ptxaudit.fix.run import find_repairs
+from ptxaudit.launch import Launch
+from ptxaudit.options import Options
+
+LAUNCH = Launch("*", grid=1, block=(32, 32))
+BODY = """
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+"""
+PLAIN = f'extern "C" __global__ void k(const float* in, float* out) {{\n    __shared__ float tile[32][32];{BODY}}}\n'
+
+REFUSED = {
+    "a flat pointer": ("""
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float tile[32][32];
+    float* flat = &tile[0][0];
+    flat[threadIdx.y * 32 + threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+""", "accesses other places than those of the repair"),
+    "a macro that names it": ("""
+#define TILE(y, x) tile[y][x]
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float tile[32][32];
+    TILE(threadIdx.y, threadIdx.x) = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = TILE(threadIdx.x, threadIdx.y);
+}
+""", "tile is used in the macro TILE"),
+    "a macro that declares it": (f"""
+#define DECLARE(name) __shared__ float name[32][32]
+extern "C" __global__ void k(const float* in, float* out) {{
+    DECLARE(tile);{BODY}}}
+""", "its declaration was not found in the source"),
+    "effects in an index": ("""
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    int at = threadIdx.x * 32 - 1;
+    s[++at] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[31 - threadIdx.x];
+}
+""", "the index ++at may have an effect, and would be written twice"),
+    "an index read from it": ("""
+extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
+    __shared__ int s[1024];
+    s[threadIdx.x * 32] = threadIdx.x;
+    __syncthreads();
+    if (in == nullptr) out[0] = s[s[0]];
+    out[threadIdx.x] = s[31 - threadIdx.x];
+}
+""", "an index of s is read from it"),
+    "a pointer into it": ("""
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    float* p = s + threadIdx.x * 32;
+    *p = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[31 - threadIdx.x];
+}
+""", "uses s without all its indices"),
+    "dynamic shared memory": ("""
+extern __shared__ float s[];
+extern "C" __global__ void k(const float* in, float* out) {
+    s[threadIdx.x * 32] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+""", "its declaration was not found in the source"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_plain_is_refused(case, here) -> None:
+    source, why = REFUSED[case]
+    launch = LAUNCH if "threadIdx.y" in source else Launch("*", grid=1, block=32, dynamic_shared=4096)
+    found, made = repaired(source, launch)
+    assert found[0].repairs and not made.applied and not made.diff
+    assert why in made.refused[0][1], made.refused[0][1]
+
+
+def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
+    """A row's pointer steps by rows, whatever their length: the compiled code shows it."""
+    source = PLAIN.replace("tile[threadIdx.y][threadIdx.x] =", "float* row = tile[threadIdx.y];\n    row[threadIdx.x] =")
+    found, made = repaired(source, LAUNCH)
+    assert made.applied[0].figure.excess == 0
+    assert "// line 3 uses tile without all its indices: rows are longer there, too" in _code(found)
+    assert ptxaudit.audit(applied(made.diff, source), launches=[LAUNCH]).kernels[0].totals.excess == 0
+
+
+def _code(found) -> str:
+    from ptxaudit.fix.report import code_lines
+
+    return "\n".join(code_lines(found[0], found[0].repairs[0]))
+
+
+def test_a_header_changes_for_all_that_include_it(here) -> None:
+    (here / "inc").mkdir()
+    (here / "src").mkdir()
+    header = f"#pragma once\n__device__ inline void turn(const float* in, float* out) {{\n    __shared__ float tile[32][32];{BODY}}}\n"
+    (here / "inc" / "turn.cuh").write_text(header)
+    for name in "ab":
+        (here / "src" / f"{name}.cu").write_text(f'#include "../inc/turn.cuh"\nextern "C" __global__ void {name}(const float* in, float* out) {{ turn(in, out); }}\n')
+    options = Options(launches=[LAUNCH])
+    found, kernels, _ = find_repairs(["src"], options)
+    assert [one.repairs[0].also for one in found] == [("it repairs b, too",), ("it repairs a, too",)]
+    made = patch(found, kernels, ["src"], options)
+    assert made.diff.startswith("--- a/inc/turn.cuh") and "tile[32][33]" in made.diff
+    (here / "fix.diff").write_text(made.diff)
+    subprocess.run(["patch", "-p1", "-i", "fix.diff"], check=True, capture_output=True)
+    after = ptxaudit.audit(["src/a.cu", "src/b.cu"], launches=[LAUNCH])
+    assert [kernel.totals.excess for kernel in after.kernels] == [0, 0]
+
+
+
+
+def test_another_kernel_that_would_cost_more_is_named(here) -> None:
+    """Two instances of one declaration: longer rows repair the one and cost the other."""
+    source = """
+template <int kAcross> __device__ void walk(const float* in, float* out) {
+    __shared__ float tile[32][33 - kAcross];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = kAcross ? tile[threadIdx.x][threadIdx.y] : tile[threadIdx.x][threadIdx.y];
+}
+extern "C" __global__ void one(const float* in, float* out) { walk<1>(in, out); }
+extern "C" __global__ void other(const float* in, float* out) { walk<0>(in, out); }
+"""
+    found, made = repaired(source, LAUNCH)
+    assert [one.examined.entry.name for one in found] == ["one"]
+    pad = next(repair for repair in found[0].repairs if repair.code.kind == "pad")
+    assert pad.code.declaration == "__shared__ float tile[32][(33 - kAcross) + 1];"
+    assert pad.also == ("it would cost other 32 more, which the same declaration is of: change it for this kernel only",)
+    assert not made.applied and "other costs" in made.refused[0][1]
+
+
+def test_a_kernel_of_which_nothing_is_proved_is_named(here) -> None:
+    source = """
+__device__ inline void turn(const float* in, float* out, int at) {
+    __shared__ float s[1024];
+    s[threadIdx.x * 32] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x + at];
+}
+extern "C" __global__ void told(const float* in, float* out) { turn(in, out, 0); }
+extern "C" __global__ void data(const float* in, float* out, const int* at) { turn(in, out, at[threadIdx.x]); }
+"""
+    found, _ = repaired(source, Launch("*", grid=1, block=32))
+    by_name = {one.examined.entry.name: one for one in found}
+    assert by_name["data"].refused
+    assert by_name["told"].repairs[0].also[0].startswith("nothing is proved of data, with the same declaration:")
+
+
+def test_several_arrays_of_one_file_are_one_diff(here) -> None:
+    source = PLAIN + PLAIN.replace(" k(", " again(").replace("tile", "other")
+    found, made = repaired(source, LAUNCH)
+    assert len(made.applied) == 2 and made.diff.count("+    __shared__") == 2
+    after = ptxaudit.audit(applied(made.diff, source), launches=[LAUNCH])
+    assert [kernel.totals.excess for kernel in after.kernels] == [0, 0]
+
+
+def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
+    (here / "k.cu").write_text(PLAIN)
+    result = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "k.diff", "--no-config"])
+    assert result.exit_code == 0
+    assert "patch in k.diff; these figures are those of the changed source, compiled and audited again:\n  k, tile: pad the row to 33 floats: 64 wavefronts, 0 excess" in result.output
+    subprocess.run(["patch", "-p1", "-i", "k.diff"], check=True, capture_output=True)
+    assert "__shared__ float tile[32][33];" in (here / "k.cu").read_text()
+    refused = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"])
+    assert refused.exit_code == 0                     # nothing is left to repair, so nothing is written
+
+
+def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
+    (here / "k.cu").write_text(PLAIN)
+    result = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"])
+    assert result.exit_code == 2 and "cannot write it" in result.stderr
+
+
+JOINED = """
+extern "C" __global__ void __launch_bounds__(32) joined(const float4* in, float* out) {
+    __shared__ __align__(16) float s[256];
+    reinterpret_cast<float4*>(s)[threadIdx.x] = in[threadIdx.x];
+    reinterpret_cast<float4*>(s)[threadIdx.x + 32] = in[threadIdx.x + 32];
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) sum += s[threadIdx.x * 8 + k];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_figures_of_machine_code_are_told(here) -> None:
+    found, made = repaired(PLAIN, LAUNCH)
+    (before, _), (after, _) = made.applied[0].machine_code
+    assert before - after == found[0].now.low - made.applied[0].figure.low
+
+
+def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch) -> None:
+    """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of floats."""
+    from ptxaudit.fix import patch as module
+
+    monkeypatch.setattr(module._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
+    found, made = repaired(PLAIN, LAUNCH)
+    assert found[0].repairs and not made.applied and not made.diff
+    assert "in machine code 101 in the place of 100" in made.refused[0][1]
+
+
+def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:
+    source = """
+#define AT(row, column) ((row) * 32 + (column))
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[AT(threadIdx.y, threadIdx.x)] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[AT(threadIdx.x, threadIdx.y)];
+}
+"""
+    found, made = repaired(source, Launch("k", grid=1, block=(32, 32)))
+    assert made.applied[0].figure.excess == 0 and "AT(threadIdx.x, threadIdx.y)) >> 5) & 31)" in made.diff
+
+
+def test_a_patch_needs_no_launch(here) -> None:
+    """How a source names elements is looked up with blocks of some shape."""
+    found, made = repaired(PLAIN, None)
+    assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0

@@ -1,0 +1,255 @@
+"""Calls through pointers: tables of functions in constant and global memory, virtual functions, and what is left open where the pointer,
+or what the table holds, is not known."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import ptxaudit
+from ptxaudit.gate import judge, parse_limit
+from ptxaudit.nvrtc import compile_source
+from ptxaudit.ptxas import assemble
+
+TABLE = """
+typedef int (*Function)(int*, int);
+__device__ __noinline__ int twice(int* s, int t) {{ return s[t * 2]; }}
+__device__ __noinline__ int fourfold(int* s, int t) {{ s[t * 4] = t; return 0; }}
+__device__ __noinline__ int leaves(int* s, int t) {{ if (t & 1) asm volatile("exit;"); return s[t]; }}
+static {where} Function table[3] = {{twice, fourfold, leaves}};
+extern "C" __global__ void k(int* out, int which) {{
+    __shared__ int s[256];
+    int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    int v = table[{index}](s, t);
+    __syncthreads();
+    s[t * 2 & 255] = v;
+    __syncthreads();
+    out[t] = s[t ^ 1];
+}}
+"""
+WHERE = ("__device__", "__constant__")
+BY_LANE, BY_WARP, TOLD = "t & 1", "t >> 5", "which"
+
+
+def audit(tmp_path, source: str, isa: str, params=None, block: int = 64, front: tuple[str, ...] = (), back: tuple[str, ...] = ()):
+    """The report on a source. front, back: options of NVRTC and of ptxas."""
+    path = tmp_path / "k.cu"
+    path.write_text(source)
+    if front or back:
+        path = tmp_path / "k.cubin"
+        path.write_bytes(assemble(compile_source(source + "\n", arch="sm_90", options=front).ptx, "sm_90", back).cubin)
+    return ptxaudit.audit(path, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=block, params=params)])
+
+
+def figures(report) -> list[tuple]:
+    return sorted((str(s.status), s.requests, s.wavefronts) for s in report.sites)
+
+
+def exact(report) -> Counter:
+    """How many sites are exact with so many (requests, wavefronts)."""
+    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached"))
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("where", WHERE)
+def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
+    """Every other lane calls `twice`, the others `fourfold`: one request a warp and function."""
+    report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), isa)
+    assert figures(report) == [("exact", 2, 2), ("exact", 2, 2), ("exact", 2, 4), ("exact", 2, 4), ("exact", 2, 8), ("unreached", 0, 0)]
+    assert any("table" in sentence for kernel in report.kernels for sentence in kernel.assumed)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("where", WHERE)
+def test_warps_that_call_different_functions(tmp_path, where, isa):
+    """Warps 0, 1 and 2 call one each; of warp 2 every other lane ends."""
+    found = exact(audit(tmp_path, TABLE.format(where=where, index=BY_WARP), isa, block=96))
+    assert found <= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3), (3, 6)])
+    assert found >= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3)])          # the index behind the call may come out of a spill
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("where", WHERE)
+def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
+    source = TABLE.format(where=where, index=TOLD)
+    for which, called in enumerate([(2, 4), (2, 8), (2, 2)]):
+        found = exact(audit(tmp_path, source, isa, params=[None, which]))
+        assert found[0, 0] == 2 and found >= Counter([called, (2, 2)])
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("where", WHERE)
+def test_where_the_function_is_not_known_nothing_behind_it_is_exact(tmp_path, where, isa):
+    """One of the three lets lanes end: what is behind the call has a range, and so has what is called."""
+    report = audit(tmp_path, TABLE.format(where=where, index=TOLD), isa)
+    before, *rest = report.sites
+    assert (before.status, before.requests) == ("exact", 2) and len(rest) == 5
+    assert all(s.status in ("data-dependent", "conditional", "unknown", "invariant") and s.requests is None for s in rest)
+
+
+KINDS = {"debug": (("-G",), ("-g",)), "O0": ((), ("-O0",)), "relocatable": (("-rdc=true",), ("-c",)), "O3": ((), ("-O3",))}
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_machine_code_of_other_kinds(tmp_path, where, kind):
+    """What is called has its figures, or says why not; nothing is left out, and nothing is wrong. Without a barrier around the call, as at
+    -G, lanes that call different functions come back apart."""
+    front, back = KINDS[kind]
+    report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), "sass", front=front, back=back)
+    assert exact(report) <= Counter([(2, 2), (2, 2), (2, 4), (2, 4), (2, 8), (0, 0), (0, 0)])
+    assert len(report.sites) >= 6 and exact(report)[2, 2] >= 1
+
+
+REWRITTEN = TABLE.replace("int v =", "if (which == 7) table[t & 1] = table[2]; int v =")
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_a_table_that_the_kernel_writes_is_not_known(tmp_path, isa):
+    report = audit(tmp_path, REWRITTEN.format(where="__device__", index=BY_LANE), isa)
+    assert sum(s.status == "exact" for s in report.sites) == 1           # before the call
+
+
+MISUSED = TABLE.replace("s[t * 2 & 255] = v;", "s[t * (1 + ((int)(long long)table[t & 1] >> 7 & 1)) & 255] = v;")
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_no_figure_depends_on_where_functions_lie(tmp_path, isa):
+    """Addresses of functions are made up; a figure that they decide is none."""
+    report = audit(tmp_path, MISUSED.format(where="__device__", index=BY_LANE), isa)
+    decided = [s for s in report.sites if "where functions lie" in s.reason]
+    assert decided if isa == "ptx" else not any(s.status == "exact" and s.requests == 2 and s.wavefronts == 6 for s in report.sites)
+
+
+VIRTUAL = """
+struct Base {{ __device__ virtual int go(int* s, int t) {{ return s[t * 2]; }} int x; }};
+struct Derived : Base {{ __device__ int go(int* s, int t) override {{ s[t * 4] = x; return 3; }} }};
+extern "C" __global__ void k(int* out, int which) {{
+    __shared__ int s[256];
+    int t = threadIdx.x;
+    Base base; Derived derived; base.x = 1; derived.x = 2;
+    Base* object = {choice} ? &base : (Base*)&derived;
+    int v = object->go(s, t);
+    __syncthreads();
+    s[t * 2 & 255] = v;
+    __syncthreads();
+    out[t] = s[t ^ 1];
+}}
+"""
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_virtual_functions(tmp_path, isa):
+    found = exact(audit(tmp_path, VIRTUAL.format(choice="(t & 1)"), isa))
+    del found[0, 0]                # the loads of the objects' tables
+    assert found <= Counter([(2, 2), (2, 4), (2, 4), (2, 8)])
+    assert len(found) >= (3 if isa == "ptx" else 1)
+
+
+PTX = """
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func elsewhere ();
+.shared .align 4 .b8 s[4096];
+.func hidden ()
+{{
+    .reg .b32 %r<4>;
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r1, %r1, 3;
+    mov.u32 %r2, s;
+    add.u32 %r2, %r2, %r1;
+    ld.shared.u32 %r3, [%r2];
+    ret;
+}}
+.global .u64 table[1] = {{hidden}};
+.visible .entry k(.param .u64 out)
+{{
+    .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, s;
+    mad.lo.u32 %r3, %r1, 4, %r2;
+    st.shared.u32 [%r3], %r1;
+    setp.lt.u32 %p1, %r1, {callers};
+    @!%p1 bra behind;
+    {call}
+behind:
+    mad.lo.u32 %r4, %r1, 8, %r2;
+    st.shared.u32 [%r4], %r1;
+    ld.param.u64 %rd1, [out];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}}
+"""
+UNKNOWN_CALLS = {                # the pointer may be one of the other object's
+    "elsewhere": "call elsewhere;",
+    "a pointer out of memory": "ld.param.u64 %rd2, [out]; ld.global.u64 %rd3, [%rd2]; prototype: .callprototype _ (); call %rd3, (), prototype; @%p1 bra behind; call elsewhere;",
+}
+
+
+@pytest.mark.parametrize("call", UNKNOWN_CALLS)
+def test_behind_a_call_that_is_not_followed_there_is_no_count(tmp_path, call):
+    path = tmp_path / "k.ptx"
+    path.write_text(PTX.format(call=UNKNOWN_CALLS[call], callers=20))
+    report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    before, behind, hidden = sorted(report.sites, key=lambda s: (s.ptx_line < 20, s.ptx_line))
+    assert (before.status, before.requests, before.wavefronts) == ("exact", 2, 2)
+    assert behind.requests is None and behind.per_request.low <= 1 and behind.per_request.high == 2
+    assert hidden.access == "load" and hidden.requests is None and hidden.status in ("unknown", "data-dependent")
+
+
+@pytest.mark.parametrize("call", UNKNOWN_CALLS)
+def test_where_no_lane_calls_it_the_counts_hold(tmp_path, call):
+    path = tmp_path / "k.ptx"
+    path.write_text(PTX.format(call=UNKNOWN_CALLS[call], callers=0))
+    report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    assert sorted((str(s.status), s.requests) for s in report.sites) == [("exact", 2), ("exact", 2), ("unreached", 0)]
+
+
+def test_the_gate_counts_what_a_call_hides(tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_text(PTX.format(call=UNKNOWN_CALLS["elsewhere"], callers=20))
+    report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    verdict = judge(report, [parse_limit("PA001")], strict=True)
+    assert verdict.sites == 3 and verdict.unjudged >= 1
+
+
+RECURSIVE = """
+__device__ __noinline__ int go(int* s, int n, int t) {
+    s[t * 2 + 256] += n;
+    if (n <= 1) return 1;
+    int r = n * go(s, n - 1, t);
+    s[t] = r;
+    return r;
+}
+extern "C" __global__ void k(int* out, int n) {
+    __shared__ int s[512];
+    int t = threadIdx.x;
+    int v = go(s, n + (t & 1), t);
+    __syncthreads();
+    s[t * 4] = v;
+    __syncthreads();
+    out[t] = s[t ^ 1];
+}
+"""
+
+
+def test_a_function_that_calls_itself_is_followed_as_deep_as_values_tell(tmp_path):
+    """Even lanes go three deep, odd ones four; on the way back the lanes meet at each depth."""
+    report = audit(tmp_path, RECURSIVE, "ptx", params=[None, 3])
+    assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])
+
+
+@pytest.mark.parametrize("params", ([None, 3], None), ids=("told", "not told"))
+def test_no_count_in_machine_code_that_calls_itself_is_wrong(tmp_path, params):
+    report = audit(tmp_path, RECURSIVE, "sass", params=params)
+    assert exact(report) <= Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)]) and len(report.sites) == 5
+
+
+def test_how_deep_is_not_known(tmp_path):
+    report = audit(tmp_path, RECURSIVE, "ptx")
+    inside = [s for s in report.sites if s.source.line < 9]
+    assert len(inside) == 3 and all(s.requests is None for s in inside)

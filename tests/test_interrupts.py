@@ -1,0 +1,186 @@
+"""A command that is interrupted or loses a process: what is left behind, what is still in the report, with which status it ends."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from kernels import PTX
+
+import ptxaudit
+from ptxaudit import processes
+from ptxaudit.pool import audited
+from ptxaudit.options import Options
+
+WATCHDOG = 120               # seconds: for a machine that is very busy
+SLOW_TOOL = "#!/bin/sh\necho $$ >> {said}\nsleep 600 &\nsleep 600\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder with files, an empty folder for temporary files, and nothing in the environment that is of this test run."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    for number in range(6):
+        Path(f"k{number}.ptx").write_text(PTX.replace("stride", f"stride{number}"))
+    return tmp_path
+
+
+def slow_assembler(here):
+    """A toolchain whose ptxas does not end, with a process of its own; the file that it writes its number to."""
+    said = here / "said"
+    tool = here / "cuda" / "bin" / "ptxas"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(SLOW_TOOL.format(said=said))
+    tool.chmod(0o755)
+    return said
+
+
+def started(here, *options, **more):
+    """The command, once it runs a tool that does not end."""
+    said = slow_assembler(here)
+    code = f"import sys; from ptxaudit import toolchains as t; t.find = lambda kind: (t.Tool(kind, {str(here / 'cuda/bin/ptxas')!r}, 'test'),); from ptxaudit.cli import main; main()"
+    if "--jobs" in options:              # the processes of an audit find their tools themselves
+        more.setdefault("env", os.environ | {"PATH": f"{here / 'cuda/bin'}:{os.environ['PATH']}", "PYTHONPATH": f"{here / 'site'}:{os.environ.get('PYTHONPATH', '')}"})
+        (here / "site").mkdir()
+        (here / "site" / "sitecustomize.py").write_text(code.partition("; from ptxaudit.cli")[0].replace("import sys; ", ""))
+    child = subprocess.Popen([sys.executable, "-c", code, "audit", *map(str, sorted(Path().glob("k*.ptx"))), "--isa", "both", "--no-cache", *options],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    wanted = 2 if "--jobs" in options else 1
+    end = time.monotonic() + WATCHDOG
+    while not said.exists() or len(said.read_text().split()) < wanted:
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return child
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")], ids=["one", "jobs"])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_command_leaves_nothing(here, number, status, options):
+    Path("report.json").write_text("as it was")
+    child = started(here, "--format", "json", "-o", "report.json", *options)
+    family = processes.below(child.pid)
+    assert family
+    child.send_signal(number)
+    out, err = child.communicate(timeout=WATCHDOG)
+    assert child.returncode == status, err
+    assert "Traceback" not in err and err.startswith("ptxaudit: ")
+    assert not [process for process in family if _runs(process)]
+    assert not list((here / "tmp").iterdir())
+    assert Path("report.json").read_text() == "as it was" and not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+def _runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_process_that_is_killed_takes_no_file_along(here):
+    child = started(here, "--jobs", "2", "--format", "json")
+    (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")              # from now on
+    workers = [process for process in processes.below(child.pid) if "pool_worker" in Path(f"/proc/{process}/cmdline").read_text()]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    for process in (here / "said").read_text().split():
+        os.killpg(int(process), signal.SIGKILL)
+    out, err = child.communicate(timeout=WATCHDOG)
+    report = json.loads(out)
+    assert child.returncode == 2 and len(report["problems"]) == 6, err               # of ptxas: every file was tried again, or went on
+
+
+DEADLY = '''
+import os, signal
+from ptxaudit import pipeline
+audit_part = pipeline.audit_part
+def ending(files, options):
+    if any("k3" in file for file in files):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return audit_part(files, options)
+pipeline.audit_part = ending
+'''
+
+
+@pytest.mark.parametrize("shares", [[["k0.ptx", "k3.ptx", "k1.ptx"], ["k2.ptx"]], [["k3.ptx"], ["k0.ptx"]]])
+def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_there(here, monkeypatch, shares):
+    (here / "site").mkdir()
+    (here / "site" / "sitecustomize.py").write_text(DEADLY)
+    monkeypatch.setenv("PYTHONPATH", f"{here / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    parts = list(audited(shares, Options(), 2))
+    assert [[kernel.input for kernel in part.kernels] for part in parts] == [[file for file in files if file != "k3.ptx"] for files in shares]
+    (problem,) = [problem for part in parts for problem in part.problems]
+    assert problem.file == "k3.ptx" and "ended by SIGKILL" in problem.what and "--jobs" in problem.hint
+
+
+def test_several_processes_find_what_one_does(here):
+    files = sorted(map(str, Path().glob("*.ptx")))
+    assert ptxaudit.audit(files, jobs=3) == ptxaudit.audit(files)
+
+
+def test_several_processes_import_nothing_from_the_working_folder(here):
+    for name in ("pickle", "struct", "multiprocessing", "numpy", "lark"):
+        Path(f"{name}.py").write_text("open('planted', 'w')\n")
+    done = subprocess.run([sys.executable, "-P", "-m", "ptxaudit", "audit", ".", "--jobs", "2", "--no-cache"], capture_output=True, text=True, timeout=WATCHDOG)
+    assert done.returncode == 0, done.stderr
+    assert not Path("planted").exists()
+
+
+# --- outputs --------------------------------------------------------------------------------
+
+def command(*words, **more):
+    return subprocess.run([sys.executable, "-m", "ptxaudit", *words], capture_output=True, text=True, timeout=WATCHDOG, **more)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "html"])
+def test_a_full_disk_is_a_message(here, form):
+    done = command("audit", "k0.ptx", "--format", form, "-o", "/dev/full")
+    assert done.returncode == 2 and "cannot write it: No space left on device" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("audit", "k0.ptx"), ("audit", "k0.ptx", "--format", "json"), ("machines",), ("audit", "k0.ptx", "--list")])
+def test_a_full_standard_output_is_a_message(here, words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "ptxaudit", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG)
+    assert done.returncode == 2 and "cannot write to standard output: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_an_output_takes_the_place_of_a_file_at_once(here):
+    Path("report.json").write_text("old")
+    Path("report.json").chmod(0o640)
+    os.symlink("report.json", "link.json")
+    assert command("audit", "k0.ptx", "--format", "json", "-o", "link.json").returncode == 0
+    assert json.loads(Path("report.json").read_text())["kernels"] and Path("link.json").is_symlink()
+    assert stat.S_IMODE(os.stat("report.json").st_mode) == 0o640
+    assert command("audit", "k0.ptx", "-o", "new.txt").returncode == 0
+    assert stat.S_IMODE(os.stat("new.txt").st_mode) == 0o666 & ~_mask()
+
+
+def _mask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize("words", [
+    ("audit", "k0.ptx", "-o", "k0.ptx"), ("audit", "k0.ptx", "-o", "./k0.ptx"), ("audit", "k0.ptx", "-o", "hard.ptx"), ("audit", ".", "-o", "k0.ptx"),
+    ("audit", "k0.ptx", "--launch", "l.toml", "-o", "l.toml"), ("audit", "k0.ptx", "--list", "-o", "k0.ptx"),
+    ("launches", "k0.ptx", "-o", "k0.ptx"), ("diff", "k0.ptx", "k1.ptx", "-o", "k1.ptx"), ("explain", "k0.ptx", "x:1", "--dot", "k0.ptx"),
+    ("baseline", "update", "k0.ptx", "k0.ptx"), ("compare", "k0.ptx", "k1.ptx", "-o", "k1.ptx"),
+])
+def test_an_input_is_never_overwritten(here, words):
+    os.link("k0.ptx", "hard.ptx")
+    Path("l.toml").write_text('[[launch]]\nkernel = "*"\nblock = 32\n')
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    done = command(*words)
+    assert done.returncode == 2 and "this is an input, and would be overwritten" in done.stderr
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..graph import END, Graph, is_unresolved, opaque_load
-from ..ir import Control, Function
+from ..ir import Const, Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
 from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
-from .effects import Registers, View, blend, execute, forget_local, guard_mask
+from .effects import FULL_MASK, Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
 from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
@@ -236,6 +236,7 @@ class Interpreter:
         self.unrolled: set[int] = set()          # heads of loops that were, once at least
         self.begun: dict[int, State] = {}        # head -> what the last trip of the loop that was run began with
         self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
+        self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
     def run(self) -> None:
@@ -465,7 +466,7 @@ class Interpreter:
             if watched:
                 self._observe(instruction, view, state)
             control = instruction.control
-            if control is not None and (control.kind == "part" or self.graph.yielding and self._together(control)):
+            if control is not None and (control.kind == "part" or self._may_part and self._together(control)):
                 if control.kind == "part":
                     self._part(instruction, view, state)
                 else:
@@ -491,6 +492,8 @@ class Interpreter:
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
+        if control.kind == "warpsync" and isinstance(control.selector, Const):
+            return control.selector.value == FULL_MASK
         return control.kind == "warpsync" and control.selector is None \
             or control.kind == "barrier" and control.guard is None and not self.function.explicit_reconvergence
 
@@ -607,7 +610,7 @@ class Interpreter:
                 if s != END and lanes.any():
                     self._go(block, s, state.of(lanes))
             return
-        uniform = is_uniform(guard)
+        uniform = is_uniform(guard) or not self.graph.may_part(self.graph.ends[block] - 1)
         if self.unrolling:
             raise Undecided
         why = doubt_of(guard, self.graph.ends[block] - 1)
@@ -641,7 +644,7 @@ class Interpreter:
             return
         if self.unrolling:
             raise Undecided
-        uniform = is_uniform(value)
+        uniform = is_uniform(value) or not self.graph.may_part(self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")
         if control.choices and not uniform:
             self.called_apart.add(block)
@@ -674,7 +677,7 @@ class Interpreter:
 
     def _join(self, block: int, arriving) -> State:
         if block in self.graph.overwritten:           # what a routine is called with: one of these at a time
-            return self._folded(block, arriving, False, together=False)
+            return self._folded(block, arriving, None if self.graph.yielding else False, together=False)
         return self._restore(block, self._folded(block, arriving, len(arriving) > 1 and self._apart(block)))
 
     def _join_back(self, loop: Loop, arriving) -> State:
@@ -695,7 +698,7 @@ class Interpreter:
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
-            if not firm and self._loosened(d, block):
+            if not firm and (self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)):
                 break
             if state.mask is before.mask or not (state.mask & ~before.mask).any():
                 state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
@@ -709,15 +712,15 @@ class Interpreter:
         called_apart = frozenset() if self.function.explicit_reconvergence else self.called_apart
         if not self.graph.yielding and not called_apart:
             return False
-        between, stack = set(), [block]
-        while stack:
-            for p in self.graph.cfg.predecessors(stack.pop()):
-                if p != dominator and p not in between:
-                    between.add(p)
-                    stack.append(p)
+        between = self.paths.on_the_way(dominator, block)
         if called_apart & (between | {dominator}):
             return True
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
+
+    def _held(self, dominator: int, block: int) -> bool:
+        """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits for all."""
+        return self.paths.gathers(dominator, block) \
+            or not any(self.branches.any(b, "varying", "apart") for b in self.paths.on_the_way(dominator, block) | {dominator})
 
     def _apart(self, block: int) -> bool:
         """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
@@ -729,6 +732,12 @@ class Interpreter:
         stay = ways - {d}
         return tuple(self.causes.get(b) or one_of_each(Kind.BRANCH_OPEN, self.graph.ends[b] - 1) for b in sorted(ways - {block})
                      if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in stay)
+
+    def _apart_at(self, block: int) -> tuple[Lost, ...]:
+        """Machine code: why lanes of a warp that come from different ways go on apart."""
+        if not self.function.explicit_reconvergence or self.paths.waits(block):
+            return ()
+        return (one_of_each(Kind.NO_BARRIER, self.graph.starts[block]),)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
@@ -758,7 +767,7 @@ class Interpreter:
                 met = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
         out.exact = out.exact and other.exact and (exclusive or alike)
-        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block)):
+        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block) or self._apart_at(block)):
             out.exact, out.doubts = False, either_doubts(out.doubts, doubts)
         out.mask = out.mask if alike else out.mask | other.mask
         out.doubts = either_doubts(out.doubts, other.doubts)

@@ -38,7 +38,7 @@ def simulate(function, graph, launch, machine, facts, accesses, twins, account: 
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
     try:
-        part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, account=account)
+        part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, account=account, barriers=True)
     except Exhausted as spent:
         return {i: unfinished(i, spent) for i in accesses}
     results, finished = _run(function, graph, part, launch, machine, facts, accesses, twins, account)

@@ -74,7 +74,7 @@ def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Pl
         return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes)
+    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes, barriers=True)
     return Plan(part, writes, barriers, Reach(graph, env))
 
 

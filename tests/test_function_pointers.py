@@ -49,8 +49,8 @@ def figures(report) -> list[tuple]:
 
 
 def exact(report) -> Counter:
-    """How many sites are exact with so many (requests, wavefronts)."""
-    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached"))
+    """How many sites are exact with so many (requests, wavefronts), but for those that are issued for other memory only."""
+    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached") and (s.wavefronts or not s.requests))
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))

@@ -43,9 +43,11 @@ coverage: $(STAMP)
 	@$(BIN)/python bench/coverage.py
 	@$(BIN)/python bench/artifacts.py --page
 
-# The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/twin.
+# The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/twin, and
+# inputs of every kind changed at random (docs/reliability.md).
 SOAK ?= 600
 soak: $(STAMP)
+	$(BIN)/python -m bench.mutations --cases 100000 --seconds $(SOAK) -j $(JOBS)
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS)
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --not-told
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --machine-code

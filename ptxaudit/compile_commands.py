@@ -55,7 +55,9 @@ def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
 
 
 def _is_cuda(entry: Any) -> bool:
-    return not isinstance(entry, dict) or Path(str(entry.get("file", ".cu"))).suffix in CUDA_SUFFIXES
+    """For a CUDA source, as far as can be seen."""
+    file = entry.get("file") if isinstance(entry, dict) else None
+    return not isinstance(file, str) or Path(file).suffix in CUDA_SUFFIXES
 
 
 def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:

@@ -26,6 +26,7 @@ from ptxaudit.kernels import Examined
 from ptxaudit.lanes import Facts
 from ptxaudit.lanes.result import SiteResult
 from ptxaudit.launch import Launch
+from ptxaudit.limits import whole
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
 from ptxaudit.report import Problem, Site
@@ -159,7 +160,7 @@ def names(wanted: str, one: Explained) -> bool:
     if wanted == site.id:
         return True
     if wanted.isdecimal():
-        return site.ptx_line == int(wanted)
+        return site.ptx_line == whole(wanted)
     if match := _OFFSET.fullmatch(wanted):
         return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
     if match := _PLACE.fullmatch(wanted):

@@ -33,6 +33,7 @@ from ptxaudit import rules
 from ptxaudit.errors import InputError
 from ptxaudit.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
 from ptxaudit.findings import CONFLICTS, Finding, find
+from ptxaudit.limits import whole
 from ptxaudit.records import record
 from ptxaudit.report import Kernel, Report, Site
 
@@ -111,7 +112,7 @@ def parse_limit(text: str) -> Limit:
             return Limit(rules.get(name).id)
         except InputError:
             pass
-    if name not in _LEAST or not number.isdecimal():
+    if name not in _LEAST or whole(number) is None:
         known = ", ".join(rules.RULES)
         raise InputError(f"--fail-on {text} is no rule and no limit",
                          f"write excess=N, ways=N or total-excess=N with a whole number N, or a rule: {known}")

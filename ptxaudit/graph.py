@@ -22,7 +22,7 @@ from functools import cached_property
 
 import networkx as nx
 
-from .ir import Control, Function, Guard, Instruction, Op, Reg
+from .ir import RUNTIME, Control, Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 from .work import INSTRUCTION, SLICED, Account
 
@@ -87,10 +87,6 @@ class SharedWrites:
     writers: frozenset[int] = frozenset()
     valued: frozenset[int] = frozenset()
     barriers: frozenset[int] = frozenset()
-
-
-# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
-RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
 
 
 def is_unresolved(control: Control | None) -> bool:

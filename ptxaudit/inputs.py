@@ -93,9 +93,9 @@ def is_text(given: Any) -> bool:
     return isinstance(given, str) and "\n" in given
 
 
-def named(path: str) -> str | Path:
+def named(path: str | Path) -> str | Path:
     """What names a file, whatever the file is called."""
-    return Path(path) if "\n" in path else path
+    return Path(path) if "\n" in str(path) else path
 
 
 def is_taken(path: str | os.PathLike[str]) -> bool:

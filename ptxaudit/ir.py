@@ -75,6 +75,9 @@ class Address:
 
 CODE = "code"            # the space of the addresses of functions
 
+# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
+RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
+
 
 @record
 class Special:
@@ -341,6 +344,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     version: str = ""        # PTX ISA version, or the cubin's toolkit
     producer: str = ""       # the compiler that the file names
+    linked: bool = False     # with code that is elsewhere: functions that others may call, or something that others have
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)      # what was found out of all functions once
 
     def kernels(self) -> list[Function]:

@@ -66,6 +66,14 @@ COMPILER_TIME = Limit("time of a compiler", 1800, "seconds of processor time", "
 TOOL_TIME = Limit("time of a tool", 600, "seconds of processor time", "ptxas, nvdisasm and cuobjdump, for one file")
 STALLED = Limit("standstill of a tool", 60, "seconds", "without any processor time: it waits for something that does not come, such as a pipe that is included")
 
+MOST_DIGITS = 19             # decimal digits that any number of 63 bits has
+
+
+def whole(text: str) -> int | None:
+    """The number that decimal digits say; None for what is none, or has too many of them."""
+    return int(text) if text.strip().isdecimal() and len(text.strip()) <= MOST_DIGITS else None
+
+
 ALL: tuple[Limit, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Limit))
 
 

@@ -150,7 +150,7 @@ def _number(text: str) -> int:
     """"6,848", "4.00"; 0 for "-" and nothing."""
     try:
         return round(float(text.replace(",", "").replace("'", "")))
-    except ValueError:
+    except (ValueError, OverflowError):          # "inf"
         return 0
 
 

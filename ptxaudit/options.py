@@ -11,6 +11,7 @@ from ptxaudit.errors import InputError
 from ptxaudit.launch import Launch, match
 from ptxaudit.work import DEFAULT_BUDGET
 
+MOST_SECONDS = 1_000_000_000         # of a budget
 DEFAULT_ARCH = "sm_90"
 
 Isa = Literal["ptx", "sass", "both"]
@@ -72,8 +73,8 @@ class Options:
             raise InputError(f"there is no compiler {self.compiler!r}", "compiler is nvrtc or nvcc")
         if self.jobs < 1:
             raise InputError(f"jobs is {self.jobs}; it must be at least 1")
-        if self.budget is not None and not self.budget > 0:
-            raise InputError(f"the budget is {self.budget:g} seconds; it must be above 0")
+        if self.budget is not None and not 0 < self.budget <= MOST_SECONDS:
+            raise InputError(f"the budget is {self.budget:g} seconds; it must be above 0, and at most {MOST_SECONDS:,}")
 
 
 def chosen(options: Options, name: str) -> bool:

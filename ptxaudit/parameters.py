@@ -19,6 +19,7 @@ from ptxaudit import ir
 from ptxaudit.buffers import Buffer
 from ptxaudit.demangle import split_name
 from ptxaudit.launch import Launch
+from ptxaudit.limits import whole
 
 
 def told(value: Any) -> bool:
@@ -93,8 +94,8 @@ def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
 
 def _position(launch: Launch, function: ir.Function, key: str) -> int:
     names = [parameter.name for parameter in function.parameters]
-    if key.isdecimal() and int(key) < len(names):
-        return int(key)
+    if (number := whole(key)) is not None and number < len(names):
+        return number
     if key in names:
         return names.index(key)
     raise launch.error(f"{_name(function)} has no parameter {key!r}", f"it has {', '.join(names)}: name one, or its position from 0" if names else "it takes none")

@@ -46,7 +46,8 @@ def test_with_nothing_told() -> None:
     told = [int(n) for case in right.conditions for n in re.findall(r"-?\d+", case.when.rpartition("in")[2])]
     assert told and all(n % 16 == 0 for n in told)
     low, high = right.per_request.low, right.per_request.high
-    assert low == 2 and high == 32                  # 2: a pitch of 0, one quarter for all lanes
+    assert low == 1 and high == 32                  # 1: a block of one thread; 2: a pitch of 0, one quarter for all lanes
+    assert min(case.low for case in right.conditions) == 2
 
 
 def test_a_load_that_overwrites_its_address() -> None:

@@ -140,5 +140,5 @@ def test_instructions_of_one_line_and_text_are_two(lines):
     body = TWICE if lines else TWICE.replace("\n", " ") + "\n"
     found, = figures(PROLOGUE.format(arch="sm_90") + body, "ptx", [launch])
     assert [(site[0], site[1], site[3]) for site in found] == [("exact", 1, 1), ("exact", 1, 32)]
-    found, = figures(PROLOGUE.format(arch="sm_90") + body, "ptx")
+    found, = figures(PROLOGUE.format(arch="sm_90") + body.replace(")", ") .reqntid 32, 1, 1", 1), "ptx")
     assert [site[8] for site in found] == [ptxaudit.report.Span(1, 1), ptxaudit.report.Span(32, 32)]

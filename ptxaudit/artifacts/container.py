@@ -248,19 +248,17 @@ def _forget(heap: list[Image]) -> None:
 
 
 def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
-    packed = [image for image in heap if image.compressed]
-    unpacked = _unpack(packed)
-    if unpacked is None:
-        unpacked = {}
-        for image in packed:
-            unpacked |= _unpack([image]) or {}
+    together = _unpack([image for image in heap if image.compressed])
     for image in heap:
         if image.damage is not None:
             yield image, image.damage
-        elif not image.compressed:
+            continue
+        if not image.compressed:
             payload = bytes(image._payload)
             yield image, payload.rstrip(b"\0") if image.kind == "ptx" else payload
-        elif image.name in unpacked:
+            continue
+        unpacked = (_unpack([image]) or {}) if together is None else together
+        if image.name in unpacked:
             yield image, unpacked[image.name]
         else:
             yield image, InputError("damaged fat binary: this image cannot be unpacked", "build or copy it again", image.name)
@@ -271,13 +269,14 @@ def _nameless(entry: memoryview) -> bytes:
     return bytes(entry[:_NAME_AT]) + bytes(_NAME_BYTES) + bytes(entry[_NAME_AT + _NAME_BYTES:])
 
 
-def _unpack(packed: list[Image]) -> dict[str, bytes] | None:
-    """name -> content of compressed images; None when the extractor refuses them."""
+def _unpack(packed: list[Image]) -> dict[str, bytes | InputError] | None:
+    """name -> content of compressed images; None when the extractor refuses them, or they are too much together."""
     if not packed:
         return {}
     tool = toolchains.get("cuobjdump").path
     body = b"".join(_nameless(image._entry) for image in packed)
-    out: dict[str, bytes] = {}
+    out: dict[str, bytes | InputError] = {}
+    size = 0
     with temporary.folder() as folder:
         Path(folder, "heap.fatbin").write_bytes(_HEADER.pack(FATBIN_MAGIC, 1, _HEADER.size, len(body)) + body)
         for kind, option, suffix in (("cubin", "--extract-elf", "cubin"), ("ptx", "--extract-ptx", "ptx")):
@@ -291,6 +290,9 @@ def _unpack(packed: list[Image]) -> dict[str, bytes] | None:
             made = {int(path.name.split(".")[1]): path for path in Path(folder).glob(f"heap.*.{suffix}")}
             if done.status or sorted(made) != list(range(1, len(wanted) + 1)):
                 return None
+            size += sum(path.stat().st_size for path in made.values())
+            if size > limits.UNPACKED.most:
+                return None if len(packed) > 1 else {packed[0].name: limits.UNPACKED.passed("it unpacks to too much", packed[0].name)}
             for number, image in enumerate(wanted, 1):
                 out[image.name] = made[number].read_bytes()
     return out

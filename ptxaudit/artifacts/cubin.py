@@ -22,7 +22,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ..errors import InputError
-from ..limits import NAME, UNPACKED
+from ..limits import IMAGE, NAME, UNPACKED
 from ..records import record
 from .consistency import Entry, faults, is_known
 from .elf import WITHOUT_BYTES, content, opened
@@ -121,6 +121,7 @@ def architecture(header: bytes) -> int | None:
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
     """The cubin in `data`; InputError for what is no cubin, is damaged, or older than `oldest` (an SM number)."""
+    IMAGE.check(len(data), "this cubin is too long", file)
     sm = architecture(data[:64])
     if sm is None:
         raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)

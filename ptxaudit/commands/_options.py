@@ -10,6 +10,7 @@ import click
 
 from ptxaudit.buffers import TYPES
 from ptxaudit.errors import InputError
+from ptxaudit.limits import whole
 from ptxaudit.work import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
@@ -133,9 +134,10 @@ def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
     parts = re.split(r"[,x×]", text)
-    if not all(part.strip().isdecimal() for part in parts):
+    numbers = tuple(number for part in parts if (number := whole(part)) is not None)
+    if len(numbers) != len(parts):
         raise InputError(f"--{name} {text} is not 1 to 3 numbers", f"write it as --{name} 32,8")
-    return tuple(int(part) for part in parts)
+    return numbers
 
 
 def _named(option: str, text: str) -> tuple[str, Any]:
@@ -151,8 +153,8 @@ def _named(option: str, text: str) -> tuple[str, Any]:
 def value_of(text: str) -> Any:
     if text.startswith("@"):
         file, colon, type = text[1:].rpartition(":")
-        if file.startswith("zeros:") and file[6:].isdecimal() and type in TYPES:
-            return {"zeros": int(file[6:]), "type": type}
+        if file.startswith("zeros:") and (count := whole(file[6:])) is not None and type in TYPES:
+            return {"zeros": count, "type": type}
         return {"file": file, "type": type} if colon and type in TYPES else {"file": text[1:]}
     if text.startswith("[") and text.endswith("]"):
         return tuple(value_of(part.strip()) for part in text[1:-1].split(",") if part.strip())
@@ -169,7 +171,7 @@ def value_of(text: str) -> Any:
 def _assumption(text: str) -> tuple[str, int]:
     """"ptr%16" -> ("ptr", 16)."""
     name, percent, alignment = text.partition("%")
-    number = int(alignment) if alignment.strip().isdecimal() else 0
+    number = whole(alignment) or 0
     if not percent or not name.strip() or number < 1 or number & (number - 1):
         raise InputError(f"--assume {text} is not NAME%BYTES with a power of two", "write it as --assume ptr%16, or *%16 for all pointers")
     return name.strip(), number

@@ -422,10 +422,11 @@ def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds
     worst = next((bounds for bounds in without_figure if bounds.status == Status.DATA_DEPENDENT), without_figure[0])
     status = worst.status
     whole = shapes.around(*_hull(low, high, found))
-    if status == Status.UNKNOWN and whole[1] <= 2 * whole[0]:
-        status = Status.BOUNDED
     unresolved = {group for group, _ in found.bounded}
-    if status == Status.UNKNOWN and shapes.decides and not unresolved >= set(found.ranges):
+    narrow = status == Status.UNKNOWN and high <= 2 * low
+    if narrow and (whole == (low, high) or not shapes.decides):
+        status = Status.BOUNDED
+    if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
         table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                       for name, r in found.ranges.items())
         return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=whole, conditions=table)

@@ -111,13 +111,21 @@ class _Lifter:
             functions[name] = lifter.run()
             shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
         functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
-        return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
+        linked = any(_is_linked(item) for item in self.module.items)
+        return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer, linked)
 
     def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
         """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
         for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
             scope[d.name] = Data(variable)
             out.append(variable)
+
+
+def _is_linked(item: s.Item) -> bool:
+    """A function that other objects may call, or something that they have."""
+    if isinstance(item, s.Function):
+        return item.kind == ".func" and bool(item.linkage) and item.name not in ir.RUNTIME
+    return isinstance(item, s.Variable) and ".extern" in item.linkage and item.space != ".shared"
 
 
 class FunctionLifter:

@@ -134,7 +134,7 @@ _HINT = "correct it; if ptxas takes it, the grammar lacks something: please repo
 def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     """Lark's error in the words of a user."""
     newer = ""
-    found = re.search(r"^\s*\.version\s+(\d+)\.(\d+)", text, re.MULTILINE)
+    found = re.search(r"^\s*\.version\s+(\d{1,9})\.(\d{1,9})\b", text, re.MULTILINE)
     if found and (int(found[1]), int(found[2])) > NEWEST_VERSION:
         newest = ".".join(map(str, NEWEST_VERSION))
         newer = (f"the file says .version {found[1]}.{found[2]}, newer than {newest}, the newest "

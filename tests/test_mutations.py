@@ -1,0 +1,82 @@
+"""Inputs of every kind changed at random, 2,000 in all: none is a fault, none hangs, none fills the memory, none gets lost."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bench import mutations
+
+CASES = 2_000
+FIRST = 10_000_000           # the numbers of a long run begin at 0
+SHARES = {kind.name: max(1, CASES * kind.weight // sum(kind.weight for kind in mutations.KINDS)) for kind in mutations.KINDS}
+
+# Cases that found something, by kind: an endless budget, digits beyond what Python reads, an endless figure, a count
+# that is null.
+FOUND = {"PTX": (7025,), "settings": (1443, 3480, 4013, 6431), "profile": (1008, 1039, 2140), "report": (9177,)}
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory) -> mutations.Bases:
+    folder = tmp_path_factory.mktemp("bases")
+    mutations.build(folder)
+    return mutations.Bases(folder)
+
+
+def test_the_cases_are_as_many_as_are_promised():
+    assert sum(SHARES.values()) == CASES
+
+
+@pytest.mark.parametrize("kind", mutations.KINDS, ids=lambda kind: kind.name)
+def test_nothing_bad_comes_of_changed_inputs(bases, kind):
+    for first in range(0, SHARES[kind.name], mutations.TOGETHER):
+        numbers = range(FIRST + first, FIRST + min(first + mutations.TOGETHER, SHARES[kind.name]))
+        found = mutations.run(numbers, kind, bases)
+        assert found.bad == [] and found.endings[kind.name].total() == len(numbers)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in mutations.KINDS if kind.name in FOUND], ids=lambda kind: kind.name)
+def test_cases_that_found_something(bases, kind):
+    assert mutations.run(FOUND[kind.name], kind, bases).bad == []
+
+
+def test_a_case_is_its_number(bases, tmp_path):
+    for kind in mutations.KINDS:
+        one, other = (mutations.case(5, kind, bases, tmp_path) for _ in range(2))
+        assert one == other and Path(one.path).read_bytes() == Path(other.path).read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_something_is_changed(seed):
+    data = bytes(range(256)) * 8
+    rng = random.Random(seed)
+    assert sum(mutations.changed(data, rng, False, [data[::-1]]) != data for _ in range(20)) >= 15
+
+
+def test_what_is_bad_is_seen(bases, monkeypatch, tmp_path):
+    """A fault, a loss and a hang are told apart from what is ordinary."""
+    import ptxaudit
+    from ptxaudit import pipeline
+
+    kind = mutations.KINDS[1]
+    audit = ptxaudit.audit
+
+    def raising(*given, **options):
+        raise KeyError("x")
+
+    def losing(*given, **options):
+        report = audit(*given, **options)
+        return type(report)(report.tool, report.inputs, (), ())
+
+    def hanging(*given, **options):
+        while True:
+            pass
+
+    monkeypatch.setattr(mutations, "SECONDS", 0.2)
+    assert bases.kernels and pipeline
+    for instead, ending in ((raising, "fault"), (losing, "lost"), (hanging, "hang")):
+        monkeypatch.setattr(ptxaudit, "audit", instead)
+        found = mutations.run([3], kind, bases)
+        assert [line.rpartition(" ")[2] for line in found.bad] == [ending]

@@ -185,13 +185,9 @@ def _reported(array: Array) -> Figure:
     if all(site.wavefronts is not None and site.ideal is not None for site in sites):
         wavefronts = sum(site.wavefronts or 0 for site in sites)
         return Figure(wavefronts, wavefronts, sum(site.ideal or 0 for site in sites))
-    each = [
-        (site.per_request.high, site.excess_per_request.high)
-        for site in sites
-        if site.per_request and site.excess_per_request
-    ]
-    wavefronts = sum(high for high, _ in each)
-    return Figure(wavefronts, wavefronts, wavefronts - sum(excess for _, excess in each))
+    each = [(s.per_request, s.excess_per_request.high) for s in sites if s.per_request and s.excess_per_request]
+    low, high = sum(span.low for span, _ in each), sum(span.high for span, _ in each)
+    return Figure(low, high, high - sum(excess for _, excess in each))
 
 
 def _disagrees(array: Array, now: ArrayRepairs) -> str:

@@ -74,6 +74,8 @@ def test_the_range_of_a_request_holds_for_every_block(body: str, isa: str) -> No
         if said.ideal_per_request is not None:
             ideal = said.ideal_per_request
             assert ideal.low <= site.ideal_per_request.low and site.ideal_per_request.high <= ideal.high, (shape, site, said)
+    if said.conditions:                                # all cases together leave no block out
+        assert (min(c.low for c in said.conditions), max(c.high for c in said.conditions)) == (said.per_request.low, said.per_request.high)
     assert said.status in ("conditional", "bounded") or said.status == "invariant" and len(seen) == 1, (said, seen)
 
 

@@ -12,7 +12,7 @@ it from above.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 
@@ -316,6 +316,13 @@ class _Shapes:
         high = None if shape is Shape.DECIDES_NOTHING else most if wide is None else wide
         return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
 
+    def rest(self, cases: Iterable[Case], whole: tuple[int, int]) -> tuple[Case, ...]:
+        """The cases of blocks that are tried, and all others where they may cost more or less."""
+        cases = tuple(cases)
+        if self.low is None or (min(case.low for case in cases), max(case.high for case in cases)) == whole:
+            return cases
+        return *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+
     def around(self, low: int, high: int) -> tuple[int, int]:
         """A range that is seen, and what other shapes may make of it."""
         return low if self.low is None else min(low, self.low), high if self.high is None else max(high, self.high)
@@ -354,11 +361,11 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
         return _open_answer(answer, without_figure, low, high, shapes, found)
     whole = shapes.around(*_hull(low, high, found))
     if found.cases:
-        return answer(Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=tuple(found.cases))
+        return answer(Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole))
     if shapes.decides and (len(found.ranges) == 1 or whole != (low, high) or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
         reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
-        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=table)
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole))
     if whole[0] == whole[1] and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
         return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
@@ -368,7 +375,7 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
-        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=whole, conditions=cases)
+        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=whole, conditions=shapes.rest(cases, whole))
     reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
     return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
 
@@ -413,7 +420,8 @@ def _partly_elsewhere(answer: Callable[..., SiteResult], access, machine, low: i
     status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
     if found.open:
         cases.append(Case("fewer do", 0, high + found.more, None))
-    return answer(status, reason, ideal_per_request=None, per_request=(floor, high + found.more), conditions=tuple(cases) if found.open or found.cases else ())
+    whole = floor, high + found.more
+    return answer(status, reason, ideal_per_request=None, per_request=whole, conditions=shapes.rest(cases, whole) if found.open or found.cases else ())
 
 
 def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shapes: _Shapes,
@@ -429,7 +437,7 @@ def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds
     if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
         table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                       for name, r in found.ranges.items())
-        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=whole, conditions=table)
+        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=whole, conditions=shapes.rest(table, whole))
     return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else whole)
 
 

@@ -35,7 +35,7 @@ _SITE = ("id", "opcode", "access", "width", "status", "requests", "active_reques
          "bounds", "per_request", "ideal_per_request", "excess_per_request", "line_class_max", "line_class_proved", "lines",
          "lines_proved", "lines_ideal", "consecutive")
 _EMPTY = {"offset": None, "ptx_line": None, "text": "", "reason": "", "reason_kind": "", "why": None, "cause": "",
-          "evidence": "measured", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
+          "evidence": "by rule", "formula": "", "conditions": [], "trips": [], "pairs_with": None, "source": None} | dict.fromkeys(_SITE)
 SITE, KERNEL = 0, 1          # of what `rules_of` tells
 _KERNEL = ("name", "demangled", "isa", "arch", "machine", "input", "launch", "shared_static", "registers", "instructions")
 

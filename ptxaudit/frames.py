@@ -30,12 +30,12 @@ def kept(into: tuple[Op, ...], back: tuple[Op, ...], own: list[Reg], index: int)
     taken = [Reg(f"out{k}@{index}", op.bits) for k, op in enumerate(back)]
     before = (
         *(Op("mov", (places[r.name],), (r,), r.bits, SAVE) for r in own),
-        *(Op("mov", (reg,), op.src, op.bits) for reg, op in zip(given, into)),
-        *(Op("mov", op.dst, (reg,), op.bits) for reg, op in zip(given, into)))
+        *(Op("mov", (reg,), op.src, op.bits, guard=op.guard) for reg, op in zip(given, into)),
+        *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(given, into)))
     behind = (
-        *(Op(op.name, (reg,), op.src, op.bits, op.attrs) for reg, op in zip(taken, back)),
+        *(Op(op.name, (reg,), op.src, op.bits, op.attrs) for reg, op in zip(taken, back)),          # its guard is not back yet
         *(Op("mov", (r,), (places[r.name],), r.bits, RESTORE) for r in own),
-        *(Op("mov", op.dst, (reg,), op.bits) for reg, op in zip(taken, back)))
+        *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(taken, back)))
     return before, behind
 
 

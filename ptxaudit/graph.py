@@ -19,12 +19,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from .ir import Control, Function, Guard, Instruction, Op, Reg
+from .ir import RUNTIME, Control, Function, Guard, Instruction, Op, Reg
 from .quiet import no_collection
 from .work import INSTRUCTION, SLICED, Account
+
+if TYPE_CHECKING:
+    from .divergence import Divergence
 
 END = -1        # the virtual block after every exit
 CONTROL_FLOW = "looking at the control flow"
@@ -71,6 +75,14 @@ def opaque_load(op: Op) -> bool:
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
 
 
+BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")        # of convergence barriers, into registers and back
+
+
+def _writes_local(op: Op) -> bool:
+    """It may write local memory."""
+    return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
+
+
 SHARED_SPACES = ("shared", "shared::cluster", "generic")      # of operations that may touch shared memory
 
 
@@ -82,10 +94,6 @@ class SharedWrites:
     writers: frozenset[int] = frozenset()
     valued: frozenset[int] = frozenset()
     barriers: frozenset[int] = frozenset()
-
-
-# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
-RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
 
 
 def is_unresolved(control: Control | None) -> bool:
@@ -176,6 +184,12 @@ class Graph:
     def unresolved(self) -> frozenset[int]:
         """The calls that are not followed."""
         return frozenset(i.index for i in self.function.instructions if is_unresolved(i.control) and self.block_of[i.index] in self.reachable)
+
+    @cached_property
+    def loose_jump(self) -> Instruction | None:
+        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        return next((i for i in self.function.instructions if i.control is not None and i.control.kind == "switch" and not i.control.targets
+                     and self.block_of[i.index] in self.reachable), None)
 
     @cached_property
     def hidden(self) -> frozenset[int]:
@@ -493,11 +507,12 @@ class Graph:
         return regs
 
     def slice(self, roots, follow_loads: bool = False, whether=(), account: Account | None = None,
-              shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = ()) -> Slice:
+              shared: SharedWrites | None = None, held: Sequence[tuple[Reg, int]] = (), barriers: bool = False) -> Slice:
         """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
 
         shared: values that are read from shared memory are followed to where they were written.
         held: registers as well, each with the index of an instruction at which it is read.
+        barriers: also what convergence barriers are saved in.
         account: pays for it. Raises Exhausted where it cannot.
         """
         account = account or self.account
@@ -508,7 +523,7 @@ class Graph:
         blocks_done: set[int] = set()
         defining: set[int] = set()                   # whose results something in the slice reads
         read: set[str] = set()                       # what something in it reads at all
-        work = list(roots)
+        work = [*roots, *(self._moving_barriers() if barriers else ())]
         local_done = False
         for index in whether:
             self._controlled(block_of[index], blocks_done, branches, pending_branches)
@@ -562,20 +577,38 @@ class Graph:
 
     def _ordering_lanes(self) -> set[int]:
         """Instructions that say which lanes of a warp go on together: they are of every slice."""
-        return {i.index for i in self.function.instructions if i.control is not None
+        parting = self.divergence.parting if self.divergence is not None else frozenset()
+        return set(parting) | {i.index for i in self.function.instructions if i.control is not None
                 and (i.control.kind in ("warpsync", "part", "leave") or i.control.kind == "switch" and i.control.choices) and self.block_of[i.index] in self.reachable}
+
+    @cached_property
+    def divergence(self) -> Divergence | None:
+        """What the code says of branches that may part lanes; None for PTX, whose branches do not say where lanes meet."""
+        if not self.function.explicit_reconvergence:
+            return None
+        from .divergence import Divergence          # which asks for what this module is
+
+        return Divergence(self)
+
+    def may_part(self, index: int) -> bool:
+        """Lanes that run together may go different ways at a branch."""
+        return self.divergence is None or self.divergence.differs(index)
+
+    def _moving_barriers(self) -> list[int]:
+        """Instructions that save a convergence barrier, put it back or clear it."""
+        return [i.index for i in self.function.instructions if i.ops and any(op.name in BARRIER_MOVES for op in i.ops)
+                and self.block_of[i.index] in self.reachable]
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""
-        return [i.index for i in self.function.instructions
-                if any(op.name == "store" and op.space in ("local", "generic") or op.name == "call" for op in i.ops)]
+        return [i.index for i in self.function.instructions if any(_writes_local(op) for op in i.ops)]
 
     @staticmethod
     def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
         """Those of an instruction's operations whose results something in the slice reads, and what is stored where it may look."""
         kept = []
         for op in ops:
-            if op.name == "call" or op.name == "store" and op.space in ("local", "generic") or writes_shared and op.space in SHARED_SPACES:
+            if _writes_local(op) or op.name in BARRIER_MOVES or writes_shared and op.space in SHARED_SPACES:
                 kept.append(op)
                 continue
             for d in op.dst:
@@ -589,7 +622,7 @@ class Graph:
         names = {r.name for r in self.site_reads(instruction)}
         kept = []
         for op in reversed(ops):
-            if op.name in ("store", "call") or any(d is not None and d.name in names for d in op.dst):
+            if op.name in ("store", "call", "clobber", *BARRIER_MOVES) or any(d is not None and d.name in names for d in op.dst):
                 kept.append(op)
                 names.update(r.name for r in sources_of(op))
         return tuple(reversed(kept))

@@ -17,8 +17,9 @@ Conventions that both lifters keep
 - A register's value is its bits, unsigned; an operation's name says how they are read
   (`div.s`, `div.u`). `Op.bits` is the width the operation works at.
 - An operation whose guard is false in a lane leaves that lane's destinations as they were.
-- Anything that has no meaning in `lanes.meaning.MEANINGS` is written as an op with its own
-  opcode as the name (`Op("tex.2d…", dst=…)`): its results become opaque, with that reason.
+- What has no meaning is an op "opaque" with its opcode and what of it is not understood, or "", as
+  attributes (`Op("opaque", dst=…, attrs=("tex.2d…", ""))`): its results become opaque, with that reason.
+  What it may write in memory, at places that are not known, is an op "clobber" with the state space.
 - A source that the lifter does not understand is an `Unknown(reason)`.
 """
 
@@ -74,6 +75,9 @@ class Address:
 
 CODE = "code"            # the space of the addresses of functions
 
+# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX Interoperability).
+RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
+
 
 @record
 class Special:
@@ -120,7 +124,7 @@ class Guard:
 class Op:
     """One operation: a row of `lanes.meaning.MEANINGS` applied to operands.
 
-    name:   the row ("add", "shr.s", "setp.lt.u", "load", …), or an opcode without a meaning.
+    name:   the row ("add", "shr.s", "setp.lt.u", "load", …); "opaque" and "clobber": see above.
     dst:    registers written, in the row's order; None where a result is thrown away.
     src:    operands read, in the row's order.
     bits:   width the operation works at.
@@ -318,6 +322,11 @@ class Function:
     cluster: tuple[int, int, int] | None = None
     notes: tuple[str, ...] = ()
     chooses: bool = False                        # among functions, by computed addresses (`dispatch`)
+    origin: tuple[tuple[str, int], ...] = ()     # of each instruction, the function and the index that it was copied from; () = all its own
+
+    def origin_of(self, index: int) -> tuple[str, int]:
+        """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
+        return self.origin[index] if self.origin else (self.name, index)
 
     @property
     def explicit_reconvergence(self) -> bool:
@@ -335,6 +344,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     version: str = ""        # PTX ISA version, or the cubin's toolkit
     producer: str = ""       # the compiler that the file names
+    linked: bool = False     # with code that is elsewhere: functions that others may call, or something that others have
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)      # what was found out of all functions once
 
     def kernels(self) -> list[Function]:

@@ -45,6 +45,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         return unshare(kernel, account)
     cycle = _cycles(module, kernel)
     out: list[Instruction] = []
+    origin: list[tuple[str, int]] = []
     shared: dict[str, tuple[int, str]] = {}           # callee -> (first instruction, prefix) of the shared copy
     variables = {(v.space, v.name): v for v in kernel.variables}
     work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]      # function, prefix, index of its call
@@ -79,8 +80,10 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
             out.append(Instruction(
                 len(out), instruction.place, instruction.opcode, instruction.text, copy.guard(instruction.guard), ops, control,
                 copy.site(instruction.site), instruction.source))
+            origin.append(function.origin_of(instruction.index))
             if callee is not None:
                 out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
+                origin.append(origin[-1])
     for at, instruction in enumerate(out):             # calls of a shared copy go where its first call goes
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
@@ -91,8 +94,9 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         if any(i.site is not None for i in function.instructions):
             account.spend(INSTRUCTION * len(function.instructions), COPYING)
             out += _beside(function, len(out))
+            origin += [function.origin_of(i.index) for i in function.instructions]
             variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()))
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), origin=tuple(origin))
 
 
 def _beside(function: Function, start: int) -> list[Instruction]:
@@ -106,21 +110,21 @@ def unshare(function: Function, account: Account) -> Function:
     """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
 
     Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
-    original's instructions, so that its accesses count for them.
+    original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is not copied.
     """
     out = list(function.instructions)
+    origin = [function.origin_of(i.index) for i in out]
     taken: set[int] = set()
+    cycles = _cycles_within(out, account)
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
     while work and len(out) < len(function.instructions) + COPIED:
         at = work.pop(0)
         start = out[at].control.targets[0]
-        if start not in taken:
+        if start not in taken or start in cycles:
             taken.add(start)
             continue
         body = sorted(_body(out, start))
         account.spend(INSTRUCTION * len(body), COPYING)
-        if at in body:
-            continue                                    # recursion
         moved = {old: len(out) + k for k, old in enumerate(body)}
         for old in body:
             instruction = out[old]
@@ -128,12 +132,31 @@ def unshare(function: Function, account: Account) -> Function:
             if control is not None and control.targets and control.kind != "call":
                 control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
             out.append(replace(instruction, index=moved[old], control=control))
+            origin.append(origin[old])
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
         # what falls through from one copied instruction to a place that was not its neighbour
         out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
-    return replace(function, instructions=tuple(out))
+        origin.append(origin[body[-1]])
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
+    """The first instructions of the subroutines that a chain of calls enters again."""
+    starts = {i.control.targets[0] for i in instructions if i.control is not None and i.control.kind == "call" and i.control.targets}
+    calls = nx.DiGraph()
+    for start in starts:
+        body = _body(instructions, start)
+        account.spend(INSTRUCTION * len(body), COPYING)
+        calls.add_edges_from((start, instructions[k].control.targets[0]) for k in body
+                             if (c := instructions[k].control) is not None and c.kind == "call" and c.targets)
+    return _again(calls)
+
+
+def _again(calls: nx.DiGraph) -> set:
+    """The nodes of a call graph that a way leads back to."""
+    return {f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)}
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
@@ -185,8 +208,8 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
                 if callee.name not in calls:
                     waiting.append(callee)
                 calls.add_edge(function.name, callee.name)
-    together = [part for part in nx.strongly_connected_components(calls) if len(part) > 1 or any(calls.has_edge(f, f) for f in part)]
-    return {name: number for number, part in enumerate(together) for name in part}
+    again = _again(calls)
+    return {name: number for number, part in enumerate(nx.strongly_connected_components(calls)) for name in part if name in again}
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

@@ -121,7 +121,8 @@ class Machine:
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
     archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
     machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
-    were measured}, of loops the PTX opcode; every other opcode is *by rule*. line_cycles: of cp.async.cg that read the same
+    were measured}, of loops the PTX opcode; every other opcode is *by rule*. products: SASS opcodes of a wgmma whose charge
+    was counted. line_cycles: of cp.async.cg that read the same
     sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
     copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says what wmma.load
     and wmma.store become, "" where there are none. special: of its unit for special functions.
@@ -138,6 +139,7 @@ class Machine:
     refused: dict[str, str] = field(default_factory=dict)
     machine_code: str = ""
     measured: dict[str, int] = field(default_factory=dict)
+    products: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     line_cycles: tuple[tuple[int, int, float, float], ...] = ()
     fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
@@ -185,7 +187,8 @@ class Machine:
 
     def evidence(self, access: Access) -> str:
         """"measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
-        return "measured" if access.sass in self.measured or access.loop in self.measured else "by rule"
+        found = access.sass in self.measured or access.loop in self.measured or access.sass in self.products
+        return "measured" if found else "by rule"
 
     def cycles_of(self, k: int, fresh: bool = False) -> tuple[float, float] | None:
         """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None beyond.

@@ -24,7 +24,7 @@ from ptxaudit.machine_model import (
     Source,
     SpecialFunctions,
 )
-from ptxaudit.measured import COPY_CYCLES, FRESH_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS, SPECIAL_FUNCTIONS
+from ptxaudit.measured import COPY_CYCLES, FRESH_CYCLES, LINE_CYCLES, MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS, SPECIAL_FUNCTIONS
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
@@ -179,7 +179,8 @@ def _modern_machine(generation: str, number: str, rules: tuple[Rule, ...], fragm
         name=name, title=f"{generation}, {name}", banks=BANKS, word=WORD, lanes=WARP, archs=(name,), rules=rules,
         sources=SOURCES, refused=_TOO_EARLY, machine_code=machine_code, fragments=fragments,
         special=SpecialFunctions(SPECIAL_FUNCTIONS, division_check=True) if measured else SpecialFunctions(),
-        measured=MEASURED if measured else {}, notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
+        measured=MEASURED if measured else {}, products=MEASURED_PRODUCTS if measured else frozenset(),
+        notes=() if measured else (_BY_RULE,), line_cycles=LINE_CYCLES if measured else (),
         fresh_cycles=FRESH_CYCLES if measured else (), copy_cycles=COPY_CYCLES if measured else None)
 
 

@@ -37,6 +37,11 @@ MEASURED = {
     "atom.shared.min.u64": 4, "atom.shared.or.b64": 4, "atom.shared.xor.b64": 4,
     "red.shared.add.f32": 4, "red.shared.add.f64": 4, "red.shared.add.noftz.f16x2": 4,
 }
+# machine instructions of a wgmma whose charge was counted: tests/data/tensor_sm90.json.gz, and sites of the measured kernels
+MEASURED_PRODUCTS = frozenset({
+    "HGMMA.64x8x16.F32", "HGMMA.64x32x16.F32", "HGMMA.64x64x16.F32", "HGMMA.64x256x16.F32", "HGMMA.64x64x16.F32.BF16",
+    "HGMMA.64x128x16.F32.BF16", "HGMMA.64x64x8.F32.TF32", "QGMMA.64x128x32.F32.E4M3.E4M3",
+})
 # cycles per request of cp.async.cg by k, 8 warps a block, the same sources again and again: k low, k high, cycles low, cycles high
 LINE_CYCLES = (
     (1, 1, 7.0, 7.4), (2, 2, 9.6, 10.6), (3, 3, 12.0, 13.1), (4, 4, 14.0, 15.4),

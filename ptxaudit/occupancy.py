@@ -51,7 +51,7 @@ LIMITS = {
     120: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
     121: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
 }
-STATIC_LIMIT = 48 * KB       # bytes of static shared memory, of every generation
+STATIC_LIMIT = 48 * KB  # bytes of static shared memory, of every generation
 
 
 @record

@@ -102,6 +102,11 @@ def _with_cause(text: str) -> Callable[[Reason, Words], str]:
     return words_of
 
 
+def _not_understood(reason: Reason, words: Words) -> str:
+    operation, said = reason.given
+    return f"no meaning for {operation}" + (f": {said}" if said else "")
+
+
 def _read(text: str) -> Row:
     """Of what was read back from shared memory."""
     return Row(_with_cause(f"read from shared memory {text}"), data=True)
@@ -117,6 +122,7 @@ class Kind(Enum):
                                "(tell every pointer that it writes through)", data=True)
     LOADED_OUTSIDE = Row("loaded from outside of the buffers that are told", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
+    MAY_BE_LOCAL = Row("loaded through an address that may be one of local memory", data=True)
     CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
     PARAMETER_INDEX = Row("a parameter read at an index that is not known")
     LOCAL_PLACE = Row("read from local memory at a place that is not followed")
@@ -129,6 +135,7 @@ class Kind(Enum):
     NOT_BEFORE_THE_RUN = Row("%{name} is not known before the run")
     NOT_EXPRESSED = Row("{said}")                             # what a lifter cannot say of a source
     NO_MEANING = Row("no meaning for {operation}")
+    NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))      # what of it a lifter does not declare
     WITHIN_ERROR = Row("{operation} is known within its documented error only")
     UNDEFINED = Row("{operation} without a defined result")
     UNKNOWN_SOURCES = Row("{operation} on values that are not known")
@@ -145,6 +152,7 @@ class Kind(Enum):
     SHUFFLE_LANE = Row("a shuffle whose lane is not known")
     SHUFFLE_INACTIVE = Row("a shuffle from a lane that is not active")
     MATCH = Row("match on values that are not known")
+    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask has of its own", data=True)
     ELECT = Row("elect under a mask that is not known")
     GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
     LOOP_APART = Row("{register} changes in a loop by other amounts in each lane")
@@ -179,8 +187,10 @@ class Kind(Enum):
     SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
     MANY_PLACES = Row("its requests have more than {most} different places")
     GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
-    GENERIC_IN_SOME_LANES = Row("a generic address that is one of shared memory in some lanes only")
     REMOTE = Row("{said}")
+    MAY_BE_REMOTE = Row(_with_cause("whether the address lies in another block of the cluster is not known"))
+    SOME_ELSEWHERE = Row("some of its requests go to other memory, and cost nothing here")
+    MIXED_SPACES = Row("what lanes that go to other memory add to a request is not measured")
     MAY_FAULT = Row("an address that {unknowns} may misalign for {width} bytes: the hardware would fault")
     MISALIGNED = Row("{said}: the hardware faults")
 
@@ -190,6 +200,12 @@ class Kind(Enum):
     MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
+    BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
+    BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
+    NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
+    MAY_JOIN = Row("groups of lanes of a warp may go on together at {at}")
+    CALLS_JOIN = Row("lanes in different calls of one routine may go on together at {at}")
+    WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")
     CALLED_APART = Row("lanes call different functions at {at} and may come back apart")
     CALL_DEPTH = Row("calls nest too deep")
@@ -209,6 +225,7 @@ class Kind(Enum):
     BARRIER_MISSED = Row("some warps do not come to a barrier")
 
     # a site
+    JUMP_NOT_FOLLOWED = Row("where {at} leads is not known: it may be anywhere")
     HIDDEN = Row("a call that is not followed may lead there: {at}")
     PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
     NO_PATH = Row("no path leads there")
@@ -227,6 +244,7 @@ class Kind(Enum):
     BY_SHAPE = Row("depends on the block's shape, which is not told (--block)")
     NO_SHAPE_REACHES = Row("depends on the block's shape, which is not told (--block): "
                            "no lane of the shapes taken here reaches it")
+    BY_LAST_WARP = Row("depends on how many lanes the block's last warp has: the block's size is not told (--block)")
     NEVER_SHARED = Row("a generic access that is never one of shared memory")
     NO_LANE = Row("no lane can reach it with what is told")
     NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")

@@ -111,7 +111,7 @@ def _split(function: Function, graph: Graph, loop: frozenset[int], copied: froze
         if here in jumps:
             out.append(Instruction(len(out), out[-1].place, "", "", control=Control("branch", (starts[jumps[here]],))))
             behind.append(-1)
-    return replace(function, instructions=tuple(out)), behind
+    return replace(function, instructions=tuple(out), origin=()), behind
 
 
 def _falls_through(last: Instruction) -> bool:

@@ -221,7 +221,7 @@ class Site:
     lines: int | None = None
     lines_proved: int | None = None
     lines_ideal: int | None = None
-    evidence: str = "measured"
+    evidence: str = "by rule"
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()

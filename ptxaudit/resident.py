@@ -1,11 +1,12 @@
-"""How many warps of a kernel a multiprocessor holds at a time: its occupancy, by shared memory, threads, registers and barriers.
+"""How many warps of a kernel a multiprocessor holds at a time: its occupancy.
 
     sm_90, 40 registers, 256 threads, 34 KB of shared memory  ->  Occupancy(75.0, 6, "shared memory"): 48 of 64 warps
 
-As CUDA's `cuda_occupancy.h` counts it, with the preference for shared memory that a launch asks for by itself: `occupancy` has
-shared memory, threads and blocks, here are registers (cudaOccMaxBlocksPerSMRegsLimit) and barriers, which count from sm_90 on
-(cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that header, and compares. In a cluster of more than
-one block it also depends on the device's clusters: nothing is said. A launch that tells no dynamic shared memory has none.
+As CUDA's `cuda_occupancy.h` counts it, with the preference for shared memory that a launch asks for by itself:
+`occupancy` has shared memory, threads and blocks, here are registers (cudaOccMaxBlocksPerSMRegsLimit) and barriers,
+which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that header, and
+compares. In a cluster of more than one block it also depends on the device's clusters: nothing is said. A launch that
+tells no dynamic shared memory has none.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ COUNT_BARRIERS = 90              # the first architecture in which barriers limi
 TWICE = (90, 100)                # with twice as many barriers as blocks; others since then have as many
 
 
-def occupancy_of(function: ir.Function, launch: Launch | None, registers: int | None, barriers: int | None) -> Occupancy | None:
-    """The occupancy of a kernel under a launch, or with the block that it requires; None where the block, its registers or the
-    limits of the architecture are not known."""
+def occupancy_of(function: ir.Function, launch: Launch | None,
+                 registers: int | None, barriers: int | None) -> Occupancy | None:
+    """The occupancy of a kernel under a launch, or with the block that it requires; None where the block, its registers
+    or the limits of the architecture are not known."""
     block = launch.block if launch is not None else function.block
     cluster = launch.cluster if launch is not None else function.cluster
     if block is None or registers is None or prod(cluster or (1,)) > 1:
@@ -44,20 +46,22 @@ def occupancy_of(function: ir.Function, launch: Launch | None, registers: int | 
 
 
 def _has_dynamic(function: ir.Function) -> bool:
-    """Whether it surely uses dynamic shared memory: an array without a size, or shared memory without a static array."""
+    """Whether it surely uses dynamic shared memory: an array without a size, or no static one and accesses."""
     shared = [variable for variable in function.variables if variable.space == "shared"]
-    sites = any(instruction.site is not None and instruction.site.space == "shared" for instruction in function.instructions)
+    sites = any(one.site is not None and one.site.space == "shared" for one in function.instructions)
     return any(variable.size == 0 for variable in shared) or sites and not function.shared_static
 
 
 def occupancy(arch: str, threads: int, shared: int, registers: int, barriers: int) -> Occupancy | None:
-    """threads, shared (bytes) and barriers: of a block; registers: of a thread. None for an architecture that is not known."""
+    """threads, shared (bytes) and barriers: of a block; registers: of a thread. None for an architecture that is not
+    known."""
     limits, found = limits_of(arch), blocks_per_sm(arch, shared, threads)
     if limits is None or found is None:
         return None
     warps = -(-threads // WARP)
     number = int(re.search(r"\d+", arch)[0])
-    blocks, limiter = min((found.blocks_per_sm, found.limiter), *_further(number, warps, registers, barriers, limits.blocks), key=lambda pair: pair[0])
+    further = _further(number, warps, registers, barriers, limits.blocks)
+    blocks, limiter = min((found.blocks_per_sm, found.limiter), *further, key=lambda pair: pair[0])
     return Occupancy(100 * blocks * warps / (limits.threads // WARP), blocks, limiter)
 
 

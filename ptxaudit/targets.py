@@ -21,11 +21,11 @@ def addressed(module: Module) -> frozenset[str]:
 
 
 def is_open(module: Module) -> bool:
-    """Functions that are elsewhere are called, or their addresses taken: what is there may hand out pointers to its own."""
+    """It is linked with others, or has addresses of functions that are elsewhere: those may hand out pointers to their own."""
     if "open" not in module.memo:
         called = {i.control.callee for f in module.functions.values() for i in f.instructions
                   if is_unresolved(i.control) and i.control.callee is not None}
-        module.memo["open"] = not (_referred(module) | called) <= module.functions.keys()
+        module.memo["open"] = module.linked or not (_referred(module) | called) <= module.functions.keys()
     return module.memo["open"]
 
 

@@ -37,6 +37,7 @@ def site(line: int | None = 10, access: str = "load", wavefronts: int = 8, ideal
         "source": None if line is None else Source("/src/k.cu", line),
         "status": Status.EXACT,
         "requests": 8,
+        "evidence": "measured",
         "active_requests": 8,
         "wavefronts": wavefronts,
         "ideal": ideal,

@@ -141,7 +141,7 @@ class Thread:
                 self.calls.append(place + 1)
                 return control.targets[0]
             case "ret":
-                return self.calls.pop()
+                return self.calls.pop() if self.calls else None
             case "switch":
                 return control.targets[self.read(control.selector)]
         return place + 1
@@ -220,9 +220,16 @@ def _funnel(op, v, left):
     return wide << n >> 32 if left else wide >> n
 
 
+_ORDERS = {
+    "f4e": ("3210", "4321", "5432", "6543"), "b4e": ("5670", "6701", "7012", "0123"), "rc8": ("0000", "1111", "2222", "3333"),
+    "ecl": ("3210", "3211", "3222", "3333"), "ecr": ("0000", "1110", "2210", "3210"), "rc16": ("1010", "3232", "1010", "3232"),
+}
+
+
 def _prmt(op, v):
-    assert op.attrs[0] == ""
     a, b, selector = v
+    if op.attrs[0]:
+        selector = int(_ORDERS[op.attrs[0].lower()][selector & 3], 16)
     data = (b << 32 | a).to_bytes(8, "little")
     out = []
     for k in range(4):
@@ -241,7 +248,31 @@ def _szext(op, v, is_signed):
 
 def _bfe(op, v):
     a, place, length = v
-    return mask(a >> place, length)
+    return mask(a >> (place & 255), min(length & 255, op.bits))
+
+
+def _bfe_s(op, v):
+    a, place, length = signed(v[0], op.bits), v[1] & 255, v[2] & 255
+    return signed(mask(a >> min(place, op.bits - 1), length), length) if length else 0
+
+
+def _bfi(op, v):
+    a, b, place, length = v
+    place, length = place & 255, length & 255
+    field = mask((1 << length) - 1 << place, op.bits) if place < op.bits else 0
+    return b & ~field | a << place & field
+
+
+def _bmsk(op, v):
+    begin, length = (x & 31 if op.attrs and op.attrs[0] == "wrap" else min(x, 32) for x in v)
+    return mask((1 << length) - 1 << begin, 32)
+
+
+def _sad(is_signed):
+    def run(op, v):
+        a, b = (signed(x, op.bits) if is_signed else x for x in v[:2])
+        return abs(a - b) + v[2]
+    return run
 
 
 def _cat(op, v):
@@ -297,9 +328,9 @@ OPERATIONS = {
     "shl": lambda op, v: v[0] << min(v[1], op.bits), "shr.u": lambda op, v: v[0] >> v[1],
     "shr.s": lambda op, v: signed(v[0], op.bits) >> min(v[1], op.bits - 1),
     "shf.l": lambda op, v: _funnel(op, v, True), "shf.r": lambda op, v: _funnel(op, v, False), "prmt": _prmt,
-    "szext.s": lambda op, v: _szext(op, v, True), "szext.u": lambda op, v: _szext(op, v, False), "bfe.u": _bfe,
-    "bmsk": lambda op, v: mask((1 << min(v[1], 32)) - 1 << min(v[0], 32), 32),
-    "popc": lambda op, v: v[0].bit_count(), "brev": lambda op, v: int(f"{v[0]:0{op.bits}b}"[::-1], 2),
+    "szext.s": lambda op, v: _szext(op, v, True), "szext.u": lambda op, v: _szext(op, v, False), "bfe.u": _bfe, "bfe.s": _bfe_s, "sad.u": _sad(False), "sad.s": _sad(True),
+    "bmsk": _bmsk, "bfi": _bfi,
+    "popc": lambda op, v: v[0].bit_count(), "clz": lambda op, v: _source_bits(op) - v[0].bit_length(), "brev": lambda op, v: int(f"{v[0]:0{op.bits}b}"[::-1], 2),
     "bfind.u": lambda op, v: _leading(v[0], False, _source_bits(op), op.attrs[0]),
     "bfind.s": lambda op, v: _leading(v[0], True, _source_bits(op), op.attrs[0]),
     "i2f.s": lambda op, v: rounded(Fraction(signed(v[0], _source_bits(op))), op.bits, op.attrs[0]),

@@ -16,7 +16,8 @@ from ptxaudit.lanes.effects import View, execute, guard_mask
 from ptxaudit.lanes.env import LANES, Facts
 from ptxaudit.lanes.given import given
 from ptxaudit.lanes.operations import on_machine
-from ptxaudit.lanes.rows import environment, three
+from ptxaudit.lanes.origins import Origins
+from ptxaudit.lanes.rows import three
 from ptxaudit.lanes.runs import _batches
 from ptxaudit.lanes.simulate import Cohort, Simulation
 from ptxaudit.work import Account
@@ -67,7 +68,7 @@ def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tup
         facts = Facts(
             constants=facts.constants,
             meanings=facts.meanings,
-            memory=given(flow, environment(function, launch, facts, (1, 1, 1)), launch.buffers, {}, Account()),
+            memory=given(flow, Origins(flow, *launch.buffer(function)), launch.buffers, {}),
         )
     held = [(source, index) for index, op in stores.items() for source in op.src if isinstance(source, Reg)]
     part = flow.slice((), follow_loads=True, whether=set(stores), held=held)

@@ -39,11 +39,11 @@ COMPARE = ("setp.eq", "setp.ne", "setp.lt.s", "setp.lt.u", "setp.ge.s", "setp.gt
 
 def symbols(rng: random.Random) -> list[tuple[Uniform, list[int]]]:
     """Unknowns with what is declared of them, and numbers that obey the declaration."""
-    stage = Uniform("stage", 32, 0, 0, 3)
-    n = Uniform("n", 32)
-    aligned = Uniform("base", 32, 7, 0, 1 << 17)
-    small = Uniform("k", 32, 2, 0, 1 << 20)
-    negative = Uniform("d", 32, 0, -100, 100)
+    stage = Uniform("stage", 32, 0, 0, 3, key="stage")
+    n = Uniform("n", 32, key="n")
+    aligned = Uniform("base", 32, 7, 0, 1 << 17, key="base")
+    small = Uniform("k", 32, 2, 0, 1 << 20, key="k")
+    negative = Uniform("d", 32, 0, -100, 100, key="d")
     return [
         (stage, [0, 1, 2, 3]),
         (n, [0, 1, 7, 0x80000000, 0xFFFFFFFF, rng.getrandbits(32)]),
@@ -157,7 +157,7 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
 def test_bits_of_an_unknown_are_told_apart(seed):
     """Swizzles with an unknown row, and shifts through an unknown: affine in the unknown's bits."""
     rng = random.Random(seed)
-    u = Uniform("row", 32, 2, 0, 1 << 10)
+    u = Uniform("row", 32, 2, 0, 1 << 10, key="row")
     lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
     factor, offset = constant(rng.choice((1, 2, 4, 16)), 32), constant(rng.randrange(8), 32)
     pattern = apply(Op("and"), (apply(Op("shl"), (lane, constant(rng.randrange(4), 32))), constant(rng.choice((7, 15, 28, 31)), 32)))
@@ -241,7 +241,7 @@ def test_carries_and_quotients_of_bounded_unknowns(seed):
     """The carries of a sum, and its bits from some place on: known only where they are the same for all numbers in the unknowns' ranges."""
     rng = random.Random(seed)
     bits = rng.choice((32, 32, 64))
-    x = Uniform("x", 32, 0, 0, rng.choice((1, 26, 1 << 16)))
+    x = Uniform("x", 32, 0, 0, rng.choice((1, 26, 1 << 16)), key="x")
     near = rng.choice((0, (1 << 32) - 4096, (1 << 32) - (1 << 20), 0x7f000000, 1 << 31)) + rng.randrange(4096)
     step = rng.choice((1, 4, 128, 1 << 21, -4))
     base = np.array([[near + rng.choice((0, 4, 64)) * lane for lane in range(LANES)]], np.int64).astype(DTYPES[bits])

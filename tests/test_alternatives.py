@@ -108,7 +108,7 @@ def test_too_many_are_opaque():
 
 
 def test_unknowns_stay_in_the_sum():
-    base = unknown(Uniform("shared", 32, 4, kind="shared"))
+    base = unknown(Uniform("shared", 32, 4, kind="shared", key="s"))
     total = operations.apply(Op("add"), (base, several([[[0, 4, 8, 12]] * 2, [[0, 8, 8, 12]] * 2])))
     assert [u.name for u, _ in total.terms] == ["shared"] and total.poison.tolist() == [[False, True, False, False]] * 2
     assert affine.add(total, constant(4, 32)).alternatives.bases[1].tolist() == [[4, 12, 12, 16]] * 2

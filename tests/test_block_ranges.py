@@ -15,7 +15,7 @@ from ptxaudit.lanes.value import Uniform, Value
 LANES = 32
 MOST_CUTS = 40
 RELATIONS = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
-INDICES = [Uniform(f"ctaid.{axis}", 32, 0, 0, 1 << 16, "block", ("ctaid", d)) for d, axis in enumerate("xyz")]
+INDICES = [Uniform(f"ctaid.{axis}", 32, 0, 0, 1 << 16, "block", ("ctaid", d), blocks=1 << d) for d, axis in enumerate("xyz")]
 
 
 def random_value(rng: random.Random) -> tuple[Value, callable]:

@@ -265,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) 
     s.a[threadIdx.x * 16] = in[threadIdx.x];
     __syncwarp();
     out[threadIdx.x] = s.a[threadIdx.x * 16];
-}""", "mbarrier.init.shared::cta.b64 has its address, and is no access that is counted", "operation on a barrier object"),
+}""", "mbarrier.init.shared::cta.b64", "operation on a barrier object"),
     "a bulk copy": ("""
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ alignas(128) float s[1024];

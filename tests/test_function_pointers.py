@@ -49,8 +49,8 @@ def figures(report) -> list[tuple]:
 
 
 def exact(report) -> Counter:
-    """How many sites are exact with so many (requests, wavefronts)."""
-    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached"))
+    """How many sites are exact with so many (requests, wavefronts), but for those that are issued for other memory only."""
+    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached") and (s.wavefronts or not s.requests))
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -215,3 +215,41 @@ def test_the_gate_counts_what_a_call_hides(tmp_path):
     report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
     verdict = judge(report, [parse_limit("PA001")], strict=True)
     assert verdict.sites == 3 and verdict.unjudged >= 1
+
+
+RECURSIVE = """
+__device__ __noinline__ int go(int* s, int n, int t) {
+    s[t * 2 + 256] += n;
+    if (n <= 1) return 1;
+    int r = n * go(s, n - 1, t);
+    s[t] = r;
+    return r;
+}
+extern "C" __global__ void k(int* out, int n) {
+    __shared__ int s[512];
+    int t = threadIdx.x;
+    int v = go(s, n + (t & 1), t);
+    __syncthreads();
+    s[t * 4] = v;
+    __syncthreads();
+    out[t] = s[t ^ 1];
+}
+"""
+
+
+def test_a_function_that_calls_itself_is_followed_as_deep_as_values_tell(tmp_path):
+    """Even lanes go three deep, odd ones four; on the way back the lanes meet at each depth."""
+    report = audit(tmp_path, RECURSIVE, "ptx", params=[None, 3])
+    assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])
+
+
+@pytest.mark.parametrize("params", ([None, 3], None), ids=("told", "not told"))
+def test_no_count_in_machine_code_that_calls_itself_is_wrong(tmp_path, params):
+    report = audit(tmp_path, RECURSIVE, "sass", params=params)
+    assert exact(report) <= Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)]) and len(report.sites) == 5
+
+
+def test_how_deep_is_not_known(tmp_path):
+    report = audit(tmp_path, RECURSIVE, "ptx")
+    inside = [s for s in report.sites if s.source.line < 9]
+    assert len(inside) == 3 and all(s.requests is None for s in inside)

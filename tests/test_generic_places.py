@@ -21,7 +21,7 @@ extern "C" __global__ void either(float* out, int own)
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-@pytest.mark.parametrize(("own", "status", "wavefronts"), [(1, "exact", 16), (0, "unreached", 0)])
+@pytest.mark.parametrize(("own", "status", "wavefronts"), [(1, "exact", 16), (0, "exact", 0)])
 def test_a_pointer_that_may_be_shared(isa, own, status, wavefronts, tmp_path):
     source = tmp_path / "either.cu"
     source.write_text(SOURCE)

@@ -22,6 +22,7 @@ from ptxaudit.lanes.result import Status
 from ptxaudit.leftovers import moved
 from ptxaudit.nvrtc import compile_source
 from ptxaudit.ptxas import assemble
+from ptxaudit.render.changes import diff_markdown, diff_text
 from ptxaudit.report import Frame, Source, Span
 
 
@@ -306,6 +307,20 @@ def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
     assert not diff_reports(old, new).got_worse
     diff = diff_reports(old, new, counterparts=True)
     assert diff.got_worse and diff.totals["wavefronts"] == (8, 16)
+
+
+# --- in words ---------------------------------------------------------------------------------
+
+def test_how_often_a_site_runs_is_told_where_that_changed():
+    """8 requests of one wavefront each became 16: nothing is excess, and twice as much is paid."""
+    twice = at(10, requests=16, active_requests=16, wavefronts=16, ideal=16)
+    assert "         = requests 8 → 16\n" in diff_text(diff_reports(report(kernel(at(10))), report(kernel(twice))))
+    assert "requests" not in diff_text(diff_reports(report(kernel(at(10))), report(kernel(at(10, wavefronts=64)))))
+
+
+def test_names_are_no_markdown():
+    page = diff_markdown(diff_reports(report(), report(kernel(at(10), name="k", demangled="void k_1<float>()"))))
+    assert "new kernel: void k\\_1&lt;float&gt;()" in page and "**`void k_1<float>()`**" in page
 
 
 # --- speed ------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ def written(kind, content, folder):
 def test_a_block_shows_what_comes_out(at, folder):
     kind, content = BLOCKS[at]
     having(*RELEASES.findall(content))
-    assert ASKED_IN_VAIN not in written(kind, content, folder) or pytest.skip(ASKED_IN_VAIN)
+    if ASKED_IN_VAIN in written(kind, content, folder):
+        pytest.skip(ASKED_IN_VAIN)
     assert readme.comparable(written(kind, content, folder)) == readme.comparable(content)
 
 

@@ -27,8 +27,8 @@ WORDS = PACKAGE / "reasons.py"
 PARSING = ("startswith", "endswith", "find", "index", "count", "partition", "rpartition", "split", "rsplit", "replace", "removeprefix", "removesuffix",
            "search", "match", "fullmatch", "findall", "finditer", "sub", "strip")
 
-DATA = Uniform("loaded@3", 32, kind="loaded", data=True)
-N = Uniform("n", 32, kind="parameter")
+DATA = Uniform("loaded@3", 32, kind="loaded", key="data", data=True)
+N = Uniform("n", 32, kind="parameter", key="n")
 
 
 def texts(node: ast.AST) -> bool:
@@ -141,15 +141,15 @@ def test_the_first_reason_counts_unless_data_is_behind_another():
 
 
 def test_names_of_unknowns_are_cut():
-    long = Uniform("x" * 100, 32)
-    assert named([N, long, Uniform("y" * 100, 32, data=True)]) == f"n, {'x' * 60}…, loaded from memory"
+    long = Uniform("x" * 100, 32, key="x")
+    assert named([N, long, Uniform("y" * 100, 32, key="y", data=True)]) == f"n, {'x' * 60}…, loaded from memory"
 
 
 @pytest.mark.parametrize("name, kind, option", [
     ("n", "parameter", "--param n"), ("k_param_2", "parameter", "--param 2"), ("pitches[4:8]", "symbol", "--symbol pitches"), ("ntid.x", "block shape", "--block"),
 ])
 def test_what_tells_an_unknown(name, kind, option):
-    reason = Reason(Kind.DEPENDS, unknowns=(Uniform(name, 32, kind=kind), Uniform("trip1", 32, kind="loop")))
+    reason = Reason(Kind.DEPENDS, unknowns=(Uniform(name, 32, kind=kind, key=name), Uniform("trip1", 32, kind="loop", key=1)))
     assert sentence(reason) == f"depends on {name}, which is not told ({option}), and trip1"
 
 

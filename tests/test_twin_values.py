@@ -10,7 +10,7 @@ from twin import compare, opcodes
 
 from ptxaudit.graph import Slice
 from ptxaudit.lanes import Facts
-from ptxaudit.lanes.evaluate import environment
+from ptxaudit.lanes.rows import environment
 from ptxaudit.lanes.simulate import Simulation
 from ptxaudit.launch import Launch
 from ptxaudit.work import Account

@@ -112,6 +112,15 @@ def test_a_release_that_changes_a_figure_is_marked(here):
     assert denied == "denied by 12.4 to 12.9: total-wavefronts+1550%: in total: wavefronts 2 → 33\n"
 
 
+def test_kernels_in_which_nothing_changed_are_one_table(here):
+    having("12.4", "12.8", "12.9")
+    (here / "c.cu").write_text(CHANGED_AT_12_9 + KERNEL + KERNEL.replace("void __launch_bounds__(64) k(", "void __launch_bounds__(64) l("))
+    text = run("diff", "c.cu", *LAUNCH, *under("12.4", "12.8", "12.9"), "--isa", "ptx", status=1).stdout
+    _, table = text.split("nothing changed in 2 kernels\n")
+    assert re.findall(r"^  ([kl])  sm_90 ptx, grid 1, block 64 +82 +62 +32 ", table, re.MULTILINE) == ["k", "l"]
+    assert "\ncolumn  sm_90 ptx" in text and len(re.findall(r"^  release ", text, re.MULTILINE)) == 2          # its own table, and the totals
+
+
 def test_a_release_that_cannot_be_had_leaves_the_others(here):
     result = run("diff", "k.cu", *LAUNCH, *under("1.0", "twelve", NOW), status=2)
     assert "1.0: there is no CUDA release '1.0' to be had as wheels" in result.stdout and f"  {NOW} " in result.stdout

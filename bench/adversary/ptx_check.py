@@ -21,6 +21,7 @@ from ptxaudit.ptx.lift import lift_module
 from ptxaudit.ptx.parse import parse_module
 from ptxaudit.report import Kernel, Site
 from ptxaudit.status import Status
+from ptxaudit.work import Account
 
 BUDGET = 20.0
 
@@ -40,7 +41,7 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     linked = link(module, kernel)
     flow = graph.build(linked)
     machine = machines.get(function.arch)
-    result = lanes.evaluate(linked, flow, launch=launch, machine=machine, budget=BUDGET)
+    result = lanes.evaluate(linked, flow, launch=launch, machine=machine, account=Account.for_budget(BUDGET))
     entry = kernel_entry(linked, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, linked, {}))
     pairs = pair(kernel.name, side(linked, flow, entry, None), _side(machine_code, function, one))
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}

@@ -17,7 +17,9 @@ def main() -> None:
     command = commands.add_parser("run", help="launch everything once")
     command.add_argument("folder", type=Path)
     command.add_argument("--results", type=Path)
-    command.add_argument("--skip", type=lambda text: [int(at) for at in text.split(",") if at], default=[], help="numbers of launches")
+    command.add_argument(
+        "--skip", type=lambda text: [int(at) for at in text.split(",") if at], default=[], help="numbers of launches"
+    )
     command = commands.add_parser("measure", help="results, times and counts")
     command.add_argument("folder", type=Path)
     command.add_argument("-o", "--output", type=Path, required=True)

@@ -57,8 +57,14 @@ def cases(projects: Path | None) -> Iterator[Case]:
             if source.is_file():
                 expected = _toml(folder / "expect.toml")
                 if expected.get("arch", ARCH) == ARCH and "machine" not in expected:
-                    yield Case(folder.name, source, _toml(folder / "launch.toml").get("launch", []), folder.parent.name,
-                               expected.get("compile", {}), _toml(folder / "data.toml").get("buffer", []))
+                    yield Case(
+                        folder.name,
+                        source,
+                        _toml(folder / "launch.toml").get("launch", []),
+                        folder.parent.name,
+                        expected.get("compile", {}),
+                        _toml(folder / "data.toml").get("buffer", []),
+                    )
     for table in _toml(PROJECTS).get("source", []) if projects else []:
         source = projects / table["repository"].replace("/", "+") / table["path"]
         if not source.is_file():
@@ -67,7 +73,9 @@ def cases(projects: Path | None) -> Iterator[Case]:
             print(f"{source}: not the file of {table['commit']}")
         else:
             origin = f"{table['repository']}@{table['commit'][:8]}"
-            yield Case(table["name"], source, table["launch"], origin, table.get("compile", {}), table.get("buffer", []))
+            yield Case(
+                table["name"], source, table["launch"], origin, table.get("compile", {}), table.get("buffer", [])
+            )
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -83,12 +91,17 @@ def build(folder: Path, projects: Path | None = None) -> None:
         source.write_bytes(case.source.read_bytes())
         for at, made in enumerate(_repaired(case, source)):
             name, figures, ptx = f"{case.name}_{at}", {}, ""
-            for side, text in (("before", case.source.read_text(encoding="utf-8")), ("after", next(iter(made.texts.values())))):
+            for side, text in (
+                ("before", case.source.read_text(encoding="utf-8")),
+                ("after", next(iter(made.texts.values()))),
+            ):
                 source.write_text(text, encoding="utf-8")
                 compiled = compile_source(source, arch=ARCH, **_arguments(case))
                 cubin = folder / f"{name}.{side}.cubin"
                 cubin.write_bytes(compiled.cubin)
-                figures[side] = audit(cubin, launches=launches_from(case.launches), kernels=(made.applied[0].found.examined.entry.name,))
+                figures[side] = audit(
+                    cubin, launches=launches_from(case.launches), kernels=(made.applied[0].found.examined.entry.name,)
+                )
                 compiler, ptx = compiled.compiler, ptx or compiled.ptx
             mine = list(_planned(case, name, made, figures, ptx))
             launches += mine
@@ -98,8 +111,9 @@ def build(folder: Path, projects: Path | None = None) -> None:
 
 
 def _arguments(case: Case) -> dict[str, Any]:
-    return {name: value for name, value in case.compile.items() if name in ("include", "defines", "std", "instantiate")} | (
-        {"include": [*case.compile.get("include", ()), str(case.source.parent)]})
+    return {
+        name: value for name, value in case.compile.items() if name in ("include", "defines", "std", "instantiate")
+    } | ({"include": [*case.compile.get("include", ()), str(case.source.parent)]})
 
 
 def _repaired(case: Case, source: Path) -> Iterator[Patch]:
@@ -128,20 +142,36 @@ def _planned(case: Case, name: str, made: Patch, reports: dict[str, Any], ptx: s
     for kernel in reports["before"].kernels:
         other = after.get((kernel.name, str(kernel.launch)))
         table = next((t for t in case.launches if fnmatchcase(kernel.name, t["kernel"]) and _same(t, kernel)), None)
-        if kernel.name not in repairs or other is None or table is None or not (kernel.totals.complete and other.totals.complete):
+        if (
+            kernel.name not in repairs
+            or other is None
+            or table is None
+            or not (kernel.totals.complete and other.totals.complete)
+        ):
             continue
         yield {
-            "case": name, "origin": case.origin, "kernel": kernel.name, "demangled": kernel.demangled,
-            "repairs": list(dict.fromkeys(repairs[kernel.name])), "table": table, "data": case.data,
-            "bytes": [kernel.shared_static, other.shared_static], "free": _free(ptx, kernel.name),
+            "case": name,
+            "origin": case.origin,
+            "kernel": kernel.name,
+            "demangled": kernel.demangled,
+            "repairs": list(dict.fromkeys(repairs[kernel.name])),
+            "table": table,
+            "data": case.data,
+            "bytes": [kernel.shared_static, other.shared_static],
+            "free": _free(ptx, kernel.name),
             "instructions": [kernel.instructions, other.instructions],
-            "before": _totals(kernel), "after": _totals(other),
+            "before": _totals(kernel),
+            "after": _totals(other),
         }
 
 
 def _same(table: dict[str, Any], kernel: Kernel) -> bool:
     launch = kernel.launch
-    return launch is not None and list(launch.grid or ()) == ([*table["grid"], 1, 1])[:3] and list(launch.block or ()) == ([*table["block"], 1, 1])[:3]
+    return (
+        launch is not None
+        and list(launch.grid or ()) == ([*table["grid"], 1, 1])[:3]
+        and list(launch.block or ()) == ([*table["block"], 1, 1])[:3]
+    )
 
 
 def _totals(kernel: Kernel) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Writes the table of docs/fixes.md out of what was measured.
 
-    {"kernel": "turn", "before": {"wavefronts": 4224, …}, …}  ->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 → 256 | … |
+{"kernel": "turn", "before": {"wavefronts": 4224, …}, …}  ->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 → 256 | … |
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "fixes.md"
 MEASURED = ROOT / "tests" / "data" / "repairs_sm90.json.gz"
 _MARKS = re.compile(r"(<!-- measured -->\n).*?(<!-- /measured -->)", re.DOTALL)
-_SAME_TIME = 0.02                # what two timings of one kernel differ by
+_SAME_TIME = 0.02  # what two timings of one kernel differ by
 
 
 def measured(file: Path = MEASURED) -> dict[str, Any]:
@@ -26,7 +26,19 @@ def measured(file: Path = MEASURED) -> dict[str, Any]:
 
 def kept(document: dict[str, Any]) -> dict[str, Any]:
     """What is kept of it."""
-    wanted = ("case", "origin", "kernel", "demangled", "repairs", "bytes", "instructions", "same", "microseconds", "before", "after")
+    wanted = (
+        "case",
+        "origin",
+        "kernel",
+        "demangled",
+        "repairs",
+        "bytes",
+        "instructions",
+        "same",
+        "microseconds",
+        "before",
+        "after",
+    )
     launches = []
     for launch in document["launches"]:
         shape = {key: launch["table"][key] for key in ("grid", "block", "params") if key in launch["table"]}
@@ -42,15 +54,19 @@ def counted(launch: dict[str, Any], side: str) -> int:
 
 def table(document: dict[str, Any]) -> str:
     """The rows, what paid most first."""
-    rows = ["| kernel | of | repair | excess predicted | wavefronts predicted | counted | shared bytes | instructions | time | |",
-            "|---|---|---|---|---|---|---|---|---|---|"]
+    rows = [
+        "| kernel | of | repair | excess predicted | wavefronts predicted | counted | shared bytes | instructions | time | |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
     for launch in sorted(document["launches"], key=lambda one: -_ratio(one)):
         before, after = launch["before"], launch["after"]
         excess = [side["wavefronts"] - side["ideal"] for side in (before, after)]
         name = re.sub(r"^void |\(.*", "", launch["demangled"])
         said = "<br>".join(repair.replace("|", "\\|") for repair in launch["repairs"])
-        rows.append(f"| {name.partition('<')[0]} | {launch['origin']} | {said} | {_change(*excess)} | {_change(before['wavefronts'], after['wavefronts'])} | "
-                    f"{_change(counted(launch, 'before'), counted(launch, 'after'))} | {_change(*launch['bytes'])} | {_change(*launch['instructions'])} | {_time(launch)} |")
+        rows.append(
+            f"| {name.partition('<')[0]} | {launch['origin']} | {said} | {_change(*excess)} | {_change(before['wavefronts'], after['wavefronts'])} | "
+            f"{_change(counted(launch, 'before'), counted(launch, 'after'))} | {_change(*launch['bytes'])} | {_change(*launch['instructions'])} | {_time(launch)} |"
+        )
     return "\n".join(rows) + "\n"
 
 
@@ -78,4 +94,6 @@ def document(measured: Path) -> None:
     if measured != MEASURED:
         MEASURED.write_bytes(gzip.compress(json.dumps(kept(found), separators=(",", ":")).encode(), mtime=0))
         found = kept(found)
-    PAGE.write_text(_MARKS.sub(lambda match: match[1] + table(found) + match[2], PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(
+        _MARKS.sub(lambda match: match[1] + table(found) + match[2], PAGE.read_text(encoding="utf-8")), encoding="utf-8"
+    )

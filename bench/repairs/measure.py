@@ -15,14 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure_kernels import Planned, prepare
-from bench.profiled import BUFFER_BYTES, CONFLICT_KINDS, CONFLICTS, WAVEFRONT_KINDS, WAVEFRONTS, Gpu, device_line, import_ncu_report, totals_of
+from bench.profiled import (
+    BUFFER_BYTES,
+    CONFLICT_KINDS,
+    CONFLICTS,
+    WAVEFRONT_KINDS,
+    WAVEFRONTS,
+    Gpu,
+    device_line,
+    import_ncu_report,
+    totals_of,
+)
 
 SIDES = ("before", "after")
 RUNS = 11
-LONG_ENOUGH = 400.0              # microseconds of one timed launch
+LONG_ENOUGH = 400.0  # microseconds of one timed launch
 MOST_FAILED = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 132 * 16, 1 << 22
-
 
 
 def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any]) -> dict[str, Planned]:
@@ -32,7 +41,9 @@ def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any
         cubin = folder / f"{launch['case']}.{side}.cubin"
         if cubin not in cache:
             cache[cubin] = gpu.kernels(cubin)
-        out[side] = Planned(folder / launch["case"], cubin.name, launch["kernel"], cache[cubin][launch["kernel"]], launch["table"])
+        out[side] = Planned(
+            folder / launch["case"], cubin.name, launch["kernel"], cache[cubin][launch["kernel"]], launch["table"]
+        )
     return out
 
 
@@ -55,8 +66,9 @@ def run(folder: Path, results: Path | None, skip: list[int]) -> None:
 
 def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, dict[int, int]]:
     """As `prepare`; what no data.toml tells is small numbers, which are places inside of any array as indices, and told apart as floats."""
-    import numpy
     from fnmatch import fnmatchcase
+
+    import numpy
 
     from bench.measure_kernels import Buffer
 
@@ -112,7 +124,7 @@ def measure(folder: Path, output: Path) -> None:
     """Everything: results and times first, then counts under ncu; written as far as it came after each step."""
     plan = _plan(folder)
     results = output.with_suffix(".results.json")
-    skip: list[str] = []                   # launches that fail, and with them all that the process does later
+    skip: list[str] = []  # launches that fail, and with them all that the process does later
     while len(skip) < MOST_FAILED:
         command = [sys.executable, "-m", "bench.repairs", "run", str(folder), "--skip", ",".join(skip)]
         if subprocess.run([*command, "--results", str(results)]).returncode == 0:
@@ -123,16 +135,40 @@ def measure(folder: Path, output: Path) -> None:
     checked = json.loads(results.read_text())
     gpu, cache = Gpu(), {}
     plan["device"] = device_line(checked["device"])
-    plan["launches"] = launches = [launch | {"same": checked["same"][str(at)]} for at, launch in enumerate(plan["launches"]) if str(at) in checked["same"]]
+    plan["launches"] = launches = [
+        launch | {"same": checked["same"][str(at)]}
+        for at, launch in enumerate(plan["launches"])
+        if str(at) in checked["same"]
+    ]
     for launch in launches:
         launch["microseconds"] = timed(folder, launch, gpu, cache)
     output.write_text(json.dumps(plan, indent=1))
     report = output.with_suffix(".ncu-rep")
-    metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + [CONFLICTS.format(kind) for kind in CONFLICT_KINDS]
-    subprocess.run(["ncu", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(metrics), "--force-overwrite",
-                    "--export", str(report), *command], check=True)
+    metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + [
+        CONFLICTS.format(kind) for kind in CONFLICT_KINDS
+    ]
+    subprocess.run(
+        [
+            "ncu",
+            "--clock-control",
+            "none",
+            "--cache-control",
+            "none",
+            "--metrics",
+            ",".join(metrics),
+            "--force-overwrite",
+            "--export",
+            str(report),
+            *command,
+        ],
+        check=True,
+    )
     context = import_ncu_report().load_report(str(report))
-    actions = [context.range_by_idx(r).action_by_idx(a) for r in range(context.num_ranges()) for a in range(context.range_by_idx(r).num_actions())]
+    actions = [
+        context.range_by_idx(r).action_by_idx(a)
+        for r in range(context.num_ranges())
+        for a in range(context.range_by_idx(r).num_actions())
+    ]
     if len(actions) != 2 * len(plan["launches"]):
         raise SystemExit(f"{len(actions)} launches in the report, {2 * len(plan['launches'])} in the plan")
     for launch, pair in zip(plan["launches"], zip(actions[::2], actions[1::2])):

@@ -32,9 +32,9 @@ from ptxaudit.banks.access import Access, classify
 from ptxaudit.machine_model import Machine
 from ptxaudit.machines import get as get_machine
 
-__all__ = ["Access", "Group", "Machine", "Scores", "bounds", "classify", "get_machine", "groups", "reasons", "score"]
+__all__ = ["Access", "Group", "Machine", "Scores", "bounds", "classify", "get_machine", "groups", "passes", "reasons", "score"]
 
-_LATER = {"Scores": "count", "score": "count", "bounds": "limits", "Group": "anatomy", "groups": "anatomy", "reasons": "anatomy"}
+_LATER = {"Scores": "count", "score": "count", "passes": "count", "bounds": "limits", "Group": "anatomy", "groups": "anatomy", "reasons": "anatomy"}
 
 
 def __getattr__(name: str):

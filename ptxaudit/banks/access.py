@@ -136,9 +136,22 @@ def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
         return Access(opcode, isa, "wgmma", unscored=UNSCORED["wgmma"])
     b = int(found[1] or found[2]) * _OPERAND_BYTES // LINE_BYTES
     a = _PRODUCT_ROWS * _OPERAND_BYTES // LINE_BYTES
-    return Access(opcode, isa, "wgmma", charge=(b, a + b), unscored=(
+    sass = opcode if isa == "sass" else _machine_product(opcode)
+    return Access(opcode, isa, "wgmma", sass=sass, charge=(b, a + b), unscored=(
         f"the counter charges {b} wavefronts a warpgroup for B, and {a} more for A where it comes through a descriptor, "
         "whatever the swizzle mode, majors and strides; in time layouts do not differ either (measured on an H200)"))
+
+
+_WGMMA = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.(\w+)$")
+_GMMA_TYPES = {("f16", "f16"): ("HGMMA", ""), ("bf16", "bf16"): ("HGMMA", ".BF16"), ("tf32", "tf32"): ("HGMMA", ".TF32"),
+               ("e4m3", "e4m3"): ("QGMMA", ".E4M3.E4M3")}
+
+
+def _machine_product(opcode: str) -> str:
+    """The machine instruction of a wgmma with sums of 32 bits, "" of another one (read off ptxas 13.5; a test compiles them)."""
+    found = _WGMMA.match(opcode)
+    head, types = _GMMA_TYPES.get((found[3], found[4]), ("", "")) if found else ("", "")
+    return f"{head}.64x{found[1]}x{found[2]}.F32{types}" if head else ""
 
 
 _OPERAND_BYTES = 32        # of a row of A and of a column of B in one wgmma, of every type

@@ -95,6 +95,16 @@ def score(
     return Scores(*(joined(name) for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")), evidence, joined("lines_low"))
 
 
+def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
+    """(n,): wavefronts of each request if nothing met in a bank, by its groups that have one of the lanes, (n, lanes) bool."""
+    rule = _rule(machine, access)
+    n, width = lanes.shape
+    groups = -(-width // rule.count.lanes)
+    padded = np.pad(lanes, ((0, 0), (0, groups * rule.count.lanes - width)))
+    some = padded.reshape(n, groups, rule.count.lanes).any(2).sum(1)
+    return some * max(1, rule.count.factor) * rule.split
+
+
 def _perhaps_merged(machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray) -> Scores:
     """A generic load in a launch with clusters: as LDS at least, as a generic load elsewhere at most."""
     merged, apart = score(machine, _as_shared(access), addresses, active), score(machine, access, addresses, active)

@@ -9,6 +9,13 @@ import click
 from ptxaudit import outputs, printable
 from ptxaudit.errors import InputError
 
+SAFE = {"github": printable.lines, "json": printable.json_output}         # its lines are commands; its strings are sound by themselves
+
+
+def written_as(form: str) -> Callable[[str], str]:
+    """What makes a format's text what can be shown: see `printable`."""
+    return SAFE.get(form, printable.output)
+
 
 def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], str] = printable.output) -> None:
     """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written.

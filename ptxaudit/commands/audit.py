@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxaudit import printable
 from ptxaudit.commands._config import configurable
 from ptxaudit.commands._files import WithFiles, as_files
 from ptxaudit.commands._options import input_options, isa_option, launch_options, options_of
-from ptxaudit.commands._write import emit, tell
+from ptxaudit.commands._write import emit, tell, written_as
 from ptxaudit.errors import InputError
 from ptxaudit.render.names import NAMES
-
-SAFE = {"github": printable.lines, "json": printable.json_output}         # its lines are commands; its strings are sound by themselves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,7 +133,7 @@ def write(checked: Checked, form: str, output: str | None) -> None:
         return
     from ptxaudit.render.formats import written
 
-    emit(written(form, checked), output, SAFE.get(form, printable.output))
+    emit(written(form, checked), output, written_as(form))
 
 
 def complain(checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()) -> None:

@@ -36,7 +36,7 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     """
     from ptxaudit.bisection import bisect
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit, tell
+    from ptxaudit.commands._write import emit, tell, written_as
     from ptxaudit.inputs import read
     from ptxaudit.matrix import column_of
     from ptxaudit.outputs import keep_inputs
@@ -68,7 +68,7 @@ def command(ctx: click.Context, input: str, good: str, bad: str, figures: tuple[
     if form == "json":
         import json
 
-        emit(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
+        emit(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
     else:
         emit(bisection_text(found, note), output)
     ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]

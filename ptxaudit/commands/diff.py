@@ -90,7 +90,7 @@ def _of_both_isas(side: Any) -> Any:
 def _diff(ctx: click.Context, sides: list[Any], counterparts: bool, form: str, output: str | None, limits: list[Threshold], strict: bool,
           code: bool, **shown: Any) -> None:
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, written_as
     from ptxaudit.diff import diff_reports
     from ptxaudit.render.diffs import written
     from ptxaudit.sides import audit_sides, nowhere
@@ -109,7 +109,7 @@ def _diff(ctx: click.Context, sides: list[Any], counterparts: bool, form: str, o
         diff = diff_reports(*reports, counterparts=counterparts)
         codes = _codes(diff, audited) if code else None
     judged = _judged([(None, diff)], limits)
-    emit(written(form, diff, codes=codes, crossings=[one for _, found in judged for one in found.crossings], problems=problems, **shown), output)
+    emit(written(form, diff, codes=codes, crossings=[one for _, found in judged for one in found.crossings], problems=problems, **shown), output, written_as(form))
     _end(ctx, diff.got_worse, judged, limits, strict, problems)
 
 
@@ -127,7 +127,7 @@ def _matrix(ctx: click.Context, input: str, columns: list[Any], form: str, outpu
     from dataclasses import replace
 
     from ptxaudit.commands._progress import progress
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, written_as
     from ptxaudit.matrix import matrix
     from ptxaudit.render.matrix import written
 
@@ -137,7 +137,7 @@ def _matrix(ctx: click.Context, input: str, columns: list[Any], form: str, outpu
     with progress() as step:
         found = matrix(input, columns, step)
     judged = _judged([(step, step.diff) for step in found.steps], limits)
-    emit(written(form, found, everything), output)
+    emit(written(form, found, everything), output, written_as(form))
     _end(ctx, found.got_worse, judged, limits, strict, list(found.all_problems), found)
 
 

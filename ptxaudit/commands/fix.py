@@ -24,15 +24,31 @@ if TYPE_CHECKING:
 @input_options
 @isa_option
 @launch_options
-@click.option("--smem-limit", type=click.IntRange(min=1), metavar="BYTES",
-              help="Shared memory that a block may have after a repair. [49152 of static, what the architecture allows of dynamic]")
-@click.option("--patch", metavar="FILE", help="Write the best repairs as a unified diff, once they are compiled and audited again; - for standard output.")
+@click.option(
+    "--smem-limit",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="Shared memory that a block may have after a repair. [49152 of static, what the architecture allows of dynamic]",
+)
+@click.option(
+    "--patch",
+    metavar="FILE",
+    help="Write the best repairs as a unified diff, once they are compiled and audited again; - for standard output.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the repairs there instead of to standard output.")
 @click.pass_context
 @configurable
-def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | None, patch: str | None, form: str, output: str | None,
-            **given: Any) -> None:
+def command(
+    ctx: click.Context,
+    input: str,
+    site: str | None,
+    smem_limit: int | None,
+    patch: str | None,
+    form: str,
+    output: str | None,
+    **given: Any,
+) -> None:
     """Find layouts for the shared arrays of INPUT that cost fewer wavefronts, and prove them.
 
     INPUT is as of `ptxaudit audit`, SITE as of `ptxaudit explain` (file:line, kernel+offset, a line of PTX, an id): then only the
@@ -67,7 +83,9 @@ def command(ctx: click.Context, input: str, site: str | None, smem_limit: int | 
     ctx.exit(2 if report.problems else 0)
 
 
-def _patched(found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress) -> PatchEntry:
+def _patched(
+    found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress
+) -> PatchEntry:
     """Writes the unified diff."""
     from ptxaudit.commands._write import emit
     from ptxaudit.errors import InputError

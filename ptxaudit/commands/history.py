@@ -20,11 +20,11 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None) -> N
     """
     from pathlib import Path
 
-    from ptxaudit.commands._write import emit
+    from ptxaudit.commands._write import emit, written_as
     from ptxaudit.history import read_history
     from ptxaudit.outputs import keep_inputs
     from ptxaudit.render.history import written
 
     keep_inputs(output, reports)
     form = form or {".svg": "svg", ".json": "json"}.get(Path(output or "").suffix, "text")
-    emit(written(form, read_history(reports)), output)
+    emit(written(form, read_history(reports)), output, written_as(form))

@@ -27,7 +27,7 @@ from ptxaudit.ir import Function
 from ptxaudit.lanes.kept import Requests
 from ptxaudit.machine_model import SOURCE_LINE
 
-WIDEST = 16                  # bytes that a lane accesses at once
+WIDEST = 16  # bytes that a lane accesses at once
 PLAIN = ("load", "store")
 
 
@@ -54,6 +54,7 @@ def changes(array: Array, function: Function, flow: Graph) -> Iterator[Changed]:
 
 # --- wider vectors ------------------------------------------------------------------------------
 
+
 def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
     """Neighbouring scalars as vectors, wherever there are such in machine code."""
     if function.isa != "sass":
@@ -73,21 +74,33 @@ def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
         use = array.uses[group[0]]
         new.append(replace(use, access=widened(use.access, len(group) * (use.access.width or 1))))
         words.append((use, len(group)))
-    lines = Counter(f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}" for use, count in words)
+    lines = Counter(
+        f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}"
+        for use, count in words
+    )
     text = tuple(line + (f", {times} times" if times > 1 else "") for line, times in lines.items())
     one, count = words[0]
     summary = f"{one.access.access} {count * (one.access.width or 1)} bytes at a time instead of {one.access.width}" + (
-        f", and {len(words) - 1} more" if len(words) > 1 else "")
+        f", and {len(words) - 1} more" if len(words) > 1 else ""
+    )
     alone = sorted(left)
-    return Changed("widen", summary, text, (*new, *(array.uses[k] for k in alone)), (*map(tuple, groups), *((k,) for k in alone)),
-                   max(use.access.width or 1 for use in new))
+    return Changed(
+        "widen",
+        summary,
+        text,
+        (*new, *(array.uses[k] for k in alone)),
+        (*map(tuple, groups), *((k,) for k in alone)),
+        max(use.access.width or 1 for use in new),
+    )
 
 
 class _Places:
     """Where an array's uses stand: near (block, opcode, place of the first lane) -> uses; stops: instructions that no access is moved across."""
 
     def __init__(self, array: Array, function: Function, flow: Graph):
-        self.stops = [i.index for i in function.instructions if i.control is not None or i.site is not None and i.site.unscored]
+        self.stops = [
+            i.index for i in function.instructions if i.control is not None or i.site is not None and i.site.unscored
+        ]
         self.writes = sorted(use.index for use in array.uses if use.access.operation != "load")
         self.all = sorted(use.index for use in array.uses)
         self.key = [(flow.block_of[use.index], use.access.opcode) for use in array.uses]
@@ -100,7 +113,7 @@ class _Places:
         """Between two accesses there is no barrier, and none that writes the array (of two stores: none that touches it)."""
         low, high = sorted((one.index, other.index))
         touching = self.all if one.access.operation == "store" else self.writes
-        between = touching[bisect(touching, low):bisect_left(touching, high)]
+        between = touching[bisect(touching, low) : bisect_left(touching, high)]
         return bisect(self.stops, low) == bisect_left(self.stops, high) and not set(between) - together
 
 
@@ -130,7 +143,11 @@ def _together(first: int, array: Array, places: _Places, left: set[int]) -> list
             run = [beside.get(start + k) for k in range(count)]
             if count > 1 and None not in run and _aligned(array.uses[run[0]], count * width):
                 members = {array.uses[k].index for k in run}
-                if places.quiet(array.uses[min(run, key=lambda k: array.uses[k].index)], array.uses[max(run, key=lambda k: array.uses[k].index)], members):
+                if places.quiet(
+                    array.uses[min(run, key=lambda k: array.uses[k].index)],
+                    array.uses[max(run, key=lambda k: array.uses[k].index)],
+                    members,
+                ):
                     return run
     return [first]
 
@@ -141,7 +158,12 @@ def _distance(one: Use, other: Use) -> int | None:
         return None
     distances = set()
     for a, b in zip(one.requests, other.requests):
-        alike = a.variable == b.variable and a.moves == b.moves and a.certain == b.certain and a.offsets.shape == b.offsets.shape
+        alike = (
+            a.variable == b.variable
+            and a.moves == b.moves
+            and a.certain == b.certain
+            and a.offsets.shape == b.offsets.shape
+        )
         if not alike or not (a.active == b.active).all() or (a.weights is None) != (b.weights is None):
             return None
         if a.weights is not None and not (a.weights == b.weights).all():
@@ -151,7 +173,10 @@ def _distance(one: Use, other: Use) -> int | None:
 
 
 def _aligned(use: Use, width: int) -> bool:
-    return all(not (r.offsets % width)[r.active].any() and all(move.step % width == 0 for move in r.moves) for r in use.requests)
+    return all(
+        not (r.offsets % width)[r.active].any() and all(move.step % width == 0 for move in r.moves)
+        for r in use.requests
+    )
 
 
 def widened(access: Access, width: int) -> Access:
@@ -163,17 +188,31 @@ def widened(access: Access, width: int) -> Access:
 
 # --- what copies read ---------------------------------------------------------------------------
 
+
 def _other_sources(array: Array) -> Iterator[Changed]:
     """The sources of cp.async.ca at each other place in a line of global memory."""
-    copies = [use for use in array.uses if use.access.operation == "cp.async" and any(r.sources is not None for r in use.requests)]
+    copies = [
+        use
+        for use in array.uses
+        if use.access.operation == "cp.async" and any(r.sources is not None for r in use.requests)
+    ]
     if not copies:
         return
     for shift in range(4, SOURCE_LINE, 4):
         if any(shift % (use.access.width or 1) for use in copies):
             continue
-        uses = tuple(replace(use, requests=tuple(_shifted(r, shift) for r in use.requests)) if use in copies else use for use in array.uses)
+        uses = tuple(
+            replace(use, requests=tuple(_shifted(r, shift) for r in use.requests)) if use in copies else use
+            for use in array.uses
+        )
         words = f"let the sources of cp.async.ca begin {shift} bytes further, modulo {SOURCE_LINE}"
-        yield Changed("align", words, tuple(f"// {_line(use)}: its sources {shift} bytes further" for use in copies), uses, tuple((k,) for k in range(len(uses))))
+        yield Changed(
+            "align",
+            words,
+            tuple(f"// {_line(use)}: its sources {shift} bytes further" for use in copies),
+            uses,
+            tuple((k,) for k in range(len(uses))),
+        )
 
 
 def _shifted(r: Requests, shift: int) -> Requests:

@@ -26,10 +26,10 @@ from ptxaudit.reasons import sentence
 from ptxaudit.report import Site
 from ptxaudit.status import Status
 
-WHOLE = ""                       # the name of shared memory where it has no variables
+WHOLE = ""  # the name of shared memory where it has no variables
 DYNAMIC = "dynamic shared memory"
-WINDOW = 1 << 24                 # bytes of a block's own window: cluster addresses repeat after it
-RESERVED = 0x400                 # bytes at its beginning that are the system's, in machine code of sm_90 and later
+WINDOW = 1 << 24  # bytes of a block's own window: cluster addresses repeat after it
+RESERVED = 0x400  # bytes at its beginning that are the system's, in machine code of sm_90 and later
 BOUNDLESS = 1 << 40
 
 
@@ -54,7 +54,8 @@ class Array:
     """name: as a reader would say it; variable: its mangled name, "" where there is none. start: bytes from the beginning of the variable,
     or of shared memory; size: bytes, None where a launch decides them. align: of its beginning. dynamic: the launch asks for its bytes.
     part: it is one of several parts of a variable. others: arrays that some of the same instructions access, so that they have to be
-    laid out alike; `uses` has the uses of all of them. refused: why no layout is looked for. assumed: what is taken for granted of its accesses."""
+    laid out alike; `uses` has the uses of all of them. refused: why no layout is looked for. assumed: what is taken for granted of its accesses.
+    """
 
     name: str
     variable: str
@@ -104,8 +105,14 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
                 where = replace(where, everything=True)
                 unplaced.append((result.index, "its address is made of no variable's"))
                 continue
-            found[variable].append(Use(result.index, sites[result.index], kept.access, requests, _fragment(function, result.index)))
-    out = [array for variable, uses in found.items() for array in _arrays(function, variable, uses, examined, variable in set(plain))]
+            found[variable].append(
+                Use(result.index, sites[result.index], kept.access, requests, _fragment(function, result.index))
+            )
+    out = [
+        array
+        for variable, uses in found.items()
+        for array in _arrays(function, variable, uses, examined, variable in set(plain))
+    ]
     if not shape_known(examined):
         out = [_inside(array) for array in out]
     return _together([_checked(array, unplaced, sites, where, function) for array in out])
@@ -131,7 +138,10 @@ def _inside(array: Array) -> Array:
             last = np.where(r.active, r.offsets, 0).max(axis=1) + (use.access.width or 1)
             rows = (last + low <= array.size) & (np.where(r.active, r.offsets, 0).min(axis=1) + high >= 0)
             if rows.any():
-                columns = {name: None if (column := getattr(r, name)) is None else column[rows] for name in ("offsets", "active", "weights", "sources", "filled")}
+                columns = {
+                    name: None if (column := getattr(r, name)) is None else column[rows]
+                    for name in ("offsets", "active", "weights", "sources", "filled")
+                }
                 kept.append(replace(r, **columns))
         if kept:
             uses.append(replace(use, requests=tuple(kept)))
@@ -152,8 +162,13 @@ def _together(arrays: list[Array]) -> list[Array]:
         shared = [other for other in out if mine & {use.index for use in other.uses}]
         out = [other for other in out if not any(other is one for one in shared)]
         for first in shared[::-1]:
-            array = replace(first, uses=first.uses + array.uses, others=(*first.others, replace(array, uses=(), others=()), *array.others),
-                            refused=first.refused or array.refused, align=min(first.align, array.align))
+            array = replace(
+                first,
+                uses=first.uses + array.uses,
+                others=(*first.others, replace(array, uses=(), others=()), *array.others),
+                refused=first.refused or array.refused,
+                align=min(first.align, array.align),
+            )
         out.append(array)
     return out
 
@@ -218,6 +233,7 @@ def source_name(variable: str) -> str:
 
 # --- parts that hang together -------------------------------------------------------------------
 
+
 def span_of(r: Requests, width: int) -> tuple[int, int]:
     """The first byte that some of the requests touch, and the one behind the last; boundless where that is not known."""
     low = int(np.where(r.active, r.offsets, BOUNDLESS).min())
@@ -251,9 +267,23 @@ def _parts(uses: list[Use], name: str, variable: str, align: int, size: int | No
 def _part(group: tuple[int, int, list[Use]], name: str, variable: str, align: int, dynamic: bool) -> Array:
     low, high, members = group
     start = low - low % 16 if low >= 0 else low
-    uses = tuple(sorted((replace(use, requests=tuple(_moved(r, -start) for r in use.requests)) for use in members), key=lambda use: use.index))
+    uses = tuple(
+        sorted(
+            (replace(use, requests=tuple(_moved(r, -start) for r in use.requests)) for use in members),
+            key=lambda use: use.index,
+        )
+    )
     shown = start - RESERVED if variable == WHOLE and start >= RESERVED else start
-    return Array(f"{name}, bytes {shown:,} to {shown + high - start - 1:,}", variable, start, high - start, min(align, start & -start or align), uses, dynamic, part=True)
+    return Array(
+        f"{name}, bytes {shown:,} to {shown + high - start - 1:,}",
+        variable,
+        start,
+        high - start,
+        min(align, start & -start or align),
+        uses,
+        dynamic,
+        part=True,
+    )
 
 
 def _moved(r: Requests, by: int) -> Requests:
@@ -262,7 +292,10 @@ def _moved(r: Requests, by: int) -> Requests:
 
 # --- what stands in the way ---------------------------------------------------------------------
 
-def _checked(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function) -> Array:
+
+def _checked(
+    array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
+) -> Array:
     """The array, refused where not all that touches it is known."""
     refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
     return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
@@ -274,7 +307,9 @@ def _surely_inside(array: Array) -> bool:
     return all(low >= 0 and array.size is not None and high <= array.size for low, high in spans)
 
 
-def _unplaced(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function) -> str:
+def _unplaced(
+    array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
+) -> str:
     """An access whose place is not known may touch the array."""
     names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
     for index, reason in unplaced:
@@ -284,7 +319,9 @@ def _unplaced(array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Si
     if touching := [where.others[name] for name in names if name in where.others]:
         instruction = function.instructions[min(touching)]
         source = instruction.source
-        where_it_is = f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else f"PTX line {instruction.place}"
+        where_it_is = (
+            f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else f"PTX line {instruction.place}"
+        )
         return f"{where_it_is}: {instruction.opcode} has its address, and is no access that is counted"
     return ""
 

@@ -27,8 +27,14 @@ from ptxaudit.options import Options
 SOURCES = (".cu", ".cuh")
 
 
-def checked(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Sequence[str], options: Options, progress: Progress = silent,
-            most: int | None = None) -> list[ArrayRepairs]:
+def checked(
+    found: Sequence[ArrayRepairs],
+    kernels: Sequence[Examined],
+    inputs: Sequence[str],
+    options: Options,
+    progress: Progress = silent,
+    most: int | None = None,
+) -> list[ArrayRepairs]:
     """The same, each repair with code that was compiled, or with a map in its place. found: of `repairs_of`, for these kernels, inputs and options.
     most: repairs of each array that are compiled, the best first; None = all."""
     files = [fspath(file) for given in inputs for file in expand(given, options.isa)]
@@ -39,7 +45,7 @@ def checked(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: 
             progress(f"compiling the repairs of {one.array.name}")
             concerned = _with_its_declaration(one, kernels)
             tried = [_checked(repair, one, concerned, again) for repair in one.repairs[:most]]
-            one = replace(one, repairs=ranked([*tried, *one.repairs[len(tried):]]))
+            one = replace(one, repairs=ranked([*tried, *one.repairs[len(tried) :]]))
         out.append(one)
     return out
 
@@ -51,8 +57,10 @@ def _has_code(repair: Repair) -> bool:
 
 def _with_its_declaration(one: ArrayRepairs, kernels: Sequence[Examined]) -> list[Examined]:
     """The kernels that have an array of the same declaration."""
+
     def has(examined: Examined) -> bool:
         return any(c.declared is not None and c.declared.place == one.declared.place for c in candidates_of(examined))
+
     return [examined for examined in kernels if examined is one.examined or has(examined)]
 
 

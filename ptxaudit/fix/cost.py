@@ -27,9 +27,9 @@ from ptxaudit.fix.layouts import SAME, Layout, Pad
 from ptxaudit.lanes.kept import Move, Requests, distinct
 from ptxaudit.work import Account
 
-MOST_PLACES = 4096           # residues of one request, or places of an unknown part
-_STEPS_A_REQUEST = 2
-MOST_ROWS = 1 << 18          # requests that are scored for one layout
+MOST_PLACES = 4096  # residues of one request, or places of an unknown part
+_STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
+MOST_ROWS = 1 << 18  # requests that are scored for one layout
 
 
 class NotProvable(Exception):
@@ -53,8 +53,13 @@ class Figure:
         return self.high - self.ideal
 
     def __add__(self, other: Figure) -> Figure:
-        return Figure(self.low + other.low, self.high + other.high, self.ideal + other.ideal,
-                      self.lines + other.lines, self.lines_ideal + other.lines_ideal)
+        return Figure(
+            self.low + other.low,
+            self.high + other.high,
+            self.ideal + other.ideal,
+            self.lines + other.lines,
+            self.lines_ideal + other.lines_ideal,
+        )
 
     @property
     def weight(self) -> tuple[int, int]:
@@ -129,19 +134,24 @@ class Costs:
         for group in self.requests(SAME):
             low, high, ideal, _, lines_ideal = self.scores(group, [SAME])
             floor = np.maximum(ideal, least(self.machine, group, unit))
-            bounds.append((group, np.stack([np.minimum(floor, low), np.minimum(floor, high), ideal, lines_ideal, lines_ideal])))
+            bounds.append(
+                (group, np.stack([np.minimum(floor, low), np.minimum(floor, high), ideal, lines_ideal, lines_ideal]))
+            )
         return Figure(*self.summed(bounds, 1).sum(axis=1)[0].tolist())
 
     def requests(self, layout: Layout) -> list[Group]:
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
         period = self._period(layout)
         if period not in self._groups:
-            self._groups[period] = _groups(self.uses, period, self.parts)
+            self._groups[period] = _groups(self.uses, period, self.parts, self.account)
         return self._groups[period]
 
     def used(self, row: int) -> int:
         """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""
-        ends = [((group.offsets % row)[group.active] + (group.access.width or 1)).max(initial=0) for group in self.requests(Pad(((row, 0),)))]
+        ends = [
+            ((group.offsets % row)[group.active] + (group.access.width or 1)).max(initial=0)
+            for group in self.requests(Pad(((row, 0),)))
+        ]
         return int(max(ends, default=0))
 
     def _period(self, layout: Layout) -> int | None:
@@ -162,9 +172,14 @@ class Costs:
         for group, scores in scored:
             low, high, ideal, lines, lines_ideal = self._of_requests(group, scores)
             if self.counted:
-                each = [np.add.reduceat(column, group.starts, axis=1) for column in (low, high, ideal, lines, lines_ideal)]
+                each = [
+                    np.add.reduceat(column, group.starts, axis=1) for column in (low, high, ideal, lines, lines_ideal)
+                ]
             else:
-                most = [group.pieces * np.maximum.reduceat(column, group.starts, axis=1) for column in (low, high, high - ideal, lines, lines - lines_ideal)]
+                most = [
+                    group.pieces * np.maximum.reduceat(column, group.starts, axis=1)
+                    for column in (low, high, high - ideal, lines, lines - lines_ideal)
+                ]
                 each = [most[0], most[1], most[1] - most[2], most[3], most[3] - most[4]]
             out[:, group.uses] += np.stack(each, axis=2)
         return out
@@ -184,14 +199,16 @@ class Costs:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
         access, many = group.access, len(layouts)
         places = np.concatenate([layout.place(group.offsets) for layout in layouts])
-        active, sources, filled = (None if c is None else np.concatenate([c] * many) if many > 1 else c
-                                   for c in (group.active, group.sources, group.filled))
+        active, sources, filled = (
+            None if c is None else np.concatenate([c] * many) if many > 1 else c
+            for c in (group.active, group.sources, group.filled)
+        )
         shift = self.machine.invariant_shift(access)
         step = max(min(self.align, shift), min(access.width or 1, shift))
         found = None
         if self.account is not None:
             self.account.spend(_STEPS_A_REQUEST * len(places) * (shift // step), "comparing layouts")
-        for base in range(0, shift, step):          # where the array may begin, as far as that changes a count
+        for base in range(0, shift, step):  # where the array may begin, as far as that changes a count
             try:
                 s = banks.score(self.machine, access, places + base, active, sources, zero_filled=filled)
             except InputError as error:
@@ -207,7 +224,8 @@ class Costs:
 
 # --- preparing ----------------------------------------------------------------------------------
 
-def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> list[Group]:
+
+def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], account: Account | None) -> list[Group]:
     """The requests of all uses by what they are scored as, at each residue."""
     by_access: dict[tuple, list[tuple]] = {}
     for at, use in enumerate(uses):
@@ -218,10 +236,16 @@ def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> 
                 key = access, r.sources is None, r.filled is None
                 by_access.setdefault(key, []).append((at, r, offset))
     pieces = [(use.access.width or 1) // parts[at] if parts and parts[at] else 1 for at, use in enumerate(uses)]
-    return [_group(key[0], members, period, np.array(pieces)) for key, members in by_access.items()]
+    return [_group(key[0], members, period, np.array(pieces), account) for key, members in by_access.items()]
 
 
-def _group(access: Access, members: list[tuple[int, Requests, int]], period: int | None, pieces: np.ndarray) -> Group:
+def _group(
+    access: Access,
+    members: list[tuple[int, Requests, int]],
+    period: int | None,
+    pieces: np.ndarray,
+    account: Account | None,
+) -> Group:
     columns: list[list[np.ndarray]] = [[], [], [], []]
     firsts, use, weight, times, at = [], [], [], [], 0
     for number, r, offset in members:
@@ -229,7 +253,11 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
         n, m = len(r.offsets), len(places)
         if at + n * m > MOST_ROWS:
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
-        moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(n * m, -1)
+        if account is not None:
+            account.spend(_STEPS_A_PLACE * n * m, "placing requests")
+        moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(
+            n * m, -1
+        )
         active = np.repeat(r.active, m, axis=0)
         columns[0].append(canonical(moved, active, period))
         columns[1].append(active)
@@ -249,9 +277,20 @@ def _group(access: Access, members: list[tuple[int, Requests, int]], period: int
         at += n * m
     offsets, active, *more = [np.concatenate(c) if c else None for c in columns]
     first, rows = distinct([c for c in (offsets, active, *more) if c is not None])
-    uses, starts = np.unique(np.concatenate(use), return_index=True)        # each use's requests follow each other
-    return Group(access, offsets[first], active[first], *(None if c is None else c[first] for c in more), rows,
-                 np.concatenate(firsts), np.concatenate(weight), np.concatenate(times), uses, starts, pieces[uses])
+    uses, starts = np.unique(np.concatenate(use), return_index=True)  # each use's requests follow each other
+    return Group(
+        access,
+        offsets[first],
+        active[first],
+        *(None if c is None else c[first] for c in more),
+        rows,
+        np.concatenate(firsts),
+        np.concatenate(weight),
+        np.concatenate(times),
+        uses,
+        starts,
+        pieces[uses],
+    )
 
 
 def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:
@@ -274,7 +313,11 @@ def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, n
         total = total if period is None else total % period
         places, inverse = np.unique(total, return_inverse=True)
         if often is not None:
-            often = None if times is None else np.bincount(inverse.reshape(-1), (often[:, None] * times[None, :]).reshape(-1)).astype(np.int64)
+            often = (
+                None
+                if times is None
+                else np.bincount(inverse.reshape(-1), (often[:, None] * times[None, :]).reshape(-1)).astype(np.int64)
+            )
     return places, often
 
 
@@ -298,7 +341,12 @@ def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | Non
 @lru_cache
 def narrowed(access: Access, width: int) -> Access:
     """A plain load or store as one of `width` bytes."""
-    opcode = {("ptx", "load"): "ld.shared.b{}", ("ptx", "store"): "st.shared.b{}", ("sass", "load"): "LDS{}", ("sass", "store"): "STS{}"}
+    opcode = {
+        ("ptx", "load"): "ld.shared.b{}",
+        ("ptx", "store"): "st.shared.b{}",
+        ("sass", "load"): "LDS{}",
+        ("sass", "store"): "STS{}",
+    }
     pattern = opcode[access.isa, access.operation]
     bits = str(8 * width)
     return banks.classify(pattern.format(bits if access.isa == "ptx" else "" if bits == "32" else f".{bits}"))

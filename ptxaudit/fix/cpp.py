@@ -14,13 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-_TOKEN = re.compile(r"""
+_TOKEN = re.compile(
+    r"""
     (?P<blank>\s+|//[^\n]*|/\*.*?\*/)
   | (?P<text>R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<number>(?:0[xX][0-9a-fA-F']+|0[bB][01']+|\d[\d']*(?:\.[\d']*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[uUlLfFzZ]*)
   | (?P<name>[A-Za-z_]\w*)
   | (?P<sign>->\*?|\+\+|--|<<=?|>>=?|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|::|\.\.\.|.)
-""", re.VERBOSE | re.DOTALL)
+""",
+    re.VERBOSE | re.DOTALL,
+)
 _DIRECTIVE = re.compile(r"^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)((?:[^\n\\]|\\.|\\\n)*)", re.DOTALL)
 _OPENING, _CLOSING = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
@@ -149,19 +152,40 @@ class Text:
         type_span = None
         for name_at, dims_at in cuts:
             if type_span is None:
-                first = next((k for k in self._without_aligns(at + 1, name_at) if self.tokens[k].text not in _SPECIFIERS), name_at)
+                first = next(
+                    (k for k in self._without_aligns(at + 1, name_at) if self.tokens[k].text not in _SPECIFIERS),
+                    name_at,
+                )
                 if first == name_at:
                     return
                 type_span = self.span(first, name_at - 1)
             dims = tuple(self._inside(opening) for opening in dims_at)
             body = "{" in type_span.text
-            yield Declaration(self.file, self.tokens[name_at].text, type_span, dims, self.tokens[name_at].line, statement, len(cuts) == 1, external,
-                              function, scope, templates, body, self.tokens[name_at].start)
+            yield Declaration(
+                self.file,
+                self.tokens[name_at].text,
+                type_span,
+                dims,
+                self.tokens[name_at].line,
+                statement,
+                len(cuts) == 1,
+                external,
+                function,
+                scope,
+                templates,
+                body,
+                self.tokens[name_at].start,
+            )
 
     def _is_align(self, at: int) -> bool:
         """The closing bracket of alignas(16)."""
         opening = self.openings.get(at)
-        return self.tokens[at].text == ")" and opening is not None and opening > 0 and self.tokens[opening - 1].text in _ALIGNS
+        return (
+            self.tokens[at].text == ")"
+            and opening is not None
+            and opening > 0
+            and self.tokens[opening - 1].text in _ALIGNS
+        )
 
     def _without_aligns(self, first: int, last: int) -> Iterator[int]:
         at = first
@@ -211,14 +235,21 @@ class Text:
     def _around(self, at: int) -> tuple[str, tuple[int, int], tuple[str, ...]]:
         """(function, its braces, its template parameters) around a token."""
         inner: tuple[int, int] | None = None
-        for opening in sorted((o for o, c in self.pairs.items() if o < at < c and self.tokens[o].text == "{"), reverse=True):
+        for opening in sorted(
+            (o for o, c in self.pairs.items() if o < at < c and self.tokens[o].text == "{"), reverse=True
+        ):
             place = self.tokens[opening].start, self.tokens[self.pairs[opening]].end
             inner = inner or place
             head = opening - 1
             while head > 0 and (self.tokens[head].text in ("const", "noexcept", "override", "mutable")):
                 head -= 1
-            if head > 0 and self.tokens[head].text == ")" and (start := self.openings.get(head)) and self.tokens[start - 1].kind == "name" \
-                    and self.tokens[start - 1].text not in _CONTROL:
+            if (
+                head > 0
+                and self.tokens[head].text == ")"
+                and (start := self.openings.get(head))
+                and self.tokens[start - 1].kind == "name"
+                and self.tokens[start - 1].text not in _CONTROL
+            ):
                 return self.tokens[start - 1].text, inner, self._templates(start - 1)
         return "", inner or (0, len(self.text)), ()
 
@@ -231,7 +262,7 @@ class Text:
         while at < name:
             if self.tokens[at].text == "template" and self.tokens[at + 1].text == "<":
                 depth, last = 0, ""
-                for token in self.tokens[at + 1:name]:
+                for token in self.tokens[at + 1 : name]:
                     depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
                     if token.text in (",", "=") and depth == 1 or depth <= 0:
                         names += [last] if last else []
@@ -248,9 +279,15 @@ class Text:
 
     def accesses(self, declaration: Declaration) -> list[Access]:
         """Where a variable's name stands in its scope, its declaration left out."""
-        return [self._access(at) for at, token in enumerate(self.tokens)
-                if token.text == declaration.name and token.kind == "name" and declaration.scope[0] <= token.start < declaration.scope[1]
-                and token.start > declaration.place and self.tokens[at - 1].text not in (".", "->", "::")]
+        return [
+            self._access(at)
+            for at, token in enumerate(self.tokens)
+            if token.text == declaration.name
+            and token.kind == "name"
+            and declaration.scope[0] <= token.start < declaration.scope[1]
+            and token.start > declaration.place
+            and self.tokens[at - 1].text not in (".", "->", "::")
+        ]
 
     def _access(self, at: int) -> Access:
         indices, end, member = [], at, ""
@@ -260,7 +297,11 @@ class Text:
         if end + 2 < len(self.tokens) and self.tokens[end + 1].text == "." and self.tokens[end + 2].kind == "name":
             member, end = self.tokens[end + 2].text, end + 2
         before = self.tokens[at - 1]
-        unary = before.text == "&" and (self.tokens[at - 2].kind == "sign" and self.tokens[at - 2].text not in (")", "]") or self.tokens[at - 2].text == "return")
+        unary = before.text == "&" and (
+            self.tokens[at - 2].kind == "sign"
+            and self.tokens[at - 2].text not in (")", "]")
+            or self.tokens[at - 2].text == "return"
+        )
         return Access(self.tokens[at].line, tuple(indices), member, unary, self.tokens[at].start, self.tokens[end].end)
 
     # --- constants ---
@@ -270,20 +311,34 @@ class Text:
         """name -> text of its value: constexpr and const variables, enumerators, macros without arguments."""
         out = {name: body for name, (takes, body) in self.macros.items() if not takes and body}
         for at, token in enumerate(self.tokens[:-2]):
-            if token.kind == "name" and self.tokens[at + 1].text == "=" and at and (self.tokens[at - 1].kind == "name" or self.tokens[at - 1].text in ("{", ",")):
+            if (
+                token.kind == "name"
+                and self.tokens[at + 1].text == "="
+                and at
+                and (self.tokens[at - 1].kind == "name" or self.tokens[at - 1].text in ("{", ","))
+            ):
                 end = at + 2
                 while end < len(self.tokens) and self.tokens[end].text not in (";", ",", "}"):
                     end = self.pairs.get(end, end) + 1
-                head = [t.text for t in self.tokens[max(0, at - 4):at]]
-                if end > at + 2 and ("constexpr" in head or "const" in head or "enum" in head or self.tokens[at - 1].text in ("{", ",")):
-                    out.setdefault(token.text, self.text[self.tokens[at + 2].start:self.tokens[min(end, len(self.tokens)) - 1].end])
+                head = [t.text for t in self.tokens[max(0, at - 4) : at]]
+                if end > at + 2 and (
+                    "constexpr" in head or "const" in head or "enum" in head or self.tokens[at - 1].text in ("{", ",")
+                ):
+                    out.setdefault(
+                        token.text,
+                        self.text[self.tokens[at + 2].start : self.tokens[min(end, len(self.tokens)) - 1].end],
+                    )
         return out
 
 
 def _without_comments(text: str) -> str:
     """Comments, as blanks: places stay."""
-    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
-                  lambda m: m[0] if m[0][0] in "\"'" else re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL)
+    return re.sub(
+        r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
+        lambda m: m[0] if m[0][0] in "\"'" else re.sub(r"[^\n]", " ", m[0]),
+        text,
+        flags=re.DOTALL,
+    )
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -304,8 +359,27 @@ def read(text: str, file: str = "") -> Text:
 # --- the value of a constant expression ----------------------------------------------------------
 
 _LEVELS = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
-SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "unsigned": 4, "double": 8, "half": 2, "__half": 2, "__nv_bfloat16": 2, "float2": 8,
-          "float4": 16, "int4": 16, "uint4": 16, "int2": 8, "uint32_t": 4, "int32_t": 4, "uint64_t": 8, "uint8_t": 1, "uint16_t": 2}
+SIZES = {
+    "char": 1,
+    "short": 2,
+    "int": 4,
+    "float": 4,
+    "unsigned": 4,
+    "double": 8,
+    "half": 2,
+    "__half": 2,
+    "__nv_bfloat16": 2,
+    "float2": 8,
+    "float4": 16,
+    "int4": 16,
+    "uint4": 16,
+    "int2": 8,
+    "uint32_t": 4,
+    "int32_t": 4,
+    "uint64_t": 8,
+    "uint8_t": 1,
+    "uint16_t": 2,
+}
 _MOST_DEPTH = 32
 
 
@@ -377,7 +451,15 @@ def _refuse() -> int:
 
 def _applied(sign: str, a: int, b: int) -> int:
     if sign in ("/", "%"):
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)       # towards zero, as C++ has it
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # towards zero, as C++ has it
         return quotient if sign == "/" else a - b * quotient
-    return {"|": a | b, "^": a ^ b, "&": a & b, "+": a + b, "-": a - b, "*": a * b,
-            "<<": a << min(b, 64) if b >= 0 else 0, ">>": a >> min(b, 64) if b >= 0 else 0}[sign]
+    return {
+        "|": a | b,
+        "^": a ^ b,
+        "&": a & b,
+        "+": a + b,
+        "-": a - b,
+        "*": a * b,
+        "<<": a << min(b, 64) if b >= 0 else 0,
+        ">>": a >> min(b, 64) if b >= 0 else 0,
+    }[sign]

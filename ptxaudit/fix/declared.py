@@ -58,7 +58,11 @@ def declared(variable: str, size: int, examined: Examined) -> Declared | None:
         text = examined.lines.text(file)
         if text and "__shared__" in text and name in text:
             here = read(text, file)
-            found += [(here, d) for d in here.declarations if d.name == name and d.function in (function, "" if not scope else None)]
+            found += [
+                (here, d)
+                for d in here.declarations
+                if d.name == name and d.function in (function, "" if not scope else None)
+            ]
     if len(found) != 1:
         return None
     text, declaration = found[0]
@@ -84,7 +88,7 @@ def _function(scope: str) -> tuple[str, list[str]]:
     arguments: list[str] = []
     if head.endswith(">"):
         start = max(k for k in range(len(head)) if depths[k] == 0 and head[k] == "<")
-        arguments, head = list(_split(head[start + 1:-1])), head[:start]
+        arguments, head = list(_split(head[start + 1 : -1])), head[:start]
     return head.rpartition("::")[2].rpartition(" ")[2], arguments
 
 

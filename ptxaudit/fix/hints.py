@@ -1,7 +1,7 @@
 """Names the mistake, where an array's declaration, its addresses and its copies show one.
 
-    float tile[16][17], and addresses with rows of 64 bytes      "declared with rows of 17 floats, indexed with rows of 16"
-    cp.async.ca                                                   "destinations are free of conflicts, the source slots collide"
+float tile[16][17], and addresses with rows of 64 bytes      "declared with rows of 17 floats, indexed with rows of 16"
+cp.async.ca                                                   "destinations are free of conflicts, the source slots collide"
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from ptxaudit import banks
 from ptxaudit.errors import InputError
 from ptxaudit.fix.arrays import Array, Use, place_of
-from ptxaudit.fix.cpp import value_of
 from ptxaudit.fix.cost import Costs, NotProvable
+from ptxaudit.fix.cpp import value_of
 from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.layouts import Pad
 from ptxaudit.fix.pitches import lane_steps
@@ -56,7 +56,10 @@ def _declared_row(declared: Declared) -> int | None:
     if declared.rows:
         return declared.rows[0]
     text = declared.declaration.dims[0].text if declared.dims else ""
-    factors = [value_of(factor, {**declared.text.constants, **declared.names}) for factor in re.findall(r"\(([^()]*\+[^()]*)\)", text)]
+    factors = [
+        value_of(factor, {**declared.text.constants, **declared.names})
+        for factor in re.findall(r"\(([^()]*\+[^()]*)\)", text)
+    ]
     found = [factor for factor in factors if factor and declared.dims[0] % factor == 0]
     return found[0] * declared.element if len(found) == 1 else None
 
@@ -67,11 +70,19 @@ def _sources(use: Use, machine: Machine) -> str:
         if r.sources is None:
             continue
         try:
-            alone = banks.score(machine, replace(use.access, zero_fill=False), r.offsets, r.active, np.where(r.active, r.offsets % 128, 0))
+            alone = banks.score(
+                machine,
+                replace(use.access, zero_fill=False),
+                r.offsets,
+                r.active,
+                np.where(r.active, r.offsets % 128, 0),
+            )
             both = banks.score(machine, use.access, r.offsets, r.active, r.sources, zero_filled=r.filled)
         except InputError:
             continue
         if (both.low > alone.high).any() and (alone.high == alone.ideal).all():
-            return (f"{place_of(use.site)}: the destinations of cp.async.ca are free of conflicts, the source slots collide: let each group of lanes read one "
-                    "128-byte line, from an address that is a multiple of 128")
+            return (
+                f"{place_of(use.site)}: the destinations of cp.async.ca are free of conflicts, the source slots collide: let each group of lanes read one "
+                "128-byte line, from an address that is a multiple of 128"
+            )
     return ""

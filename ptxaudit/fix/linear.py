@@ -28,8 +28,9 @@ from ptxaudit.lanes.kept import distinct
 from ptxaudit.work import Account, Exhausted
 
 
-def best_map(costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int],
-             account: Account) -> tuple[Xor | None, bool]:
+def best_map(
+    costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int], account: Account
+) -> tuple[Xor | None, bool]:
     """(the best linear swizzle whose figure is below `best`, None where there is none; whether all were tried).
 
     rows: says how long rows are; unit: bytes of vectors that stay whole; line: of all banks; bits: of a row's number; floor: what no layout
@@ -66,15 +67,27 @@ class _Requests:
 class _Branches:
     """The search tree: a node has the images of some bits."""
 
-    def __init__(self, costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int], account: Account):
+    def __init__(
+        self,
+        costs: Costs,
+        rows: Xor,
+        unit: int,
+        line: int,
+        bits: int,
+        floor: Figure,
+        best: tuple[int, int],
+        account: Account,
+    ):
         self.costs, self.layout, self.account, self.floor, self.best = costs, rows, account, floor, best
-        self.requests = [self._without_translates(group, unit) for group in costs.requests(replace(rows, images=(0,) * bits))]
+        self.requests = [
+            self._without_translates(group, unit) for group in costs.requests(replace(rows, images=(0,) * bits))
+        ]
         self.choices = list(range(0, min(rows.row & -rows.row, line), unit))
         varying = 0
         for r in self.requests:
             varying |= int(np.bitwise_or.reduce(r.varying, initial=0))
         self.order = [bit for bit in range(bits) if varying >> bit & 1]
-        self.beyond = varying >> bits              # rows that the array does not have
+        self.beyond = varying >> bits  # rows that the array does not have
         self.found: Xor | None = None
 
     def run(self) -> tuple[Xor | None, bool]:
@@ -101,13 +114,22 @@ class _Branches:
         often = None
         if self.costs.counted and (group.times < 0).all():
             often = np.bincount(of[group.rows], group.weight, minlength=len(some)).astype(np.int64)
-        return _Requests(group, of, some, often, row[some], varying[some], floors[:, :, some], np.stack([ideal, lines_ideal])[:, :, some])
+        return _Requests(
+            group,
+            of,
+            some,
+            often,
+            row[some],
+            varying[some],
+            floors[:, :, some],
+            np.stack([ideal, lines_ideal])[:, :, some],
+        )
 
     def _descend(self, images: dict[int, int], bounds: list[np.ndarray]) -> None:
         """Tries every image of the next bit, the most promising first. bounds: of each group (3, 1, n), with the images so far."""
         if self.best <= self.floor.weight:
             return
-        bit, *later = self.order[len(images):]
+        bit, *later = self.order[len(images) :]
         tried = [self._with_images(r, bound, images, bit, later) for r, bound in zip(self.requests, bounds)]
         weights = self._weights(tried)
         for choice in sorted(range(len(self.choices)), key=weights.__getitem__):
@@ -115,17 +137,21 @@ class _Branches:
                 return
             now = {**images, bit: self.choices[choice]}
             if later:
-                self._descend(now, [bound[:, choice:choice + 1] for bound in tried])
+                self._descend(now, [bound[:, choice : choice + 1] for bound in tried])
             else:
-                self.best, self.found = weights[choice], replace(self.layout, images=tuple(now.get(b, 0) for b in range(bit + 1)))
+                self.best, self.found = weights[choice], replace(
+                    self.layout, images=tuple(now.get(b, 0) for b in range(bit + 1))
+                )
 
-    def _with_images(self, r: _Requests, bound: np.ndarray, images: dict[int, int], bit: int, later: list[int]) -> np.ndarray:
+    def _with_images(
+        self, r: _Requests, bound: np.ndarray, images: dict[int, int], bit: int, later: list[int]
+    ) -> np.ndarray:
         """(3, choices, n): the bounds with each image of a bit."""
         many = len(self.choices)
         out = np.repeat(bound, many, axis=1)
         concerned = np.flatnonzero(r.varying >> bit & 1)
         open_bits = sum(1 << b for b in later)
-        if r.group.access.address_lanes is not None:             # a part of a matrix access is another access: no bound
+        if r.group.access.address_lanes is not None:  # a part of a matrix access is another access: no bound
             concerned = concerned[r.varying[concerned] & open_bits == 0]
         if not concerned.size:
             return out
@@ -141,7 +167,9 @@ class _Branches:
         places = (offsets - column + (column ^ change ^ moved * images_of_bit)).reshape(-1, offsets.shape[1])
         self.account.spend(_STEPS_A_REQUEST * len(places), "comparing swizzles")
         sources, filled = (None if c is None else np.tile(c[at], (many, 1)) for c in (r.group.sources, r.group.filled))
-        s = banks.score(self.costs.machine, r.group.access, places, np.tile(together, (many, 1)), sources, zero_filled=filled)
+        s = banks.score(
+            self.costs.machine, r.group.access, places, np.tile(together, (many, 1)), sources, zero_filled=filled
+        )
         if s.lines is None:
             for k, found in enumerate((s.low, s.high)):
                 out[k][:, concerned] = np.maximum(out[k][:, concerned], np.asarray(found).reshape(many, -1))
@@ -155,7 +183,10 @@ class _Branches:
         many, scored = len(self.choices), []
         self.account.spend(_STEPS_A_NODE, "comparing swizzles")
         if all(r.often is not None for r in self.requests):
-            sums = sum((bound - np.concatenate([r.ideal[[0, 0]], np.zeros_like(r.ideal[:1])])) @ r.often for r, bound in zip(self.requests, tried))
+            sums = sum(
+                (bound - np.concatenate([r.ideal[[0, 0]], np.zeros_like(r.ideal[:1])])) @ r.often
+                for r, bound in zip(self.requests, tried)
+            )
             return list(zip((sums[0] + sums[1]).tolist(), sums[2].tolist()))
         for r, (low, high, lines) in zip(self.requests, tried):
             ideal, lines_ideal = np.repeat(r.ideal, many, axis=1)

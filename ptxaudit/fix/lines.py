@@ -22,14 +22,14 @@ from ptxaudit.options import Options
 from ptxaudit.render.words import bare_name
 from ptxaudit.report import Fix, Kernel, Replacement
 
-STEPS = 100_000, 5_000       # for each array, and for each of its sites: a tenth of a second
+STEPS = 150_000, 5_000  # for each array, and for each of its sites: a tenth of a second
 
 
 def with_fixes(examined: Examined, options: Options) -> Kernel:
     """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes of the source, where these
     were compiled and audited again."""
     fixes: dict[str, Fix] = {}
-    every = repairs_of([examined], steps=STEPS)
+    every = repairs_of([examined], steps=STEPS, quick=True)
     if options.edits:
         every = checked(every, [examined], [examined.entry.input], options, most=1)
     for found in every:
@@ -41,13 +41,25 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
                     fixes.setdefault(before.id, _fix(found, best))
     if not fixes:
         return examined.entry
-    return replace(examined.entry, sites=tuple(replace(site, fix=fixes[site.id]) if site.id in fixes else site for site in examined.entry.sites))
+    return replace(
+        examined.entry,
+        sites=tuple(replace(site, fix=fixes[site.id]) if site.id in fixes else site for site in examined.entry.sites),
+    )
 
 
 def _fix(found: ArrayRepairs, repair: Repair) -> Fix:
     exact = repair.figure.low == repair.figure.high
-    return Fix(found.array.name, repair.code.summary, repair.code.declaration, repair.figure.low if exact else None, repair.figure.excess if exact else None,
-               repair.bytes, repair.proved_for, repair.optimum, tuple(_replacements(found, repair)))
+    return Fix(
+        found.array.name,
+        repair.code.summary,
+        repair.code.declaration,
+        repair.figure.low if exact else None,
+        repair.figure.excess if exact else None,
+        repair.bytes,
+        repair.proved_for,
+        repair.optimum,
+        tuple(_replacements(found, repair)),
+    )
 
 
 def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
@@ -56,15 +68,24 @@ def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
     if declared is None or not repair.compiled:
         return []
     declaration = declared.declaration
-    if any(re.search(rf"\b{name}\b", dim.text) for name in declaration.templates for dim in (*declaration.dims, declaration.type)):
-        return []                                # the same text is of other instances, too
+    if any(
+        re.search(rf"\b{name}\b", dim.text)
+        for name in declaration.templates
+        for dim in (*declaration.dims, declaration.type)
+    ):
+        return []  # the same text is of other instances, too
     if declaration.function != bare_name(found.examined.entry.demangled):
-        return []                                # other kernels may call the function that it is in
+        return []  # other kernels may call the function that it is in
     try:
         edits = list(edits_of(declared, repair))
     except Refused:
         return []
-    return [Replacement(declaration.file, *_place(declared.text.text, edit.start), *_place(declared.text.text, edit.end), edit.text) for edit in edits]
+    return [
+        Replacement(
+            declaration.file, *_place(declared.text.text, edit.start), *_place(declared.text.text, edit.end), edit.text
+        )
+        for edit in edits
+    ]
 
 
 def _place(text: str, at: int) -> tuple[int, int]:

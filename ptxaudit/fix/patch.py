@@ -23,7 +23,8 @@ from ptxaudit.fix.cost import Costs, Figure
 from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
 from ptxaudit.fix.repairs import ArrayRepairs, Repair
-from ptxaudit.fix.rewrite import Edit, structure_members
+from ptxaudit.fix.rewrite import Edit
+from ptxaudit.fix.structures import structure_members
 from ptxaudit.inputs import expand
 from ptxaudit.kernels import Examined
 from ptxaudit.options import Options
@@ -32,7 +33,7 @@ _EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]")
 _CALL = re.compile(r"(\w+)\s*\(")
 _HUNK_LINES = 3
 
-MachineCode = tuple[int, int]    # wavefronts, instructions
+MachineCode = tuple[int, int]  # wavefronts, instructions
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,13 @@ class Patch:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Sequence[str], options: Options, progress: Progress = silent) -> Patch:
+def patch(
+    found: Sequence[ArrayRepairs],
+    kernels: Sequence[Examined],
+    inputs: Sequence[str],
+    options: Options,
+    progress: Progress = silent,
+) -> Patch:
     """The best repairs of all arrays that can be written into their sources. found: of `repairs_of`, for these kernels, inputs and options."""
     inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
     out, edits, done, machine = Patch(), {}, set(), _MachineCode(inputs, options, progress)
@@ -74,7 +81,10 @@ def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Se
         for repair in one.repairs:
             try:
                 more = {one.declared.place[0]: list(edits_of(one.declared, repair))}
-                together = {file: [*edits.get(file, ()), *changes] for file, changes in {**{f: [] for f in edits}, **more}.items()}
+                together = {
+                    file: [*edits.get(file, ()), *changes]
+                    for file, changes in {**{f: [] for f in edits}, **more}.items()
+                }
                 out.applied.append(_tried(one, repair, together, kernels, inputs, options, machine, progress))
             except Refused as why:
                 whys.append(f"{repair.code.summary}: {why}")
@@ -91,6 +101,7 @@ def patch(found: Sequence[ArrayRepairs], kernels: Sequence[Examined], inputs: Se
 
 
 # --- the changes of the text --------------------------------------------------------------------
+
 
 def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[Edit]:
     """What a repair changes in the source. partly: also where its author has to do something more. Raises Refused."""
@@ -113,12 +124,18 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
         if members:
             if access.member not in members or len(indices) != len(declaration.dims):
                 raise Refused(f"{where} does not name a member of one element")
-            yield Edit(access.start, access.end, f"{declaration.name}_{access.member}" + "".join(f"[{index}]" for index in indices))
+            yield Edit(
+                access.start,
+                access.end,
+                f"{declaration.name}_{access.member}" + "".join(f"[{index}]" for index in indices),
+            )
             continue
         new = code.element(indices) if code.element is not None else None
         if new is None:
             raise Refused(f"{where} uses {declaration.name} without all its indices")
-        if twice := next((index for index in indices if new.count(index) > 1 and _may_have_effect(index, found.text.macros)), None):
+        if twice := next(
+            (index for index in indices if new.count(index) > 1 and _may_have_effect(index, found.text.macros)), None
+        ):
             raise Refused(f"{where}: the index {twice} may have an effect, and would be written twice")
         yield Edit(access.start, access.end, new + (f".{access.member}" if access.member else ""))
 
@@ -126,7 +143,9 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
 def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
     """It assigns, or calls what is no macro of the file that is free of effects itself."""
     called = set(_CALL.findall(text))
-    return bool(_EFFECT.search(text)) or any(name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called)
+    return bool(_EFFECT.search(text)) or any(
+        name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called
+    )
 
 
 def changed(text: str, edits: Sequence[Edit]) -> str:
@@ -135,7 +154,7 @@ def changed(text: str, edits: Sequence[Edit]) -> str:
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
             raise Refused("two changes of one place of the source")
-        out += [text[at:edit.start], edit.text]
+        out += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join([*out, text[at:]])
 
@@ -144,7 +163,9 @@ def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
     """All changes as one unified diff, paths relative to the working folder where they lie in it."""
     parts = []
     for file, text in after.items():
-        name = os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.realpath(file).lstrip("/")
+        name = (
+            os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.realpath(file).lstrip("/")
+        )
         texts = before[file].splitlines(keepends=True), text.splitlines(keepends=True)
         lines = list(difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", n=_HUNK_LINES))
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
@@ -153,8 +174,17 @@ def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
 
 # --- the changed source -------------------------------------------------------------------------
 
-def _tried(one: ArrayRepairs, repair: Repair, edits: Mapping[str, Sequence[Edit]], before: Sequence[Examined], inputs: Sequence[str],
-           options: Options, machine: _MachineCode, progress: Progress) -> Applied:
+
+def _tried(
+    one: ArrayRepairs,
+    repair: Repair,
+    edits: Mapping[str, Sequence[Edit]],
+    before: Sequence[Examined],
+    inputs: Sequence[str],
+    options: Options,
+    machine: _MachineCode,
+    progress: Progress,
+) -> Applied:
     """The repair, as the audit of the changed source shows it. Raises Refused."""
     texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
     expected = repair.figure
@@ -171,7 +201,13 @@ def _tried(one: ArrayRepairs, repair: Repair, edits: Mapping[str, Sequence[Edit]
         raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {expected.high:,} were proved")
     if worse := _worse(before, after):
         raise Refused(worse)
-    return Applied(one, repair, figure, (one.examined.entry.instructions, new.entry.instructions), machine.compared(one.examined, texts))
+    return Applied(
+        one,
+        repair,
+        figure,
+        (one.examined.entry.instructions, new.entry.instructions),
+        machine.compared(one.examined, texts),
+    )
 
 
 class _MachineCode:
@@ -193,18 +229,26 @@ class _MachineCode:
         if before is None or after is None:
             return None
         if after[0] > before[0]:
-            raise Refused(f"it costs fewer wavefronts in PTX, and in machine code {after[0]:,} in the place of {before[0]:,}")
+            raise Refused(
+                f"it costs fewer wavefronts in PTX, and in machine code {after[0]:,} in the place of {before[0]:,}"
+            )
         self.now[key] = after
         return before, after
 
     def _of(self, examined: Examined, texts: Mapping[str, str]) -> MachineCode | None:
         """None where not all of it is known."""
         try:
-            again = recompiled(texts, self.inputs, replace(self.options, isa="sass", kernels=(examined.entry.name,)), self.progress)
+            again = recompiled(
+                texts, self.inputs, replace(self.options, isa="sass", kernels=(examined.entry.name,)), self.progress
+            )
         except Refused:
             return None
         found = [new.entry for new in again if new.entry.name == examined.entry.name and new.launch == examined.launch]
-        return (found[0].totals.wavefronts, found[0].instructions or 0) if len(found) == 1 and found[0].totals.complete else None
+        return (
+            (found[0].totals.wavefronts, found[0].instructions or 0)
+            if len(found) == 1 and found[0].totals.complete
+            else None
+        )
 
 
 def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:

@@ -18,7 +18,7 @@ from ptxaudit.fix.arrays import Array
 from ptxaudit.lanes.kept import Requests
 
 MOST_PITCHES = 10
-_FIRST = 64                  # requests of a site that are looked at
+_FIRST = 64  # requests of a site that are looked at
 
 
 def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
@@ -37,7 +37,13 @@ def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
     most = max(sizes) if sizes else 1 << 30
     unit = array.width
     fragments = [use.fragment for use in array.uses if use.fragment]
-    found = [*declared, *fragments, *(step for step, _ in between_lanes.most_common()), line, *(step for step, _ in between_requests.most_common())]
+    found = [
+        *declared,
+        *fragments,
+        *(step for step, _ in between_lanes.most_common()),
+        line,
+        *(step for step, _ in between_requests.most_common()),
+    ]
     return list(dict.fromkeys(step for step in found if unit < step < most and step % unit == 0))[:MOST_PITCHES]
 
 

@@ -18,9 +18,14 @@ from ptxaudit.ir import Address, Function, Instruction, Op, Reg
 from ptxaudit.lanes.meaning import MEANINGS
 
 _COMPARES = "setp."
-_LOCAL, _ANYWHERE = "\0local", "\0"         # beside the registers: what local memory holds, what memory at large or a routine does
+_LOCAL, _ANYWHERE = (
+    "\0local",
+    "\0",
+)  # beside the registers: what local memory holds, what memory at large or a routine does
 _MEMORY = frozenset(("load", "store", "atom"))
-_VALUES = frozenset(("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank"))   # first words of what only makes values, beside MEANINGS
+_VALUES = frozenset(
+    ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
+)  # first words of what only makes values, beside MEANINGS
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,12 @@ def reach(function: Function) -> Reach:
     if function.isa == "sass":
         return Reach({}, frozenset(), True)
     held: dict[str, frozenset[str]] = defaultdict(frozenset)
-    ops = [(op, i.site is None) for i in function.instructions for op in i.ops if any(isinstance(s, (Reg, Address)) for s in op.src)]
+    ops = [
+        (op, i.site is None)
+        for i in function.instructions
+        for op in i.ops
+        if any(isinstance(s, (Reg, Address)) for s in op.src)
+    ]
     before = -1
     while (now := sum(map(len, held.values()))) > before:
         before = now

@@ -22,14 +22,24 @@ from ptxaudit.fix.cost import Costs, Figure, NotProvable, canonical, residues
 from ptxaudit.fix.declared import declared, plain_variables
 from ptxaudit.fix.layouts import SAME, Layout, Order
 from ptxaudit.fix.repairs import ArrayRepairs, Candidate, Repair, candidates_of, for_other
-from ptxaudit.fix.rewrite import structure_members
 from ptxaudit.fix.shadow import shadowed
+from ptxaudit.fix.structures import structure_members
 from ptxaudit.kernels import Examined
 from ptxaudit.launch import Launch
 from ptxaudit.options import Options
 from ptxaudit.pipeline import examine
 
-BLOCKS = ((32, 32), (32, 16), (32, 8), (16, 16), (8, 8), 256, 128, 64, 32)      # tried where the shape of a block is not told
+BLOCKS = (
+    (32, 32),
+    (32, 16),
+    (32, 8),
+    (16, 16),
+    (8, 8),
+    256,
+    128,
+    64,
+    32,
+)  # tried where the shape of a block is not told
 
 
 class Refused(Exception):
@@ -61,7 +71,9 @@ class Again:
         """The files that kernels are in."""
         return [file for file in self.files if any(examined.entry.input == file for examined in kernels)]
 
-    def examined(self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, ...] | int | None) -> list[Examined]:
+    def examined(
+        self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, ...] | int | None
+    ) -> list[Examined]:
         """These kernels with these texts in the place of those files. Raises Refused."""
         names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
         key = tuple(texts.items()), names, block
@@ -73,19 +85,35 @@ class Again:
         return self._found[key]
 
 
-def with_a_block(one: ArrayRepairs, kernels: Sequence[Examined], again: Again) -> tuple[tuple[int, ...] | int, ArrayRepairs, list[Examined]]:
+def with_a_block(
+    one: ArrayRepairs, kernels: Sequence[Examined], again: Again
+) -> tuple[tuple[int, ...] | int, ArrayRepairs, list[Examined]]:
     """A shape of the block with which all accesses are inside of the array, and what was examined with it: how a source names elements does
     not depend on it. Raises Refused where there is none."""
     for block in BLOCKS:
         before = again.examined(kernels, {}, block)
         examined = same_kernel(one.examined, before, launch=False)
-        arrays = [c.array for c in candidates_of(examined) if c.array.variable == one.array.variable and c.array.start == one.array.start] if examined else []
-        if len(arrays) == 1 and not arrays[0].refused and {use.index for use in arrays[0].uses} == {use.index for use in one.array.uses}:
+        arrays = (
+            [
+                c.array
+                for c in candidates_of(examined)
+                if c.array.variable == one.array.variable and c.array.start == one.array.start
+            ]
+            if examined
+            else []
+        )
+        if (
+            len(arrays) == 1
+            and not arrays[0].refused
+            and {use.index for use in arrays[0].uses} == {use.index for use in one.array.uses}
+        ):
             return block, replace(one, examined=examined, array=arrays[0]), before
     raise Refused("tell the shape of a block (--block), and it is looked up in the source")
 
 
-def shown(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> tuple[Examined, list[Array]]:
+def shown(
+    one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]
+) -> tuple[Examined, list[Array]]:
     """The kernel of the changed source, and its arrays in the place of the old one, which lie as the repair says. Raises Refused."""
     new = same_kernel(one.examined, after)
     if new is None:
@@ -111,11 +139,21 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
     mine = Candidate(one.examined, one.array, one.declared)
     for old in before:
         for other in candidates_of(old):
-            if other.declared is None or other.declared.place != one.declared.place or old is one.examined or other.array.refused:
+            if (
+                other.declared is None
+                or other.declared.place != one.declared.place
+                or old is one.examined
+                or other.array.refused
+            ):
                 continue
             name = old.entry.demangled
             layout, new = for_other(repair.found.layout, mine, other), same_kernel(old, after)
-            if layout is None or new is None or repair.code.kind == "split" and other.declared.dims != one.declared.dims:
+            if (
+                layout is None
+                or new is None
+                or repair.code.kind == "split"
+                and other.declared.dims != one.declared.dims
+            ):
                 return f"{name} has the same declaration with other numbers: change it for one of the two only"
             parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
             if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
@@ -125,13 +163,23 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
 
 def same_kernel(old: Examined, after: Sequence[Examined], launch: bool = True) -> Examined | None:
     """The kernel of the changed source that is this one, None where there is none, or more than one. launch: under the same one."""
-    found = [new for new in after if new.entry.name == old.entry.name and new.entry.isa == old.entry.isa and (new.launch == old.launch or not launch)]
+    found = [
+        new
+        for new in after
+        if new.entry.name == old.entry.name
+        and new.entry.isa == old.entry.isa
+        and (new.launch == old.launch or not launch)
+    ]
     return found[0] if len(found) == 1 else None
 
 
 def _plain(examined: Examined) -> list[str]:
     sizes = {v.name: v.size for v in examined.function.variables if v.space.startswith("shared") and v.size}
-    return list(plain_variables({name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}))
+    return list(
+        plain_variables(
+            {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
+        )
+    )
 
 
 def _columns(repair: Repair) -> int | None:
@@ -156,11 +204,20 @@ Numbered = Sequence[tuple[Array, int]]
 def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | None) -> str:
     """How requests to the new arrays differ from those to the old one under a layout; "" where they do not."""
     try:
-        if all(move.every for arrays in (old, new) for array, _ in arrays for use in array.uses for r in use.requests for move in r.moves):
+        if all(
+            move.every
+            for arrays in (old, new)
+            for array, _ in arrays
+            for use in array.uses
+            for r in use.requests
+            for move in r.moves
+        ):
             return _difference(_requests(old, layout, column), _requests(new, SAME, None))
         if column is not None:
             return "which requests come is not known"
-        begin, image = (0, 1) if layout.period is None else layout.place(np.array([0, layout.period], np.int64)).tolist()
+        begin, image = (
+            (0, 1) if layout.period is None else layout.place(np.array([0, layout.period], np.int64)).tolist()
+        )
         period = None if layout.period is None else image - begin
         return _difference(_residues_of(old, layout, layout.period, period), _residues_of(new, SAME, period, period))
     except NotProvable as why:
@@ -195,8 +252,12 @@ def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: in
                 for offset in residues(r.moves, period)[0]:
                     moved = np.where(r.active, r.offsets + offset, 0)
                     low = np.where(r.active, moved, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
-                    below = 0 if period is None else np.maximum(0, -(low // period)) * period          # places are of bytes from 0 on
-                    places = canonical(np.where(r.active, layout.place(np.where(r.active, moved + below, 0)), 0), r.active, image)
+                    below = (
+                        0 if period is None else np.maximum(0, -(low // period)) * period
+                    )  # places are of bytes from 0 on
+                    places = canonical(
+                        np.where(r.active, layout.place(np.where(r.active, moved + below, 0)), 0), r.active, image
+                    )
                     for row, on in zip(places, r.active):
                         out[use.access.access, use.access.width, number, row.tobytes(), on.tobytes()] = 1
     return out

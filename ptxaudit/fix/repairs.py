@@ -25,14 +25,15 @@ from ptxaudit.fix.pitches import pitches
 from ptxaudit.fix.rewrite import Rewrite, accessed, rewrite
 from ptxaudit.fix.search import STEPS, STEPS_A_SITE, Found, Search
 from ptxaudit.kernels import Examined
-from ptxaudit.render.words import bare_name, listing
 from ptxaudit.occupancy import STATIC_LIMIT, Blocks, blocks_per_sm, limits_of
+from ptxaudit.render.words import bare_name, listing
 from ptxaudit.status import Status
 from ptxaudit.work import Account, Exhausted
 
-MOST_REPAIRS = 5             # of an array
-_BEHIND = 16                 # bytes: the widest vector
-_FOOTPRINT = 1 << 16         # bytes that are tried where an array's size is not known: more than any layout's period
+MOST_REPAIRS = 5  # of an array
+QUICK_PITCHES = 3  # lengths of rows that a quick search tries
+_BEHIND = 16  # bytes: the widest vector
+_FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known: more than any layout's period
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +81,16 @@ class ArrayRepairs:
     repairs: tuple[Repair, ...] = ()
 
 
-def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tuple[int, int] = (STEPS, STEPS_A_SITE)) -> list[ArrayRepairs]:
+def repairs_of(
+    kernels: Iterable[Examined],
+    limit: int | None = None,
+    steps: tuple[int, int] = (STEPS, STEPS_A_SITE),
+    quick: bool = False,
+) -> list[ArrayRepairs]:
     """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best first.
 
     limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of work for each array,
-    and for each of its sites.
+    and for each of its sites. quick: as of `Search.found`, by the likeliest lengths of rows, without hints.
     """
     every = [candidate for examined in kernels for candidate in candidates_of(examined)]
     siblings: dict[tuple, list[Candidate]] = defaultdict(list)
@@ -95,7 +101,7 @@ def repairs_of(kernels: Iterable[Examined], limit: int | None = None, steps: tup
     for one in every:
         if one.has_excess:
             same = siblings[one.declared.place, one.array.name] if one.declared is not None else [one]
-            out.append(_repaired(one, [other for other in same if other is not one], limit, steps))
+            out.append(_repaired(one, [other for other in same if other is not one], limit, steps, quick))
     return out
 
 
@@ -131,10 +137,14 @@ def candidates_of(examined: Examined) -> list[Candidate]:
     if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
         return []
     found = {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
-    return [Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))]
+    return [
+        Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))
+    ]
 
 
-def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int]) -> ArrayRepairs:
+def _repaired(
+    one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool
+) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
     counted = one.costs.counted and all(use.site.wavefronts is not None for use in array.uses)
@@ -143,16 +153,28 @@ def _repaired(one: Candidate, others: Sequence[Candidate], limit: int | None, st
         return replace(nothing, refused=array.refused)
     rows = rows_of(array, one.declared)
     element = one.declared.element if one.declared and not array.part else 1
+    lengths = pitches(array, examined.machine.banks * examined.machine.word, rows)[: QUICK_PITCHES if quick else None]
     try:
-        search = Search(examined.machine, array, pitches(array, examined.machine.banks * examined.machine.word, rows), element, rows, account=Account(steps[0] + steps[1] * len(array.uses)))
+        search = Search(
+            examined.machine, array, lengths, element, rows, account=Account(steps[0] + steps[1] * len(array.uses))
+        )
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
-    now = replace(nothing, counted=search.costs.counted, now=search.now, floor=search.floor, per_use=search.costs.under(SAME),
-                  hints=hints_of(array, one.declared, search.costs))
-    if wrong := _disagrees(array, now) or ("" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"):
+    now = replace(
+        nothing,
+        counted=search.costs.counted,
+        now=search.now,
+        floor=search.floor,
+        per_use=search.costs.under(SAME),
+        hints=() if quick else hints_of(array, one.declared, search.costs),
+    )
+    if wrong := _disagrees(array, now) or (
+        "" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"
+    ):
         return replace(nothing, refused=wrong)
-    made = [_made(found, one, search, limit) for found in search.found()]
-    made += _accessed_otherwise(one, search)
+    made = [_made(found, one, search, limit) for found in search.found(quick)]
+    if not quick:
+        made += _accessed_otherwise(one, search)
     best = ranked([repair for repair in made if repair is not None])
     return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in best))
 
@@ -163,9 +185,9 @@ def _reported(array: Array) -> Figure:
     if all(site.wavefronts is not None and site.ideal is not None for site in sites):
         wavefronts = sum(site.wavefronts or 0 for site in sites)
         return Figure(wavefronts, wavefronts, sum(site.ideal or 0 for site in sites))
-    each = [(site.per_request.high, site.excess_per_request.high) for site in sites if site.per_request and site.excess_per_request]
-    wavefronts = sum(high for high, _ in each)
-    return Figure(wavefronts, wavefronts, wavefronts - sum(excess for _, excess in each))
+    each = [(s.per_request, s.excess_per_request.high) for s in sites if s.per_request and s.excess_per_request]
+    low, high = sum(span.low for span, _ in each), sum(span.high for span, _ in each)
+    return Figure(low, high, high - sum(excess for _, excess in each))
 
 
 def _disagrees(array: Array, now: ArrayRepairs) -> str:
@@ -178,24 +200,36 @@ def _disagrees(array: Array, now: ArrayRepairs) -> str:
     for use in array.uses:
         site, mine = use.site, sum(by_site[use.index], Figure())
         alone = sum(other.index == use.index for other in array.uses) == len(by_site[use.index])
-        if site.status is Status.EXACT and alone and not _elsewhere(use, array) and (mine.low, mine.high) != (site.wavefronts, site.wavefronts):
+        if (
+            site.status is Status.EXACT
+            and alone
+            and not _elsewhere(use, array)
+            and (mine.low, mine.high) != (site.wavefronts, site.wavefronts)
+        ):
             return f"{place_of(site)}: its requests add up to {mine.low:,} wavefronts, and the audit counted {site.wavefronts:,}"
     return ""
 
 
 def _elsewhere(use, array: Array) -> bool:
     """Some of the site's requests go to another array, or, of a generic access, to other memory."""
-    weights = sum(int(r.weights.sum()) for other in array.uses if other.index == use.index for r in other.requests if r.weights is not None)
+    weights = sum(
+        int(r.weights.sum())
+        for other in array.uses
+        if other.index == use.index
+        for r in other.requests
+        if r.weights is not None
+    )
     return weights != (use.site.active_requests or 0)
 
 
 # --- one repair ---------------------------------------------------------------------------------
 
+
 def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Repair | None:
     """The repair, None where it cannot be proved or has too many bytes."""
     array = one.array
     more = _more(found.layout, one)
-    if array.part or array.dynamic:              # what lies behind it stays aligned
+    if array.part or array.dynamic:  # what lies behind it stays aligned
         more = -(-more // _BEHIND) * _BEHIND
     if found.layout.kind == "same" and not any(found.parts):
         return None
@@ -203,15 +237,24 @@ def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Re
     if not _proved(found.layout, array, sorted(widths)) or not _fits(one, more, limit):
         return None
     costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
-    costs.account = None                         # what is proved is not given up half-way
+    costs.account = None  # what is proved is not given up half-way
     uses = costs.under(found.layout)
     align = _alignment(found, one, sum(uses, Figure()))
     if align:
         uses = Costs(one.examined.machine, array.uses, align, found.parts).under(found.layout)
     shared = _shared(one)
     before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
-    return Repair(found, rewrite(found, array, one.declared, align), sum(uses, Figure()), uses, more, _proved_for(one, search.costs.counted, found.layout),
-                  found.whole or found.floor, before, after)
+    return Repair(
+        found,
+        rewrite(found, array, one.declared, align),
+        sum(uses, Figure()),
+        uses,
+        more,
+        _proved_for(one, search.costs.counted, found.layout),
+        found.whole or found.floor,
+        before,
+        after,
+    )
 
 
 def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
@@ -230,8 +273,17 @@ def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
         uses = [Figure()] * len(one.array.uses)
         for figure, origin in zip(figures, changed.origin):
             uses[origin[0]] = figure
-        repair = Repair(Found(SAME, total, whole=False), accessed(changed, one.array, one.declared), total, tuple(uses), 0,
-                        _proved_for(one, search.costs.counted, SAME), False, blocks, blocks)
+        repair = Repair(
+            Found(SAME, total, whole=False),
+            accessed(changed, one.array, one.declared),
+            total,
+            tuple(uses),
+            0,
+            _proved_for(one, search.costs.counted, SAME),
+            False,
+            blocks,
+            blocks,
+        )
         best = found.get(changed.kind)
         if best is None or total.weight < best.figure.weight:
             found[changed.kind] = repair
@@ -240,7 +292,11 @@ def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
 
 def _threads(one: Candidate) -> int | None:
     """Of a block, where that is told."""
-    block = one.examined.launch.block if one.examined.launch is not None and one.examined.launch.block else one.examined.function.block
+    block = (
+        one.examined.launch.block
+        if one.examined.launch is not None and one.examined.launch.block
+        else one.examined.function.block
+    )
     return prod(block) if block else None
 
 
@@ -259,7 +315,13 @@ def _more(layout: Layout, one: Candidate) -> int:
     array = one.array
     more = sum(layout.size(size) - size for size in array.sizes if size)
     flat = one.declared is not None and len(one.declared.dims) == 1 and not array.part and not array.others
-    if flat and more > 0 and isinstance(layout, Pad) and array.used is not None and layout.size(array.used) <= (array.size or 0):
+    if (
+        flat
+        and more > 0
+        and isinstance(layout, Pad)
+        and array.used is not None
+        and layout.size(array.used) <= (array.size or 0)
+    ):
         return 0
     return more
 
@@ -335,17 +397,25 @@ def _launches(one: Candidate, counted: bool) -> str:
         return f"every request of this launch, however often it comes{lanes}{stays}"
     block = launch.block if launch is not None and launch.block else function.block
     if block is not None:
-        shape = "×".join(map(str, block[:max((k for k, n in enumerate(block, 1) if n != 1), default=1)]))
+        shape = "×".join(map(str, block[: max((k for k, n in enumerate(block, 1) if n != 1), default=1)]))
         return f"every launch with blocks of {shape} threads{lanes}{stays}"
     return f"every launch whose warps are 32 threads along x{lanes}{stays}"
 
 
 def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
     """Of each kind the best, and those in order: what they save, blocks that they cost, instructions, bytes."""
+
     def order(repair: Repair) -> tuple:
         figure = repair.figure
         lost = repair.before.blocks_per_sm - repair.after.blocks_per_sm if repair.before and repair.after else 0
-        return (figure.low + figure.high, figure.lines, not repair.code.complete, max(0, lost), repair.code.instructions, repair.bytes)
+        return (
+            figure.low + figure.high,
+            figure.lines,
+            not repair.code.complete,
+            max(0, lost),
+            repair.code.instructions,
+            repair.bytes,
+        )
 
     best: dict[str, Repair] = {}
     for repair in sorted(repairs, key=order):
@@ -370,6 +440,7 @@ def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
 
 # --- the same declaration in other kernels ------------------------------------------------------
 
+
 def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[str, ...]:
     """What the repair does where the same line of source declares the array of another kernel, or of another instance of a template."""
     said: dict[str, list[str]] = defaultdict(list)
@@ -381,7 +452,11 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
         layout = for_other(repair.found.layout, one, other)
         try:
             now = other.costs.total(SAME)
-            then = None if layout is None or not _proved(layout, other.array, [other.array.width]) else other.costs.total(layout)
+            then = (
+                None
+                if layout is None or not _proved(layout, other.array, [other.array.width])
+                else other.costs.total(layout)
+            )
         except (NotProvable, Exhausted) as why:
             said[f"nothing is proved of {{}}, with the same declaration: {why}"].append(name)
             continue
@@ -390,7 +465,9 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
         if then is None:
             said["not for {}: the same declaration with other numbers"].append(name)
         elif then.low + then.high > now.low + now.high:
-            said["it would cost {}, which the same declaration is of: change it for this kernel only"].append(f"{name} {then.excess - now.excess:,} more")
+            said["it would cost {}, which the same declaration is of: change it for this kernel only"].append(
+                f"{name} {then.excess - now.excess:,} more"
+            )
         elif then.weight < now.weight:
             said["it repairs {}, too"].append(name)
     return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
@@ -408,5 +485,10 @@ def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None
         if row not in mine.rows:
             return None
         at = mine.rows.index(row)
-        rows.append((theirs.rows[at], more // (mine.rows[at - 1] if at else mine.element) * (theirs.rows[at - 1] if at else theirs.element)))
+        rows.append(
+            (
+                theirs.rows[at],
+                more // (mine.rows[at - 1] if at else mine.element) * (theirs.rows[at - 1] if at else theirs.element),
+            )
+        )
     return Pad(tuple(rows))

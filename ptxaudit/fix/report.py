@@ -43,7 +43,8 @@ class Occupancy:
 @record
 class RepairEntry:
     """One proved repair. wavefronts, excess: of all sites of the array after it; bytes: added, below 0 where it takes fewer; instructions: more
-    for an index, as written; optimum: no layout of the family does better, best_of_all: nor any other layout that keeps the vectors."""
+    for an index, as written; optimum: no layout of the family does better, best_of_all: nor any other layout that keeps the vectors.
+    """
 
     kind: str
     summary: str
@@ -154,30 +155,50 @@ def array_entry(found: ArrayRepairs) -> ArrayEntry:
     kernel, array = found.examined.entry, found.array
     sizes = [size for size in array.sizes if size]
     return ArrayEntry(
-        kernel=kernel.name, demangled=kernel.demangled, input=kernel.input, isa=kernel.isa, arch=kernel.arch, launch=kernel.launch,
-        name=" and ".join([array.name, *(other.name for other in array.others)]), declared=_place(found),
+        kernel=kernel.name,
+        demangled=kernel.demangled,
+        input=kernel.input,
+        isa=kernel.isa,
+        arch=kernel.arch,
+        launch=kernel.launch,
+        name=" and ".join([array.name, *(other.name for other in array.others)]),
+        declared=_place(found),
         bytes=sum(sizes) if sizes else None,
         sites=tuple(dict.fromkeys(use.site.id for use in array.uses)),
         counted="launch" if found.counted else "request",
-        **_cost(found.now), floor=found.floor.low if found.floor else None,
-        refused=found.refused or None, hints=found.hints, figures=site_figures(found, found.per_use),
+        **_cost(found.now),
+        floor=found.floor.low if found.floor else None,
+        refused=found.refused or None,
+        hints=found.hints,
+        figures=site_figures(found, found.per_use),
         repairs=tuple(_repair(found, repair) for repair in found.repairs),
     )
 
 
 def patch_entry(patched: Patch, file: str) -> PatchEntry:
     """The record of a patch that is written to a file."""
-    changes = tuple(Change(one.found.examined.entry.name, one.found.array.name, one.repair.code.summary, **_cost(one.figure), instructions=one.instructions,
-                           machine_code=one.machine_code)
-                    for one in patched.applied)
+    changes = tuple(
+        Change(
+            one.found.examined.entry.name,
+            one.found.array.name,
+            one.repair.code.summary,
+            **_cost(one.figure),
+            instructions=one.instructions,
+            machine_code=one.machine_code,
+        )
+        for one in patched.applied
+    )
     left = tuple(Left(one.examined.entry.name, one.array.name, why) for one, why in patched.refused)
     return PatchEntry(file if patched.diff else None, changes, left)
 
 
 def _cost(figure: Figure) -> dict[str, Any]:
     exact = figure.low == figure.high
-    return {"wavefronts": figure.low if exact else None, "excess": figure.excess if exact else None,
-            "bounds": None if exact else (figure.low, figure.high)}
+    return {
+        "wavefronts": figure.low if exact else None,
+        "excess": figure.excess if exact else None,
+        "bounds": None if exact else (figure.low, figure.high),
+    }
 
 
 def _place(found: ArrayRepairs) -> Place | None:
@@ -198,9 +219,22 @@ def site_figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFi
 def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
     code = repair.code
     return RepairEntry(
-        kind=code.kind, summary=code.summary, code="\n".join(code_lines(found, repair)), bytes=repair.bytes, **_cost(repair.figure), proved=True,
-        proved_for=repair.proved_for, optimum=repair.optimum, best_of_all=repair.floor, occupancy=Occupancy(repair.before, repair.after),
-        instructions=code.instructions, sites=site_figures(found, repair.uses), formula=code.formula, cute=code.cute, triton=code.triton, notes=repair.also,
+        kind=code.kind,
+        summary=code.summary,
+        code="\n".join(code_lines(found, repair)),
+        bytes=repair.bytes,
+        **_cost(repair.figure),
+        proved=True,
+        proved_for=repair.proved_for,
+        optimum=repair.optimum,
+        best_of_all=repair.floor,
+        occupancy=Occupancy(repair.before, repair.after),
+        instructions=code.instructions,
+        sites=site_figures(found, repair.uses),
+        formula=code.formula,
+        cute=code.cute,
+        triton=code.triton,
+        notes=repair.also,
         compiled=repair.compiled,
     )
 
@@ -208,17 +242,29 @@ def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
 def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
     """The code to write: the declaration, then each access expression of the source that becomes another."""
     code = repair.code
-    lines = [code.declaration] if code.declaration else [f"// byte x of {found.array.name} moves to byte {code.formula}"]
+    lines = (
+        [code.declaration] if code.declaration else [f"// byte x of {found.array.name} moves to byte {code.formula}"]
+    )
     lines += code.extra
     if found.declared is None or code.element is None:
         return lines
     if code.in_place:
         accesses = found.declared.text.accesses(found.declared.declaration) if code.edits else []
         partly = dict.fromkeys(access.line for access in accesses if len(access.indices) < len(found.declared.dims))
-        return [*lines, *(f"// line {line} uses {found.array.name} without all its indices: rows are longer there, too" for line in partly)]
+        return [
+            *lines,
+            *(
+                f"// line {line} uses {found.array.name} without all its indices: rows are longer there, too"
+                for line in partly
+            ),
+        ]
     seen = {}
     for access in found.declared.text.accesses(found.declared.declaration):
-        old = found.declared.text.text[access.start:access.end]
+        old = found.declared.text.text[access.start : access.end]
         new = code.element([index.text for index in access.indices])
-        seen[old] = f"{old}  ->  {new + ('.' + access.member if access.member else '')}" if new else f"{old}: index it by element first"
+        seen[old] = (
+            f"{old}  ->  {new + ('.' + access.member if access.member else '')}"
+            if new
+            else f"{old}: index it by element first"
+        )
     return [*lines, *seen.values()]

@@ -21,12 +21,35 @@ from ptxaudit.fix.arrays import Array
 from ptxaudit.fix.cpp import Declaration
 from ptxaudit.fix.declared import Declared
 from ptxaudit.fix.layouts import Chain, Layout, Order, Pad, Same, Skew, Xor
+from ptxaudit.fix.naming import (
+    cute_name,
+    formula,
+    in_words,
+    index_cost,
+    masked,
+    of_elements,
+    over,
+    term,
+    times,
+    times_first,
+    triton_name,
+)
 from ptxaudit.fix.search import Found
+from ptxaudit.fix.structures import structure_members
 
-_SIMPLE = re.compile(r"\w+|\w+(\.\w+)+")
-_PLURALS = {"float": "floats", "double": "doubles", "int": "ints", "unsigned": "words", "half": "halves", "__half": "halves", "float2": "float2s"}
+_PLURALS = {
+    "float": "floats",
+    "double": "doubles",
+    "int": "ints",
+    "unsigned": "words",
+    "half": "halves",
+    "__half": "halves",
+    "float2": "float2s",
+}
 
-Names = Callable[[Sequence[str]], str | None]      # the indices of an element -> the expression that names it, None where there is none
+Names = Callable[
+    [Sequence[str]], str | None
+]  # the indices of an element -> the expression that names it, None where there is none
 
 
 @dataclass(frozen=True)
@@ -70,7 +93,7 @@ def rewrite(found: Found, array: Array, declared: Declared | None, align: int = 
     if align and declared is not None and written.declaration:
         start = declared.declaration.statement.start
         edits = tuple(edit for edit in written.edits if edit.start != start)
-        if len(edits) == len(written.edits):         # a statement that is replaced as a whole has its own
+        if len(edits) == len(written.edits):  # a statement that is replaced as a whole has its own
             edits = (Edit(start, start, f"__align__({align}) "), *edits)
             written = replace(written, declaration=f"__align__({align}) {written.declaration}", edits=edits)
     return _narrower(found, array, written) if any(found.parts) else written
@@ -83,7 +106,9 @@ def _complete(code: Rewrite, declared: Declared | None) -> bool:
     if code.in_place or code.element is None:
         return True
     accesses = declared.text.accesses(declared.declaration)
-    return bool(accesses) and all(code.element([index.text for index in access.indices]) is not None for access in accesses)
+    return bool(accesses) and all(
+        code.element([index.text for index in access.indices]) is not None for access in accesses
+    )
 
 
 def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
@@ -107,16 +132,21 @@ def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
 
 def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewrite:
     """Rows of another length, where wmma accesses are told it."""
-    (row, more), = layout.rows
+    ((row, more),) = layout.rows
     element = declared.element if declared is not None else 1
     if declared is not None and row in declared.rows:
-        return replace(_padded(layout, array, declared), why_not="the leading dimension of the wmma calls has to change with it")
+        return replace(
+            _padded(layout, array, declared), why_not="the leading dimension of the wmma calls has to change with it"
+        )
     unit = "bytes" if declared is None else _elements(declared, 2).partition(" ")[2]
     summary = f"rows of {(row + more) // element} {unit} in the place of {row // element}, also as the leading dimension of the wmma calls"
-    return Rewrite("pad", summary, "", formula(layout), why_not="the leading dimension of the wmma calls has to change with it")
+    return Rewrite(
+        "pad", summary, "", formula(layout), why_not="the leading dimension of the wmma calls has to change with it"
+    )
 
 
 # --- what all have in common --------------------------------------------------------------------
+
 
 def _declared(declared: Declared, dims: Sequence[str] | None) -> str:
     """The declaration with other dimensions."""
@@ -126,9 +156,9 @@ def _declared(declared: Declared, dims: Sequence[str] | None) -> str:
         return f"__shared__ {d.type.text} {d.name}{''.join(f'[{dim}]' for dim in dims)};"
     text, at = "", d.statement.start
     for span, dim in zip(d.dims, dims):
-        text += declared.text.text[at:span.start] + dim
+        text += declared.text.text[at : span.start] + dim
         at = span.end
-    return " ".join((text + declared.text.text[at:d.statement.end]).split())
+    return " ".join((text + declared.text.text[at : d.statement.end]).split())
 
 
 def plus(text: str, more: int) -> str:
@@ -138,70 +168,82 @@ def plus(text: str, more: int) -> str:
     if (match := re.fullmatch(r"(.*\S)\s*\+\s*(\d+)", text)) and int(match[2]) + more == 0 and "*" not in match[1]:
         return match[1]
     if more < 0 and not text.isdecimal():
-        return f"{_term(text)} - {-more}" if not re.fullmatch(r"[\w:.]+", text) else f"{text} - {-more}"
+        return f"{term(text)} - {-more}" if not re.fullmatch(r"[\w:.]+", text) else f"{text} - {-more}"
     if text.isdecimal():
         return str(int(text) + more)
     if match := re.fullmatch(r"(.*\S)\s*\+\s*(\d+)", text):
         return f"{match[1]} + {int(match[2]) + more}"
-    return f"{_term(text)} + {more}" if not re.fullmatch(r"[\w\s*:.()]+", text) else f"{text} + {more}"
-
-
-def _term(text: str) -> str:
-    """An expression as an operand: in brackets unless it is simple, or has them already."""
-    return text if _SIMPLE.fullmatch(text) or _bracketed(text) else f"({text})"
-
-
-def _bracketed(text: str) -> bool:
-    """Its first bracket closes at its end."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return text.startswith("(") and at == len(text) - 1
-    return False
-
-
-def _times(text: str, number: int) -> str:
-    return _term(text) if number == 1 else f"{_term(text)} * {number}"
-
-
-def _over(text: str, number: int) -> str:
-    return _term(text) if number == 1 else f"{_term(text)} / {number}"
+    return f"{term(text)} + {more}" if not re.fullmatch(r"[\w\s*:.()]+", text) else f"{text} + {more}"
 
 
 def _row_number(indices: Sequence[str], dims: Sequence[int], least: int = 0) -> str:
     """The number of a row by the indices before the column. least: only so many low bits of it matter (0 = all)."""
     if len(indices) == 1 or least and dims[len(indices) - 1] % least == 0:
-        return _term(indices[-1])
-    text = _term(indices[0])
+        return term(indices[-1])
+    text = term(indices[0])
     for index, dim in zip(indices[1:], dims[1:]):
-        text = f"({text} * {dim} + {_term(index)})"
+        text = f"({text} * {dim} + {term(index)})"
     return text
 
 
 def _elements(declared: Declared, count: int) -> str:
-    """"33 floats"."""
+    """ "33 floats"."""
     kind = declared.type
     return f"{count} {_PLURALS.get(kind, 'elements')}" if count != 1 else f"1 {kind}"
 
 
 def _bytes(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
     """A layout that is no expression of the source: its formula."""
-    why = ("several arrays are accessed by one instruction and have to be laid out alike" if array.others else
-           "the array is a part of a larger variable" if array.part else
-           "its declaration was not found" if declared is None else "its rows are not those of the declaration")
-    return Rewrite(layout.kind, _in_bytes(layout), "", formula(layout), instructions=_cost(layout), cute=_cute(layout, 1), triton=_triton(layout, 1), why_not=why,
-                   in_place=isinstance(layout, Same))
+    why = (
+        "several arrays are accessed by one instruction and have to be laid out alike"
+        if array.others
+        else (
+            "the array is a part of a larger variable"
+            if array.part
+            else "its declaration was not found" if declared is None else "its rows are not those of the declaration"
+        )
+    )
+    return Rewrite(
+        layout.kind,
+        in_words(layout),
+        "",
+        formula(layout),
+        instructions=index_cost(layout),
+        cute=cute_name(layout, 1),
+        triton=triton_name(layout, 1),
+        why_not=why,
+        in_place=isinstance(layout, Same),
+    )
 
 
 def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> Rewrite:
     """The same layout as a map of the array's elements, for a source that does not name them by the rows of its declaration: why."""
-    scaled, name = _of_elements(layout, declared.element), declared.declaration.name
-    lines = (f"// element i of {name}, counted from its first, moves to element {formula(scaled).replace('x', 'i')}",) if scaled is not None else ()
-    words = _in_bytes(layout) if not isinstance(layout, Pad) or scaled is None else " and ".join(
-        f"{'add' if more > 0 else 'cut'} {_elements(declared, abs(more))} {'after' if more > 0 else 'of'} each {row}" for row, more in scaled.rows)
-    return replace(code, summary=f"{words}, in every index", declaration="", element=None, edits=(), in_place=False, instructions=_cost(layout),
-                   extra=(*lines, *_by_other_names(layout, declared), f"// (left to write by hand: {why})"), why_not=why, complete=False)
+    scaled, name = of_elements(layout, declared.element), declared.declaration.name
+    lines = (
+        (f"// element i of {name}, counted from its first, moves to element {formula(scaled).replace('x', 'i')}",)
+        if scaled is not None
+        else ()
+    )
+    words = (
+        in_words(layout)
+        if not isinstance(layout, Pad) or scaled is None
+        else " and ".join(
+            f"{'add' if more > 0 else 'cut'} {_elements(declared, abs(more))} {'after' if more > 0 else 'of'} each {row}"
+            for row, more in scaled.rows
+        )
+    )
+    return replace(
+        code,
+        summary=f"{words}, in every index",
+        declaration="",
+        element=None,
+        edits=(),
+        in_place=False,
+        instructions=index_cost(layout),
+        extra=(*lines, *_by_other_names(layout, declared), f"// (left to write by hand: {why})"),
+        why_not=why,
+        complete=False,
+    )
 
 
 def _by_other_names(layout: Layout, declared: Declared) -> Iterator[str]:
@@ -209,106 +251,15 @@ def _by_other_names(layout: Layout, declared: Declared) -> Iterator[str]:
     for row, more in layout.rows if isinstance(layout, Pad) else ():
         if row in declared.rows:
             at = declared.rows.index(row)
-            dim, below = declared.declaration.dims[len(declared.dims) - 1 - at], declared.rows[at - 1] if at else declared.element
+            dim, below = declared.declaration.dims[len(declared.dims) - 1 - at], (
+                declared.rows[at - 1] if at else declared.element
+            )
             if not dim.text.isdecimal() and more % below == 0:
                 yield f"// {dim.text} is {row // below}: where the indices use it, too, make it {(row + more) // below}"
 
 
-def _of_elements(layout: Layout, element: int) -> Layout | None:
-    """The same map with elements of so many bytes as its unit; None where it moves parts of elements."""
-    match layout:
-        case Pad() if all(row % element == 0 and more % element == 0 for row, more in layout.rows):
-            return Pad(tuple((row // element, more // element) for row, more in layout.rows))
-        case Skew() if layout.row % element == 0 and layout.step % element == 0:
-            return Skew(layout.row // element, layout.step // element)
-        case Xor() if layout.row % element == 0 and not any(image % element for image in layout.images):
-            return Xor(layout.row // element, tuple(image // element for image in layout.images))
-        case Order() if layout.row % element == 0 and layout.unit % element == 0 and layout.more % element == 0:
-            return Order(layout.row // element, layout.rows, layout.unit // element, layout.more // element)
-        case Chain():
-            first, second = _of_elements(layout.first, element), _of_elements(layout.second, element)
-            return Chain(first, second) if first is not None and second is not None else None
-    return None
-
-
-def _in_bytes(layout: Layout) -> str:
-    """A layout in words."""
-    match layout:
-        case Pad():
-            return " and ".join(f"add {more} bytes after each {row}" if more > 0 else f"cut each {row} bytes to {row + more}" for row, more in layout.rows)
-        case Skew():
-            return f"rotate each {layout.row} bytes by {layout.step} more than the ones before"
-        case Xor():
-            return f"swizzle the bytes of each {layout.row}"
-        case Order():
-            return f"exchange rows of {layout.row} bytes with columns of {layout.unit}"
-        case Chain():
-            return f"{_in_bytes(layout.first)} and {_in_bytes(layout.second)}"
-    return ""
-
-
-def formula(layout: Layout) -> str:
-    """The new place of byte x."""
-    match layout:
-        case Pad():
-            return "x" + "".join(f" {'+' if more > 0 else '-'} {_times_first(f'x / {row}', abs(more))}" for row, more in layout.rows)
-        case Skew():
-            return f"x / {layout.row} * {layout.row} + (x + x / {layout.row} * {layout.step}) % {layout.row}"
-        case Xor():
-            return "x" + "".join(f" ^ {_masked(f'x / {layout.row}', shift, mask)}" for shift, mask in layout.runs)
-        case Order():
-            return f"x % {layout.row} / {layout.unit} * {layout.column} + x / {layout.row} * {layout.unit} + x % {layout.unit}"
-        case Chain():
-            return formula(layout.second).replace("x", f"({formula(layout.first)})")
-    return "x"
-
-
-def _masked(text: str, shift: int, mask: int) -> str:
-    """(text shifted) & mask."""
-    moved = text if shift == 0 else f"{_term(text)} << {shift}" if shift > 0 else f"{_term(text)} >> {-shift}"
-    return f"({_term(moved) if shift else _term(moved)} & {mask})"
-
-
-def _cost(layout: Layout) -> int:
-    """Instructions more for an index, about: shifts and logic of powers of two."""
-    match layout:
-        case Pad():
-            return 2 * len(layout.rows)
-        case Xor():
-            return sum(1 if shift == 0 else 2 for shift, _ in layout.runs)
-        case Skew():
-            return 2 if layout.row & layout.row - 1 == 0 else 4
-        case Order():
-            return 4
-        case Chain():
-            return _cost(layout.first) + _cost(layout.second)
-    return 0
-
-
-def _cute(layout: Layout, element: int) -> str:
-    """The CuTe layout that it is, in elements; "" where it is none."""
-    if isinstance(layout, Xor) and layout.cute:
-        bits, base, shift = layout.cute
-        of_element = (element & -element).bit_length() - 1
-        return f"Swizzle<{bits}, {base - of_element}, {shift}>" if base >= of_element and element & element - 1 == 0 else ""
-    return ""
-
-
-def _triton(layout: Layout, element: int) -> str:
-    """The layout that Triton has for it; "" where it has none."""
-    if isinstance(layout, Pad) and len(layout.rows) == 1 and element:
-        row, more = layout.rows[0]
-        if more > 0 and row % element == 0 and more % element == 0 and row & row - 1 == 0:
-            return f"PaddedSharedLayout with interval_padding_pairs [[{row // element}, {more // element}]]"
-    if isinstance(layout, Xor) and layout.cute and element and layout.row % element == 0:
-        bits, base, _ = layout.cute
-        first = next(k for k, image in enumerate(layout.images) if image)
-        if (1 << base) % element == 0:
-            return f"SwizzledSharedLayout(vec={(1 << base) // element}, per_phase={1 << first}, max_phase={1 << bits}, order=[1, 0])"
-    return ""
-
-
 # --- padding ------------------------------------------------------------------------------------
+
 
 def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     if layout.rows[0][0] == declared.element and len(layout.rows) == 1:
@@ -316,24 +267,40 @@ def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     dims, edits, words = [dim.text for dim in declared.declaration.dims], [], []
     for row, more in layout.rows:
         at = len(dims) - 1 - declared.rows.index(row) if row in declared.rows else None
-        below = declared.element if at == len(dims) - 1 else declared.rows[declared.rows.index(row) - 1] if at is not None else 0
-        below = int(layout.place(np.int64(below)))               # as long as it is then
+        below = (
+            declared.element
+            if at == len(dims) - 1
+            else declared.rows[declared.rows.index(row) - 1] if at is not None else 0
+        )
+        below = int(layout.place(np.int64(below)))  # as long as it is then
         if at is None or more % below:
             return _padded_index(layout, array, declared)
         dims[at] = plus(dims[at], more // below)
         span = declared.declaration.dims[at]
         edits.append(Edit(span.start, span.end, dims[at]))
         verb = "pad" if more > 0 else "cut"
-        words.append(f"{verb} the row to {_elements(declared, declared.dims[at] + more // below)}" if at == len(dims) - 1 else
-                     f"{verb} dimension {at + 1} to {declared.dims[at] + more // below}")
+        words.append(
+            f"{verb} the row to {_elements(declared, declared.dims[at] + more // below)}"
+            if at == len(dims) - 1
+            else f"{verb} dimension {at + 1} to {declared.dims[at] + more // below}"
+        )
     shape = ", ".join(f"_{n}" for n in declared.dims)
     strides = [1]
     for at in range(len(dims) - 1, 0, -1):
         row = declared.rows[len(dims) - 1 - at]
         strides.append(int(layout.place(np.int64(row))) // declared.element)
     cute = f"Layout<Shape<{shape}>, Stride<{', '.join(f'_{n}' for n in reversed(strides))}>>"
-    return Rewrite("pad", " and ".join(words), _declared(declared, dims), formula(layout), lambda indices: _plain(declared.declaration, indices),
-                   tuple(edits), in_place=True, cute=cute, triton=_triton(layout, declared.element))
+    return Rewrite(
+        "pad",
+        " and ".join(words),
+        _declared(declared, dims),
+        formula(layout),
+        lambda indices: _plain(declared.declaration, indices),
+        tuple(edits),
+        in_place=True,
+        cute=cute,
+        triton=triton_name(layout, declared.element),
+    )
 
 
 def _plain(declaration: Declaration, indices: Sequence[str]) -> str:
@@ -350,36 +317,54 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     used = array.used if array.used is not None else array.size or 0
     size = -(-layout.size(used) // e)
     if size <= declared.dims[0]:
-        new = text                               # it is declared long enough already
+        new = text  # it is declared long enough already
     else:
         size = declared.dims[0] + sum(-(-declared.dims[0] // every) * more for every, more in steps)
-        new = str(size) if text.isdecimal() else " + ".join([_term(text) if not re.fullmatch(r"[\w *]+", text) else text, *(
-        _times(f"({_term(text)} + {every - 1}) / {every}", more) for every, more in steps)])
+        new = (
+            str(size)
+            if text.isdecimal()
+            else " + ".join(
+                [
+                    term(text) if not re.fullmatch(r"[\w *]+", text) else text,
+                    *(times(f"({term(text)} + {every - 1}) / {every}", more) for every, more in steps),
+                ]
+            )
+        )
 
     def element(indices: Sequence[str]) -> str | None:
         if len(indices) != 1:
             return None
-        return f"{declared.declaration.name}[{' + '.join([_term(indices[0]), *(_times_first(_over(indices[0], every), more) for every, more in steps)])}]"
+        return f"{declared.declaration.name}[{' + '.join([term(indices[0]), *(times_first(over(indices[0], every), more) for every, more in steps)])}]"
 
-    summary = " and ".join(f"rows of {_elements(declared, every + more)} in the place of {every}" for every, more in steps)
+    summary = " and ".join(
+        f"rows of {_elements(declared, every + more)} in the place of {every}" for every, more in steps
+    )
     extra = _by_name(steps, text, declared) if len(steps) == 1 else ()
     span = declared.declaration.dims[0]
-    return Rewrite("pad", summary, _declared(declared, [new]), formula(layout), element, (Edit(span.start, span.end, new),) if new != text else (),
-                   instructions=_cost(layout), extra=extra, triton=_triton(layout, e))
+    return Rewrite(
+        "pad",
+        summary,
+        _declared(declared, [new]),
+        formula(layout),
+        element,
+        (Edit(span.start, span.end, new),) if new != text else (),
+        instructions=index_cost(layout),
+        extra=extra,
+        triton=triton_name(layout, e),
+    )
 
 
 def _by_name(steps: list[tuple[int, int]], text: str, declared: Declared) -> tuple[str, ...]:
     """A name in the array's size that is the length of its rows, which it may be simpler to change."""
     from ptxaudit.fix.cpp import value_of
 
-    (every, more), = steps
+    ((every, more),) = steps
     known = {**declared.text.constants, **declared.names}
     names = [name for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text)) if value_of(name, known) == every]
-    return tuple(f"// or {name} = {every + more} in the place of {every}, where it is the distance between rows" for name in names)
-
-
-def _times_first(text: str, number: int) -> str:
-    return text if number == 1 else f"{text} * {number}"
+    return tuple(
+        f"// or {name} = {every + more} in the place of {every}, where it is the distance between rows"
+        for name in names
+    )
 
 
 def _padded_structure(layout: Pad, declared: Declared) -> Rewrite:
@@ -388,21 +373,37 @@ def _padded_structure(layout: Pad, declared: Declared) -> Rewrite:
     kind = declared.type
     member = f"char padding[{more}]" if more % 4 else "float padding" if more == 4 else f"float padding[{more // 4}]"
     edit, why = _structure_edit(declared, member)
-    return Rewrite("pad", f"pad {kind} to {declared.element + more} bytes", _declared(declared, None), formula(layout),
-                   lambda indices: _plain(declared.declaration, indices), (edit,) if edit else (), in_place=True,
-                   extra=(f"struct {kind} {{ … {member}; }};",), why_not=why)
+    return Rewrite(
+        "pad",
+        f"pad {kind} to {declared.element + more} bytes",
+        _declared(declared, None),
+        formula(layout),
+        lambda indices: _plain(declared.declaration, indices),
+        (edit,) if edit else (),
+        in_place=True,
+        extra=(f"struct {kind} {{ … {member}; }};",),
+        why_not=why,
+    )
 
 
 def _structure_edit(declared: Declared, member: str) -> tuple[Edit | None, str]:
     """The edit that adds a member to the structure; or why there is none."""
     text, name = declared.text, declared.type
-    bodies = [at for at, token in enumerate(text.tokens[:-2]) if token.text in ("struct", "class") and text.tokens[at + 1].text == name and text.tokens[at + 2].text == "{"]
+    bodies = [
+        at
+        for at, token in enumerate(text.tokens[:-2])
+        if token.text in ("struct", "class") and text.tokens[at + 1].text == name and text.tokens[at + 2].text == "{"
+    ]
     if len(bodies) != 1:
         return None, f"the declaration of {name} was not found in this file"
     opening, end = bodies[0] + 2, text.pairs.get(bodies[0] + 2)
     if end is None or any(token.text in ("(", ":") for token in text.tokens[opening:end]):
         return None, f"{name} is no plain structure"
-    uses = [at for at, token in enumerate(text.tokens) if token.text == name and token.kind == "name" and at not in (bodies[0] + 1,)]
+    uses = [
+        at
+        for at, token in enumerate(text.tokens)
+        if token.text == name and token.kind == "name" and at not in (bodies[0] + 1,)
+    ]
     shared = [d for d in text.declarations if d.type.text == name]
     if any(not any(d.statement.start <= text.tokens[at].start < d.statement.end for d in shared) for at in uses):
         return None, f"{name} is used elsewhere too, where its size may matter"
@@ -412,6 +413,7 @@ def _structure_edit(declared: Declared, member: str) -> tuple[Edit | None, str]:
 
 
 # --- swizzles and skews -------------------------------------------------------------------------
+
 
 def _on_columns(layout: Xor, declared: Declared) -> Xor | None:
     """The same map on the last dimension's rows, where it is one of these."""
@@ -445,21 +447,35 @@ def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
             if len(indices) != len(dims):
                 return None
             row = _row_number(indices[:-1], dims[:-1], 1 << len(columns.images))
-            column = " ^ ".join([_term(indices[-1]), *(_masked(row, *run) for run in runs)])
+            column = " ^ ".join([term(indices[-1]), *(masked(row, *run) for run in runs)])
             return name + "".join(f"[{index}]" for index in indices[:-1]) + f"[{column}]"
+
         shown = columns
     elif len(dims) == 1 and not any(image % e for image in layout.images) and layout.row & layout.row - 1 == 0:
         inside = (layout.row // e).bit_length() - 1
         runs = [(shift - low - inside, mask // e) for shift, mask in layout.runs]
 
         def element(indices: Sequence[str]) -> str | None:
-            return None if len(indices) != 1 else f"{name}[{' ^ '.join([_term(indices[0]), *(_masked(indices[0], *run) for run in runs)])}]"
+            return (
+                None
+                if len(indices) != 1
+                else f"{name}[{' ^ '.join([term(indices[0]), *(masked(indices[0], *run) for run in runs)])}]"
+            )
+
         shown = layout
     else:
         return _bytes(layout, array, declared)
-    example = element(["i"] if len(dims) == 1 else [*"stuv"[:len(dims) - 2], "r", "c"]) or ""
-    return Rewrite("swizzle", f"swizzle: {example}", _declared(declared, None), formula(layout), element,
-                   instructions=sum(1 if shift == 0 else 2 for shift, _ in runs), cute=_cute(layout, e), triton=_triton(shown, e))
+    example = element(["i"] if len(dims) == 1 else [*"stuv"[: len(dims) - 2], "r", "c"]) or ""
+    return Rewrite(
+        "swizzle",
+        f"swizzle: {example}",
+        _declared(declared, None),
+        formula(layout),
+        element,
+        instructions=sum(1 if shift == 0 else 2 for shift, _ in runs),
+        cute=cute_name(layout, e),
+        triton=triton_name(shown, e),
+    )
 
 
 def _cut_and_swizzled(layout: Chain, array: Array, declared: Declared) -> Rewrite:
@@ -474,7 +490,13 @@ def _cut_and_swizzled(layout: Chain, array: Array, declared: Declared) -> Rewrit
     second = _swizzled(layout.second, array, replace(declared, dims=dims))
     if second.element is None:
         return _bytes(layout, array, declared)
-    return replace(second, summary=f"{first.summary.replace('pad', 'cut')} and {second.summary}", declaration=first.declaration, edits=first.edits, formula=formula(layout))
+    return replace(
+        second,
+        summary=f"{first.summary.replace('pad', 'cut')} and {second.summary}",
+        declaration=first.declaration,
+        edits=first.edits,
+        formula=formula(layout),
+    )
 
 
 def _skewed(layout: Skew, array: Array, declared: Declared) -> Rewrite:
@@ -487,15 +509,18 @@ def _skewed(layout: Skew, array: Array, declared: Declared) -> Rewrite:
         if len(indices) != len(dims):
             return None
         row = _row_number(indices[:-1], dims[:-1], columns if columns & columns - 1 == 0 else 0)
-        turned = f"{_term(indices[-1])} + {row if step == 1 else f'{row} * {step}'}"
+        turned = f"{term(indices[-1])} + {row if step == 1 else f'{row} * {step}'}"
         column = f"({turned}) & {columns - 1}" if columns & columns - 1 == 0 else f"({turned}) % {columns}"
         return name + "".join(f"[{index}]" for index in indices[:-1]) + f"[{column}]"
 
-    example = element([*"stuv"[:len(dims) - 2], "r", "c"]) or ""
-    return Rewrite("skew", f"skew: {example}", _declared(declared, None), formula(layout), element, instructions=_cost(layout))
+    example = element([*"stuv"[: len(dims) - 2], "r", "c"]) or ""
+    return Rewrite(
+        "skew", f"skew: {example}", _declared(declared, None), formula(layout), element, instructions=index_cost(layout)
+    )
 
 
 # --- the order of dimensions, structures --------------------------------------------------------
+
 
 def _ordered(layout: Order, array: Array, declared: Declared) -> Rewrite:
     e, d = declared.element, declared.declaration
@@ -508,7 +533,9 @@ def _ordered(layout: Order, array: Array, declared: Declared) -> Rewrite:
     def element(indices: Sequence[str]) -> str | None:
         return f"{d.name}[{indices[1]}][{indices[0]}]" if len(indices) == 2 else None
 
-    words = f"exchange the dimensions: {d.name}[c][r]" + (f", {declared.dims[0] + layout.more // e} a row" if layout.more else "")
+    words = f"exchange the dimensions: {d.name}[c][r]" + (
+        f", {declared.dims[0] + layout.more // e} a row" if layout.more else ""
+    )
     edits = (Edit(d.dims[0].start, d.dims[0].end, dims[0]), Edit(d.dims[1].start, d.dims[1].end, dims[1]))
     return Rewrite("order", words, _declared(declared, dims), formula(layout), element, edits)
 
@@ -517,66 +544,91 @@ def _split(layout: Order, declared: Declared) -> Rewrite:
     """A structure's members in arrays of their own. (Padding between them would be an array of its own size.)"""
     d, more = declared.declaration, layout.more
     members = structure_members(declared)
-    summary = f"split {declared.type} into {layout.row // layout.unit} arrays" + (f", {more} bytes between them" if more else "")
+    summary = f"split {declared.type} into {layout.row // layout.unit} arrays" + (
+        f", {more} bytes between them" if more else ""
+    )
     plain = len(members) * layout.unit == layout.row and all(size == layout.unit for _, _, size in members)
     if not plain:
-        return Rewrite("split", summary, "", formula(layout), why_not=f"{declared.type} is no plain structure of members of {layout.unit} bytes")
+        return Rewrite(
+            "split",
+            summary,
+            "",
+            formula(layout),
+            why_not=f"{declared.type} is no plain structure of members of {layout.unit} bytes",
+        )
     dim = "".join(f"[{span.text}]" for span in d.dims)
     size = members[0][2]
-    count = "".join(f"[{plus(span.text, more // size)}]" if k == 0 else f"[{span.text}]" for k, span in enumerate(d.dims)) if more and len(d.dims) == 1 else dim
+    count = (
+        "".join(f"[{plus(span.text, more // size)}]" if k == 0 else f"[{span.text}]" for k, span in enumerate(d.dims))
+        if more and len(d.dims) == 1
+        else dim
+    )
     lines = [f"__shared__ {kind} {d.name}_{member}{count};" for member, kind, _ in members]
     why = "" if not more or len(d.dims) == 1 and more % size == 0 else "padding between arrays of several dimensions"
-    return Rewrite("split", summary, " ".join(lines), formula(layout), None, (Edit(d.statement.start, d.statement.end, " ".join(lines)),),
-                   extra=tuple(f"{d.name}[i].{member}  ->  {d.name}_{member}[i]" for member, _, _ in members),
-                   why_not=why or ("" if d.alone else "the statement declares other variables too"))
-
-
-def structure_members(declared: Declared) -> list[tuple[str, str, int]]:
-    """(name, type, bytes) of the members of an array's structure; [] where they cannot be told."""
-    from ptxaudit.fix.cpp import SIZES
-
-    text, name = declared.text, declared.type
-    for at, token in enumerate(text.tokens[:-2]):
-        if token.text in ("struct", "class") and text.tokens[at + 1].text == name and text.tokens[at + 2].text == "{":
-            out, kind, words = [], "", []
-            for inner in text.tokens[at + 3:text.pairs.get(at + 2, at + 3)]:
-                if inner.text in (",", ";"):
-                    *before, member = words or [""]
-                    kind = " ".join(before) or kind
-                    if not member or kind not in SIZES:
-                        return []
-                    out.append((member, kind, SIZES[kind]))
-                    words = []
-                    kind = "" if inner.text == ";" else kind
-                elif inner.kind == "name":
-                    words.append(inner.text)
-                else:
-                    return []
-            return out
-    return []
+    return Rewrite(
+        "split",
+        summary,
+        " ".join(lines),
+        formula(layout),
+        None,
+        (Edit(d.statement.start, d.statement.end, " ".join(lines)),),
+        extra=tuple(f"{d.name}[i].{member}  ->  {d.name}_{member}[i]" for member, _, _ in members),
+        why_not=why or ("" if d.alone else "the statement declares other variables too"),
+    )
 
 
 # --- other accesses -----------------------------------------------------------------------------
+
 
 def accessed(changed: Changed, array: Array, declared: Declared | None) -> Rewrite:
     """Accesses that become others, of an array that stays."""
     text = _declared(declared, None) if declared is not None and declared.dims else ""
     if changed.align > array.align and text:
         text = f"__align__({changed.align}) {text}"
-    return Rewrite(changed.kind, changed.summary, text, "", extra=changed.lines, in_place=True, why_not="which expressions these are is for the author to say")
+    return Rewrite(
+        changed.kind,
+        changed.summary,
+        text,
+        "",
+        extra=changed.lines,
+        in_place=True,
+        why_not="which expressions these are is for the author to say",
+    )
 
 
 # --- narrower accesses --------------------------------------------------------------------------
+
 
 def _narrower(found: Found, array: Array, written: Rewrite) -> Rewrite:
     """Vectors that are stored or loaded piece by piece, on top of a layout."""
     taken = [(use, part) for use, part in zip(array.uses, found.parts) if part]
     wide, part = taken[0][0].access.width or 1, taken[0][1]
     kinds = " and ".join(dict.fromkeys(use.access.access for use, _ in taken))
-    lines = ", ".join(str(line) for line in dict.fromkeys(use.site.source.line for use, _ in taken if use.site.source is not None))
-    summary = f"{kinds} {part} bytes at a time instead of {wide}" + (f", and {written.summary}" if written.summary else "")
+    lines = ", ".join(
+        str(line) for line in dict.fromkeys(use.site.source.line for use, _ in taken if use.site.source is not None)
+    )
+    summary = f"{kinds} {part} bytes at a time instead of {wide}" + (
+        f", and {written.summary}" if written.summary else ""
+    )
     pieces = wide // part
-    extra = (f"// line {lines}: {pieces} accesses of {part} bytes in the place of one of {wide}" if lines else f"// {pieces} accesses of {part} bytes",)
-    return Rewrite("narrow", summary, written.declaration, written.formula, written.element, written.edits, written.in_place,
-                   written.instructions + pieces - 1, (*extra, *written.extra), written.cute, written.triton,
-                   why_not="which expressions are vectors is for the author to say")
+    extra = (
+        (
+            f"// line {lines}: {pieces} accesses of {part} bytes in the place of one of {wide}"
+            if lines
+            else f"// {pieces} accesses of {part} bytes"
+        ),
+    )
+    return Rewrite(
+        "narrow",
+        summary,
+        written.declaration,
+        written.formula,
+        written.element,
+        written.edits,
+        written.in_place,
+        written.instructions + pieces - 1,
+        (*extra, *written.extra),
+        written.cute,
+        written.triton,
+        why_not="which expressions are vectors is for the author to say",
+    )

@@ -19,8 +19,13 @@ from ptxaudit.report import Problem, Tool
 from ptxaudit.version import __version__
 
 
-def find_repairs(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None,
-                 progress: Progress = silent) -> tuple[list[ArrayRepairs], list[Examined], Part]:
+def find_repairs(
+    inputs: Sequence[Any],
+    options: Options,
+    site: str | None = None,
+    limit: int | None = None,
+    progress: Progress = silent,
+) -> tuple[list[ArrayRepairs], list[Examined], Part]:
     """The arrays with excess of the inputs, with their repairs; all kernels; and what could not be read (in the part).
 
     site: as of `ptxaudit explain`: only the arrays that this one touches. limit: bytes of shared memory of a block after a repair.
@@ -44,7 +49,13 @@ def _is_file(given: Any) -> bool:
     return isinstance(given, (str, PathLike)) and fspath(given) != "-" and path.exists(given)
 
 
-def fix(inputs: Sequence[Any], options: Options, site: str | None = None, limit: int | None = None, progress: Progress = silent) -> FixReport:
+def fix(
+    inputs: Sequence[Any],
+    options: Options,
+    site: str | None = None,
+    limit: int | None = None,
+    progress: Progress = silent,
+) -> FixReport:
     """`find_repairs` as a report."""
     found, _, part = find_repairs(inputs, options, site, limit, progress)
     return report_of(found, part)
@@ -52,13 +63,18 @@ def fix(inputs: Sequence[Any], options: Options, site: str | None = None, limit:
 
 def report_of(found: Sequence[ArrayRepairs], part: Part, patched: PatchEntry | None = None) -> FixReport:
     """The records of what was found."""
-    return FixReport(Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems), patched)
+    return FixReport(
+        Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems), patched
+    )
 
 
 def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:
     """(id of what was examined, instruction) of the sites that `wanted` names."""
-    every = [Explained(examined, site, result) for examined in kernels
-             for site, result in zip(examined.entry.sites, examined.result.sites, strict=True)]
+    every = [
+        Explained(examined, site, result)
+        for examined in kernels
+        for site, result in zip(examined.entry.sites, examined.result.sites, strict=True)
+    ]
     chosen = {(id(one.examined), one.result.index) for one in every if names(wanted, one)}
     if not chosen and not part.problems:
         raise no_site(wanted, every, part)

@@ -19,12 +19,12 @@ from ptxaudit.lanes.tabulate import line_of
 from ptxaudit.machine_model import Machine
 from ptxaudit.work import Account, Exhausted
 
-STEPS, STEPS_A_SITE = 400_000, 30_000       # that the search for one array may take
-MOST_BITS = 12               # of a row's number
-KEPT = 6                     # candidates of a family that are kept, for those that limits or other kernels refuse
-_AT_ONCE = 64                # layouts scored together
+STEPS, STEPS_A_SITE = 600_000, 40_000  # that the search for one array may take
+MOST_BITS = 12  # of a row's number
+KEPT = 6  # candidates of a family that are kept, for those that limits or other kernels refuse
+_AT_ONCE = 64  # layouts scored together
 _WORD = 4
-_FRAGMENT_STEP = 16          # bytes: what wmma wants distances between rows to be multiples of
+_FRAGMENT_STEP = 16  # bytes: what wmma wants distances between rows to be multiples of
 
 
 @dataclass(frozen=True)
@@ -41,26 +41,47 @@ class Found:
 
 class Search:
     """The search for one array. pitches: bytes that rows may have; element: bytes of an element of its declaration, 1 where not known;
-    declared: rows of the declaration, which alone may be cut; parts: as of `Costs`. Raises NotProvable where the array's requests are too many."""
+    declared: rows of the declaration, which alone may be cut; parts: as of `Costs`. Raises NotProvable where the array's requests are too many.
+    """
 
-    def __init__(self, machine: Machine, array: Array, pitches: Sequence[int], element: int = 1, declared: Sequence[int] = (),
-                 parts: tuple[int, ...] = (), account: Account | None = None):
-        self.machine, self.array, self.pitches, self.element, self.declared, self.parts = machine, array, pitches, element, declared, parts
+    def __init__(
+        self,
+        machine: Machine,
+        array: Array,
+        pitches: Sequence[int],
+        element: int = 1,
+        declared: Sequence[int] = (),
+        parts: tuple[int, ...] = (),
+        account: Account | None = None,
+    ):
+        self.machine, self.array, self.pitches, self.element, self.declared, self.parts = (
+            machine,
+            array,
+            pitches,
+            element,
+            declared,
+            parts,
+        )
         self.account = account or Account(STEPS + STEPS_A_SITE * len(array.uses))
         self.costs = Costs(machine, array.uses, array.align, parts, self.account)
-        self.widths = sorted({part or use.access.width or 1 for use, part in zip(array.uses, parts or [0] * len(array.uses))})
+        self.widths = sorted(
+            {part or use.access.width or 1 for use, part in zip(array.uses, parts or [0] * len(array.uses))}
+        )
         self.unit = self.widths[-1] if self.widths else 1
-        self.banks = machine.banks * machine.word              # bytes: banks repeat after them
-        self.line = max([self.banks, *(line_of(machine, use.access) for use in array.uses)])      # bytes after which every count repeats
+        self.banks = machine.banks * machine.word  # bytes: banks repeat after them
+        self.line = max(
+            [self.banks, *(line_of(machine, use.access) for use in array.uses)]
+        )  # bytes after which every count repeats
         self.now = self.costs.total(SAME)
         self.floor = self.costs.least(self.unit)
         # a wmma access has one distance between all its rows: no other layout can be given to it
         self.fragments = {use.fragment for use in array.uses if use.fragment is not None}
 
-    def found(self) -> list[Found]:
-        """The best layouts of each family that cost less than the present one, each family's best first."""
+    def found(self, quick: bool = False) -> list[Found]:
+        """The best layouts of each family that cost less than the present one, each family's best first. quick: other families than
+        paddings only where these leave something to save."""
         out = self._pads()
-        if not self.fragments:
+        if not self.fragments and not (quick and self._done(out)):
             for family in (self._swizzles, self._skews, self._orders):
                 out += family()
             out += self._narrower(out)
@@ -74,7 +95,9 @@ class Search:
             if self.fragments <= {row} and not (self.fragments and row % _FRAGMENT_STEP):
                 step = max(self._step(row), _FRAGMENT_STEP if self.fragments else 1)
                 fewer = range(-((row - self._used(row)) // step * step), 0, step)
-                found += self._best([Pad(((row, more),)) for more in (*fewer, *range(step, self.line, step)) if more > -self.line], True)
+                found += self._best(
+                    [Pad(((row, more),)) for more in (*fewer, *range(step, self.line, step)) if more > -self.line], True
+                )
                 if self._done(found):
                     return found
         return found if self.fragments else [*found, *self._nested_pads(found)]
@@ -98,7 +121,11 @@ class Search:
         out: list[Found] = []
         rows = sorted(row for row in self.declared if row != self.element)
         for inner, outer in ((a, b) for a in rows for b in rows if a < b and b % a == 0):
-            layouts = [Pad(((inner, a), (outer, b))) for a, b in product(range(0, self.line, step), range(step, self.line, step)) if a]
+            layouts = [
+                Pad(((inner, a), (outer, b)))
+                for a, b in product(range(0, self.line, step), range(step, self.line, step))
+                if a
+            ]
             out += [f for f in self._best(layouts, True) if f.figure.weight < best]
             if self._done(out):
                 break
@@ -107,7 +134,10 @@ class Search:
     def _skews(self) -> list[Found]:
         found: list[Found] = []
         for row in self.pitches:
-            found += self._best([Skew(row, step) for step in range(self._step(row), min(row, self.line), self._step(row))], row <= self.line)
+            found += self._best(
+                [Skew(row, step) for step in range(self._step(row), min(row, self.line), self._step(row))],
+                row <= self.line,
+            )
             if self._done(found):
                 break
         return found
@@ -137,10 +167,12 @@ class Search:
                 found += self._best([Chain(first, swizzle) for swizzle in self._shifted(short)], False)
         for row in dict.fromkeys((self.banks, *(row for row in rows if row & row - 1))):
             best = min((f.figure.weight for f in found), default=self.now.weight)
-            layout, whole = best_map(self.costs, Xor(row, ()), self.unit, self.banks, self._bits(row), self.floor, best, self.account)
+            layout, whole = best_map(
+                self.costs, Xor(row, ()), self.unit, self.banks, self._bits(row), self.floor, best, self.account
+            )
             if layout is not None:
                 found = [*self._best([layout], whole), *found]
-            elif whole and not row & row - 1:              # CuTe's own is as good as any linear one
+            elif whole and not row & row - 1:  # CuTe's own is as good as any linear one
                 found = [replace(f, whole=f.whole or f.figure.weight == best) for f in found]
             if self._done(found):
                 break
@@ -148,7 +180,11 @@ class Search:
 
     def _shifted(self, row: int) -> Iterator[Xor]:
         """CuTe's swizzles, on rows of any length: a run of bits of the row's number onto bits of the column."""
-        low, top, bits = (max(self.unit, _low_bit(self.element)) - 1).bit_length(), min(_low_bit(row), self.banks).bit_length() - 1, self._bits(row)
+        low, top, bits = (
+            (max(self.unit, _low_bit(self.element)) - 1).bit_length(),
+            min(_low_bit(row), self.banks).bit_length() - 1,
+            self._bits(row),
+        )
         for target in range(low, top):
             for count in range(1, top - target + 1):
                 for source in range(bits - count + 1):
@@ -164,7 +200,9 @@ class Search:
         best, found = min((_spent(f.figure) for f in so_far), default=_spent(self.now)), []
         for parts in self._taken_apart():
             try:
-                narrow = Search(self.machine, self.array, self.pitches, self.element, self.declared, parts, self.account)
+                narrow = Search(
+                    self.machine, self.array, self.pitches, self.element, self.declared, parts, self.account
+                )
             except (NotProvable, Exhausted):
                 continue
             if _spent(narrow.floor) < best:
@@ -179,7 +217,9 @@ class Search:
             return []
         others = max((use.access.width or 1 for use, kind in zip(self.array.uses, widest) if not kind), default=_WORD)
         to = max(_WORD, others)
-        choices = [tuple(to if kind in kinds else 0 for kind in widest) for kinds in (("store",), ("load",), ("load", "store"))]
+        choices = [
+            tuple(to if kind in kinds else 0 for kind in widest) for kinds in (("store",), ("load",), ("load", "store"))
+        ]
         return list(dict.fromkeys(choice for choice in choices if any(choice)))
 
     # --- comparing ---
@@ -193,10 +233,14 @@ class Search:
             except (NotProvable, Exhausted):
                 whole = False
                 continue
-            found += [Found(layout, figure) for layout, figure in zip(batch, figures) if figure.weight < self.now.weight]
+            found += [
+                Found(layout, figure) for layout, figure in zip(batch, figures) if figure.weight < self.now.weight
+            ]
         size = max((size for size in self.array.sizes if size), default=1 << 14)
         found.sort(key=lambda f: (f.figure.weight, f.layout.size(size)))
-        return [replace(f, parts=self.parts, whole=whole, floor=f.figure.weight <= self.floor.weight) for f in found[:KEPT]]
+        return [
+            replace(f, parts=self.parts, whole=whole, floor=f.figure.weight <= self.floor.weight) for f in found[:KEPT]
+        ]
 
     @staticmethod
     def _done(found: list[Found]) -> bool:

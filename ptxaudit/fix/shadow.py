@@ -1,8 +1,8 @@
 """A copy of a source tree in which some files are changed: real files where they are, links for all the rest.
 
-    shadowed({"/p/inc/tile.h": "…"}, ["/p/src/k.cu"], options)    /tmp/…/p/inc/tile.h   the changed text
-                                                                  /tmp/…/p/src/k.cu     a copy, so that what it includes is looked for beside it
-                                                                  /tmp/…/p/…            links to the rest
+shadowed({"/p/inc/tile.h": "…"}, ["/p/src/k.cu"], options)    /tmp/…/p/inc/tile.h   the changed text
+                                                              /tmp/…/p/src/k.cu     a copy, so that what it includes is looked for beside it
+                                                              /tmp/…/p/…            links to the rest
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ def shadowed(texts: Mapping[str, str], inputs: Sequence[str], options: Options) 
             there = Path(os.path.realpath(path))
             return str(root / there.relative_to(top)) if there.is_relative_to(top) else path
 
-        commands = {moved(file): flags if not flags.include else replace(flags, include=tuple(map(moved, flags.include)))
-                    for file, flags in options.commands.items()}
-        yield [moved(file) for file in inputs], replace(options, include=tuple(map(moved, options.include)), commands=commands)
+        commands = {
+            moved(file): flags if not flags.include else replace(flags, include=tuple(map(moved, flags.include)))
+            for file, flags in options.commands.items()
+        }
+        yield [moved(file) for file in inputs], replace(
+            options, include=tuple(map(moved, options.include)), commands=commands
+        )
 
 
 def _make(root: Path, top: Path, places: Mapping[Path, Path]) -> None:

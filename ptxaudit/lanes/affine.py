@@ -7,7 +7,9 @@ given up, with the reason of the first source that was. (`bits` has the bitwise 
 
 from __future__ import annotations
 
+from functools import reduce
 from hashlib import blake2b
+from operator import or_
 
 import numpy as np
 
@@ -87,7 +89,7 @@ def _widened(name: str, value: Value, bits: int) -> Value | None:
     flat = squeeze(value)
     if not flat.uniform or flat.poison is not None or flat.valid is not None or not flat.terms:
         return None
-    wraps = Uniform("wraps", bits, 0, key=(name, fingerprint(flat)), data=from_data(flat))
+    wraps = Uniform("wraps", bits, kind="extension", key=(name, fingerprint(flat)), **made_of(flat))
     more = unknown(wraps).terms[0]
     terms = tuple((u, resize(c, bits)) for u, c in flat.terms)
     return Value(resize(flat.base, bits), (*terms, (wraps, more[1] << more[1].dtype.type(flat.bits))))
@@ -109,7 +111,8 @@ def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), 
             return None
     values = tuple(flat)
     text = brief(f"{name}({', '.join(map(short, values))})")
-    symbol = Uniform(text, bits, zeros, key=(name, attrs, tuple(fingerprint(v) for v in values)), data=from_data(*values))
+    key = name, attrs, tuple(fingerprint(v) for v in values)
+    symbol = Uniform(text, bits, zeros, key=key, address=addresses(*values), **made_of(*values))
     if bits == 1:
         return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
     return unknown(symbol)
@@ -146,6 +149,16 @@ def unknowns_of(*values: Value) -> tuple[Uniform, ...]:
 
 def from_data(*values: Value) -> bool:
     return any(u.data for v in values for u, _ in v.terms)
+
+
+def addresses(*values: Value) -> bool:
+    """Some of them may be where something lies, or made of such a place."""
+    return any(u.address or u.kind == "window" for v in values for u, _ in v.terms)
+
+
+def made_of(*values: Value) -> dict[str, int]:
+    """What an unknown has of those that it is made of."""
+    return {"data": from_data(*values), "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0)}
 
 
 def _weaker(a: Value, b: Value) -> tuple:
@@ -185,18 +198,15 @@ def scale(a: Value, factor: np.ndarray) -> Value:
 
 
 def product_symbol(u: Uniform, v: Uniform) -> Uniform:
-    if v is not u and (v.name < u.name or v.name == u.name and repr(v.key) < repr(u.key)):
+    if v.identity < u.identity:
         u, v = v, u
     low = high = None
     if None not in (u.low, u.high, v.low, v.high):
         ends = [x * y for x in (u.low, u.high) for y in (v.low, v.high)]
         low, high = min(ends), max(ends)
-    return Uniform(brief(f"{u.name}*{v.name}"), max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", _told(u), _told(v)), data=u.data or v.data)
-
-
-def _told(u: Uniform) -> Uniform | bytes:
-    """What tells an unknown from others: of one with a long name a few bytes, as products of products name each factor many times."""
-    return u if len(u.name) <= LONGEST_NAME else blake2b(repr(u).encode(), digest_size=16).digest()
+    name = brief("*".join(sorted((u.name, v.name))))
+    return Uniform(name, max(u.bits, v.bits), u.zeros + v.zeros, low, high, key=("*", u, v),
+                   data=u.data or v.data, blocks=u.blocks | v.blocks)
 
 
 def multiply(a: Value, b: Value) -> Value:
@@ -259,7 +269,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
             rest = n - have
             low = None if u.low is None else u.low >> rest
             high = None if u.high is None else u.high >> rest
-            part = Uniform(f"{u.name}/{1 << rest}", u.bits, u.zeros - rest, low, high, u.kind, ("/", rest, u), u.data)
+            part = Uniform(f"{u.name}/{1 << rest}", u.bits, u.zeros - rest, low, high, u.kind, ("/", rest, u), u.data, blocks=u.blocks)
             odd = (signed(c) >> have).view(c.dtype)
             if u.bits < a.bits and (low is None or high is None):
                 return None
@@ -269,7 +279,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
         return Value(base, tuple(terms), None, a.poison, a.why)
     if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
         # how often the sum wrapped around is the same in all lanes: one more unknown
-        wraps = Uniform("wraps", a.bits, 0, key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)), data=from_data(flat))
+        wraps = Uniform("wraps", a.bits, kind="extension", key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)), **made_of(flat))
         return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
     return Value(base, tuple(terms), (a.bits if a.valid is None else a.valid) - n, a.poison, a.why)
 
@@ -305,7 +315,7 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
     if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
         return None
     low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
-    quotient = unknown(Uniform(f"({short(flat)})/{1 << n}", a.bits, 0, low, high, "derived", ("quotient", n, fingerprint(flat)), from_data(flat)))
+    quotient = unknown(Uniform(f"({short(flat)})/{1 << n}", a.bits, 0, low, high, "derived", ("quotient", n, fingerprint(flat)), **made_of(flat)))
     def at(k: int) -> np.ndarray:
         moved = signed(a.base) + np.array(k << zeros, a.base.dtype).astype(signed(a.base).dtype)
         return (moved >> n).view(a.base.dtype)
@@ -323,4 +333,4 @@ def bit_of(value: Value, bit: int) -> Uniform | None:
     flat = squeeze(value)
     if not flat.uniform or flat.poison is not None or flat.valid is not None and flat.valid <= bit:
         return None
-    return Uniform(f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)), from_data(flat))
+    return Uniform(f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)), **made_of(flat))

@@ -7,10 +7,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .affine import add, bit_of, derived, invert, scale, subtract
-from .value import Uniform, Value, array_zeros, because, constant, either, lane_uniform, low_zeros, span, term_zeros, unknown
+from .value import Value, array_zeros, because, constant, either, lane_uniform, low_zeros, span, term_zeros, unknown
 
 MAX_BITS = 6        # bits of an unknown that are told apart: a swizzle takes three to five
 
@@ -94,7 +96,7 @@ def _bounded_by_mask(value: Value, mask: int) -> Value:
     """A masked unknown lies in 0…mask and has the mask's low zeros."""
     if len(value.terms) == 1 and mask < 1 << (value.bits - 1):
         u, c = value.terms[0]
-        bounded = Uniform(u.name, u.bits, max(u.zeros, low_zeros(mask)), 0, mask, u.kind, u.key, u.data)
+        bounded = replace(u, zeros=max(u.zeros, low_zeros(mask)), low=0, high=mask)
         return Value(value.base, ((bounded, c),))
     return value
 

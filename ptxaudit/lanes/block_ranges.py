@@ -24,12 +24,12 @@ def block_terms(value: Value) -> set[Uniform]:
 
 def dimensions(symbols: set[Uniform]) -> set[int]:
     """The dimensions of which such unknowns are made."""
-    return {d for u in symbols for d in ((u.key[1],) if u.key[0] == "ctaid" else DIMENSIONS)}
+    return {d for u in symbols for d in DIMENSIONS if u.blocks >> d & 1}
 
 
 def made_of(symbol: Uniform, symbols: set[Uniform]) -> bool:
     """A derived unknown was made of one of the symbols."""
-    return symbol.kind == "derived" and any(u.name in symbol.name for u in symbols)
+    return symbol.kind == "derived" and any(u.blocks & symbol.blocks for u in symbols)
 
 
 def decide(relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray) -> tuple[Value | None, dict[int, tuple[int, list[int]]]] | None:

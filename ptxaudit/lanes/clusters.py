@@ -7,6 +7,8 @@ the block itself, the access may leave it, and then other counters see it (banks
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..banks.access import UNSCORED
@@ -14,10 +16,10 @@ from ..ir import Function, Special
 from ..reasons import Kind
 from . import affine
 from .effects import View
+from .spaces import OPEN, SHARED, spaces_of, within
 from .value import Lost, Value, array_zeros, constant, signed
 
 RANK_BIT = 24
-WORD_BITS = 32
 ALONE = (1, 1, 1)
 REMOTE = Lost(Kind.REMOTE, given=(UNSCORED["remote"],))
 
@@ -28,34 +30,45 @@ def clustered(function: Function, launch) -> bool:
     return size is not None and int(np.prod(size)) > 1
 
 
-def shared_window(address: Value, active: np.ndarray) -> Value | Lost | None:
-    """A generic address: its place in shared memory, None where it is elsewhere, or why that is not known."""
-    in_lanes = lambda c: np.broadcast_to(c, active.shape)[active]
-    if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
-        return Lost(Kind.GENERIC, cause=address.why)
-    for u, c in address.terms:
-        if u.kind == "window" and u.key == "shared" or "shared_window" in u.name:
-            whole = 1 << WORD_BITS if u.name.endswith("_hi") else 1      # machine code reads the upper word of the window's base
-            if not (in_lanes(c) == whole).all():
-                return Lost(Kind.GENERIC_IN_SOME_LANES)
-            rest = tuple(t for t in address.terms if t[0] is not u)
-            return Value(address.base, rest, address.valid, address.poison, address.why)
-    if not address.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in address.terms):
-        return None
-    return Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address))
+@dataclass(frozen=True)
+class Located:
+    """A generic access. lanes, open: (rows, LANES) active lanes that go to shared memory, and of which that is not known;
+    place: the address in shared memory in the former; why: it is not known of the others, None where it is. idle: (rows,) no lane is
+    active, and the address is one of shared memory all the same. never: no address that is made so lies in it."""
+
+    place: Value
+    lanes: np.ndarray
+    open: np.ndarray
+    why: Lost | None
+    idle: np.ndarray
+    never: bool = False
 
 
-def may_be_remote(address: Value, active: np.ndarray, view: View) -> bool:
-    """An address within the window of shared memory that is not certainly one of the block's own.
+def located(address: Value, active: np.ndarray, origins: frozenset[str] | None) -> Located:
+    """origins: the spaces that the address may lie in by what it is made of; None: any."""
+    found = spaces_of(address, active.shape, origins)
+    lanes, unknown = active & (found == SHARED), active & (found == OPEN)
+    why = None
+    if unknown.any():
+        why = Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address), cause=address.why)
+    idle = ~active.any(axis=1) & (found == SHARED).any(axis=1)
+    return Located(within(address), lanes, unknown, why, idle, origins is not None and "shared" not in origins)
+
+
+def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:
+    """Why an address within the window of shared memory is not certainly one of the block's own; None: it is.
 
     address: without the window's base; of lanes where `active` is false it does not matter.
     """
     env = view.env
-    if env.cluster == ALONE or address.poison is not None and (address.poison & active).any():
-        return False                                  # (what is not known at all is left to who asks)
+    if env.cluster == ALONE:
+        return None
+    if address.poison is not None and (address.poison & active).any():
+        if env.cluster is None:
+            return None                               # (what is not known at all is left to who asks)
+        return Lost(Kind.MAY_BE_REMOTE, cause=address.why)
     rank = view.read(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
     rest = affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
-    if any(u.zeros + array_zeros(c) >= RANK_BIT for u, c in rest.terms):
-        return True
     base = np.broadcast_to(signed(rest.base), active.shape)[active]
-    return bool(((base < -(1 << RANK_BIT - 1)) | (base >= 1 << RANK_BIT)).any())
+    apart = any(u.zeros + array_zeros(c) >= RANK_BIT for u, c in rest.terms)
+    return REMOTE if apart or ((base < -(1 << RANK_BIT - 1)) | (base >= 1 << RANK_BIT)).any() else None

@@ -67,7 +67,7 @@ class Constants:
         symbol, factor = address.terms[0]
         if not (factor == 1).all() or symbol.kind != "variable":
             return []
-        return [v for v in self.variables if v.name == symbol.name]
+        return [v for v in self.variables if symbol.key == ("const", v.name)]
 
     def _told_apart(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
         """One number that the host has written: an unknown that a launch can tell, the same in all blocks."""

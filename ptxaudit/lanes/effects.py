@@ -16,8 +16,10 @@ from ..ir import Guard, Op, Operand, Reg
 from ..reasons import Kind
 from . import affine, alternatives, operations
 from .alternatives import as_unknown
-from .env import LANES, Environment
+from .env import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
 from .meaning import Meaning
+from .members import members, several, words_of
+from .spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from .value import (
     BITS, DTYPES, EVERYWHERE, Lost, Uniform, Value, because, constant, fingerprint, known, least, opaque, squeeze, sure_bits, unknown,
 )
@@ -254,7 +256,7 @@ def execute(op: Op, view: View, index: int) -> None:
     guard, doubt = guard_mask(view, op.guard) if op.guard is not None else (None, None)
     if guard is not None and not guard.any():
         return
-    if doubt is not None and op.name in ("store", "call"):
+    if doubt is not None and op.name in ("store", "call", "clobber"):
         forget_local(view.registers)
         return
     seen = view.where(op.guard) if doubt is not None and view.supposed and not _looks_across(op) else view
@@ -294,7 +296,7 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
     if stem in _ACROSS:
         return _ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
-        return (_generic(op, view.read(op.src[0]), index),)
+        return (_generic(op, view, view.read(op.src[0]), index),)
     if name == "barrier.test":
         asked = [squeeze(view.read(s)) for s in op.src]
         alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
@@ -306,12 +308,12 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
         return tuple(opaque(32, Lost(Kind.NO_RESULT, index)) if d is None else
                      _told_apart(Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True))
                      for k, d in enumerate(op.dst))
-    if name == "call":
+    if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         forget_local(view.registers)
         return tuple(opaque(d.bits if d else 32, Lost(Kind.CALL_NOT_FOLLOWED, index)) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         return (operations.apply(op, tuple(view.read(s) for s in op.src), index),)
-    whys = Lost(Kind.NO_MEANING, index, (name,))
+    whys = Lost(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Lost(Kind.NO_MEANING, index, (name,))
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
 
 
@@ -366,18 +368,22 @@ def _memory(op: Op, view: View, index: int, guard):
     if op.space == "local":
         return _local(op, view, address, index, guard)
     if op.name == "store":
-        if op.space == "generic" and not _surely_elsewhere(address):
+        if op.space == "generic" and _may_be_local(op, view, address, index, guard):
             forget_local(view.registers)
         return None
     bits = op.attrs[0] if op.attrs else op.bits
     is_signed = bool(op.attrs[1]) if len(op.attrs) > 1 else False
     out = []
+    private = op.space == "generic" and _may_be_local(op, view, address, index, guard)       # one place, another content in each lane
     for k, d in enumerate(op.dst):
         at = affine.add(address, constant(k * bits // 8, address.bits)) if k else address
         told = None
         if view.env.facts.memory is not None and op.space in ("global", "generic") and bits in DTYPES:
             told = view.env.facts.memory.load(at, bits, index)
-        out.append(widen(told, d.bits if d else bits, is_signed) if told is not None else widen(_load(op.space, at, bits, is_signed, view.env, index), d.bits if d else bits, is_signed))
+        if told is None:
+            lost = opaque(bits if bits in DTYPES else 64, Lost(Kind.MAY_BE_LOCAL, index))
+            told = lost if private else _load(op.space, at, bits, is_signed, view.env, index)
+        out.append(widen(told, d.bits if d else bits, is_signed))
     return tuple(out)
 
 
@@ -387,13 +393,11 @@ def forget_local(registers: Registers) -> None:
         del registers.values[key]
 
 
-def _surely_elsewhere(address: Value) -> bool:
-    """A generic address that is certainly not one of local memory."""
-    if address.poison is not None:
-        return False
-    kinds = {(u.kind, u.key if u.kind == "window" else None) for u, _ in address.terms}
-    elsewhere = ("window", "shared") in kinds or any(kind in ("pointer", "variable") for kind, _ in kinds)
-    return elsewhere and ("window", "local") not in kinds
+def _may_be_local(op: Op, view: View, address: Value, index: int, guard) -> bool:
+    """A generic address that may be one of local memory in an active lane."""
+    active = _active(view, guard)
+    found = spaces_of(address, active.shape, view.env.spaces(index, op))
+    return bool((active & ((found == OPEN) | (found == LOCAL))).any())
 
 
 def widen(value: Value, bits: int, is_signed: bool) -> Value:
@@ -415,7 +419,8 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
             return value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
-        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=("load", index, fingerprint(flat), env.serial()), data=True))
+        key = "load", index, fingerprint(flat), bits, env.serial()
+        return unknown(Uniform(f"loaded@{index}", bits, kind="loaded", key=key, data=True, address=bits == 64))
     return opaque(bits, Lost(Kind.LOADED, index))
 
 
@@ -430,7 +435,7 @@ def _parameter(address: Value, bits: int, env: Environment, index: int) -> Value
         return value
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
-        return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits)))
+        return unknown(Uniform("a parameter at an index that is not known", bits, key=("parameter at", fingerprint(flat), bits), address=bits == 64))
     return opaque(bits, Lost(Kind.PARAMETER_INDEX, index))
 
 
@@ -440,15 +445,14 @@ def _places(address: Value, mask: np.ndarray) -> list[tuple] | None:
     if flat.poison is not None or flat.valid is not None or len(flat.terms) > 1 or any((c != 1).any() for _, c in flat.terms):
         return None
     symbol = flat.terms[0][0] if flat.terms else None
-    name = (symbol.name, repr(symbol.key)) if symbol else None
     number = lambda n: n - (1 << 32) if n >= 1 << 31 else n
     if flat.base.size == 1:
-        return [(name, number(int(flat.base.flat[0]) & 0xFFFFFFFF), None)]
+        return [(symbol, number(int(flat.base.flat[0]) & 0xFFFFFFFF), None)]
     wide = np.broadcast_to(flat.base, mask.shape)
     distinct = np.unique(wide[mask])
     if len(distinct) > MOST_PLACES:
         return None
-    return [(name, number(int(n) & 0xFFFFFFFF), mask & (wide == n)) for n in distinct]
+    return [(symbol, number(int(n) & 0xFFFFFFFF), mask & (wide == n)) for n in distinct]
 
 
 def _local(op: Op, view: View, address: Value, index: int, guard):
@@ -478,6 +482,8 @@ def _local(op: Op, view: View, address: Value, index: int, guard):
 def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard) -> None:
     cells = view.registers.values
     symbol, first, lanes = place
+    for key in [k for k in cells if type(k) is tuple and k[1] != symbol and not (_is_variable(k[1]) and _is_variable(symbol))]:
+        del cells[key]                                 # counted from another place, which may be anywhere beside this one
     mask = lanes if lanes is not None else view.mask if guard is None else guard
     size = bits // 8
     for k, source in enumerate(op.src[1:]):
@@ -491,37 +497,43 @@ def _store_local(op: Op, view: View, place: tuple, bits: int, index: int, guard)
         view._store(name, value, mask, view.full and guard is None and lanes is None)
 
 
-def _generic(op: Op, address: Value, index: int) -> Value:
+def _is_variable(symbol: Uniform | None) -> bool:
+    """Where a variable begins: two of them do not overlap."""
+    return symbol is not None and symbol.kind == "variable"
+
+
+def _generic(op: Op, view: View, address: Value, index: int) -> Value:
     """Generic addresses: shared ones carry the window's base as an unknown of their own."""
     space = op.attrs[0] if op.attrs else "global"
-    window = Uniform(f"{space} window", 64, 24, 0, 2**57, "window", space)
+    window = Uniform(f"{space} window", 64, WINDOW_ZEROS, 0, POINTER_LIMIT, "window", (space, "whole"))
     if op.name == "cvta":
         wide = affine.fit(address, op.bits)
         return affine.add(wide, unknown(window, op.bits)) if space in ("shared", "local") else wide
     if op.name == "cvta.to":
         if space in ("shared", "local"):
-            if any(u.kind == "window" and u.key == space for u, _ in address.terms):
-                address = affine.subtract(address, unknown(window, address.bits))
+            if any(u.kind == "window" and u.key[0] == space for u, _ in address.terms):
+                address = within(address)
             elif address.poison is None:
                 return opaque(op.bits, Lost(Kind.NOT_IN_SPACE, index, (space,)))
         return affine.fit(address, op.bits)
-    return _in_space(address, space, index)
+    return _in_space(address, space, view, index)
 
 
-def _in_space(address: Value, space: str, index: int) -> Value:
+_SPACES = {"shared": SHARED, "shared::cluster": SHARED, "local": LOCAL, "global": GLOBAL}
+
+
+def _in_space(address: Value, space: str, view: View, index: int) -> Value:
     """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ."""
-    places = [(u.key if u.kind == "window" else "global", c) for u, c in address.terms if u.kind in ("window", "pointer", "variable")]
-    shape = np.broadcast_shapes(address.base.shape, *(c.shape for _, c in places))
-    bases, inside, clear = np.zeros(shape, np.int64), np.zeros(shape, bool), np.ones(shape, bool)
-    for name, c in places:
-        bases += c != 0
-        inside |= (c != 0) & (name == space)
-        clear &= (c == 0) | (c == 1)
-    known = clear & (bases == 1)
-    if address.poison is not None:
-        known = known & ~address.poison
+    from .clusters import remote
+
+    shape = np.broadcast_shapes(address.base.shape, *(c.shape for _, c in address.terms), () if address.poison is None else address.poison.shape)
+    found = spaces_of(address, shape)
+    inside, lost = found == _SPACES.get(space, -1), found == OPEN
+    if any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms) \
+            or space == "shared" and remote(within(address), found == SHARED, view) is not None:
+        lost = np.ones((1, 1), bool)                 # a constant; perhaps another block's memory
     why = Lost(Kind.STATE_SPACE, index)
-    return Value(inside) if known.all() else Value(np.broadcast_to(inside, known.shape), poison=~known, why=why)
+    return Value(inside, poison=lost, why=why) if lost.any() else Value(inside)
 
 
 # --- across the lanes of a warp -------------------------------------------------------------
@@ -565,14 +577,15 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard):
     wide = _spread(a, n)
     pick = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(_active(view, guard))
+    named = view.read(op.src[3]) if len(op.src) > 3 else None
+    if named is not None and named.known and not named.uniform:         # a lane of another group takes no part
+        idle = idle | (pick(np.broadcast_to(named.base, (n, LANES))) != named.base)
     poison = idle if wide.poison is None else idle | pick(wide.poison)
     why = wide.why if wide.poison is not None else None
     if not (poison & _active(view, guard)).any():
         poison = None
     elif why is None:
         why = Lost(Kind.SHUFFLE_INACTIVE, index)
-    if not view.exact and poison is None:
-        pass    # which lanes take part is the program's promise (the member mask)
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
 
@@ -588,13 +601,14 @@ def unpack(word: np.ndarray) -> np.ndarray:
     return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
 
 
-def _members(op: Op, at: int, view: View, guard) -> np.ndarray:
-    active = _active(view, guard)
-    if len(op.src) > at:
-        mask = view.read(op.src[at])
-        if mask.known:
-            return active & unpack(np.broadcast_to(mask.base, (active.shape[0], mask.base.shape[1])))
-    return active
+def _members(op: Op, at: int, view: View, guard) -> np.ndarray | None:
+    """As `members`, of an operation whose source `at` is the member mask, if it has one."""
+    return members(view.read(op.src[at]) if len(op.src) > at else None, _active(view, guard))
+
+
+def _of_its_group(bits: int, index: int) -> Value:
+    """A result that is not known, of which each group of lanes has its own."""
+    return opaque(bits, Lost(Kind.OF_ITS_GROUP, index))
 
 
 def _apart(op: Op, view: View, index: int, guard):
@@ -623,22 +637,25 @@ def _vote(op: Op, kind: str, view: View, index: int, guard):
         return _apart(op, view, index, guard)
     p = view.read(op.src[0])
     bits = 32 if kind == "ballot" else 1
-    members = _members(op, 1, view, guard)
-    if p.terms or p.valid is not None or p.poison is not None and (p.poison & members).any():
-        return _one_for_all(op, view.env.serial(), bits, index)
-    if not view.exact and not (p.base.shape[1] == 1 and kind != "ballot"):
+    groups = _members(op, 1, view, guard)
+    certain = p.known and p.base.shape[1] == 1 and kind != "ballot"           # whoever takes part says so
+    if groups is None or several(groups) and not (view.exact or certain):
+        return (_of_its_group(bits, index),)
+    if p.terms or p.valid is not None or p.poison is not None and (p.poison & groups.any(axis=1)).any():
+        return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env.serial(), bits, index)
+    if not view.exact and not certain:
         return (unknown(Uniform(f"vote@{index}", bits, key=("vote", index, view.env.serial()))) if bits > 1 else
                 _unknown_bit(f"vote@{index}", (index, view.env.serial())),)
-    yes = members & p.base
+    yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
-            return (known(pack(yes)),)
+            return (known(words_of(yes)),)
         case "any":
-            out = yes.any(axis=1, keepdims=True)
+            out = yes.any(axis=2)
         case "all":
-            out = (yes == members).all(axis=1, keepdims=True)
+            out = (yes == groups).all(axis=2)
         case _:
-            out = (yes == members).all(axis=1, keepdims=True) | ~yes.any(axis=1, keepdims=True)
+            out = (yes == groups).all(axis=2) | ~yes.any(axis=2)
     return (known(out),)
 
 
@@ -649,24 +666,23 @@ def _unknown_bit(name: str, key, data: bool = True) -> Value:
 def _one_for_all(op: Op, serial, bits: int, index: int):
     """A result that all lanes share though it is not known."""
     name = f"{op.name}@{index}"
-    return (_unknown_bit(name, (index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
+    return (_unknown_bit(name, (op.name, index, serial)),) if bits == 1 else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard):
     a = view.read(op.src[0])
-    if not a.known or not view.exact:
+    groups = _members(op, 1, view, guard)
+    if not a.known or not view.exact or groups is None:
         why = a.why or Lost(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
-    members = _members(op, 1, view, guard)
-    n = members.shape[0]
-    wide = np.broadcast_to(a.base, (n, LANES))
-    equal = (wide[:, :, None] == wide[:, None, :]) & members[:, None, :]
-    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
-    mask = np.where(equal, bits, np.uint32(0)).sum(axis=2, dtype=np.uint32)
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
+    mask = words_of((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
-        whole = (mask == pack(members)) | ~members
-        agreed = whole.all(axis=1, keepdims=True)
-        return known(np.where(agreed, pack(members), np.uint32(0))), known(agreed)
+        every = words_of(groups)
+        agreed = mask == every
+        if not several(groups):
+            agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
+        return known(np.where(agreed, every, np.uint32(0))), known(agreed)
     return known(mask), known(np.ones((1, 1), bool))
 
 
@@ -677,13 +693,12 @@ def _activemask(op: Op, kind: str, view: View, index: int, guard):
 
 
 def _elect(op: Op, kind: str, view: View, index: int, guard):
-    members = _members(op, 0, view, guard)
-    if not view.exact:
+    groups = _members(op, 0, view, guard)
+    if not view.exact or groups is None:
         lost = Lost(Kind.ELECT, index)
         return opaque(32, lost), opaque(1, lost)
-    first = members.argmax(axis=1)[:, None]
-    leader = np.arange(LANES)[None, :] == first
-    return known(first.astype(np.uint32)), known(leader)
+    first = groups.argmax(axis=2)
+    return known(first.astype(np.uint32)), known(np.arange(LANES)[None, :] == first)
 
 
 _REDUCE = {"add": np.add, "min.s": np.minimum, "min.u": np.minimum, "max.s": np.maximum, "max.u": np.maximum,
@@ -692,16 +707,15 @@ _REDUCE = {"add": np.add, "min.s": np.minimum, "min.u": np.minimum, "max.s": np.
 
 def _redux(op: Op, kind: str, view: View, index: int, guard):
     a = view.read(op.src[0])
-    if not a.known or not view.exact or kind not in _REDUCE:
-        return _one_for_all(op, view.env.serial(), 32, index)
-    members = _members(op, 1, view, guard)
-    wide = np.broadcast_to(a.base, members.shape)
+    groups = _members(op, 1, view, guard)
+    if groups is None or not (a.known and view.exact and kind in _REDUCE):
+        return (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env.serial(), 32, index)
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
     if kind.endswith(".s"):
-        wide = wide.view(np.int32) if wide.flags.c_contiguous else np.ascontiguousarray(wide).view(np.int32)
+        wide = np.ascontiguousarray(wide).view(np.int32)
     neutral = {"add": 0, "or": 0, "xor": 0, "and": FULL_MASK, "min.u": FULL_MASK, "max.u": 0,
                "min.s": 2**31 - 1, "max.s": -(2**31)}[kind]
-    masked = np.where(members, wide, wide.dtype.type(neutral))
-    out = _REDUCE[kind].reduce(masked, axis=1, keepdims=True)
+    out = _REDUCE[kind].reduce(np.where(groups, wide[:, None, :], wide.dtype.type(neutral)), axis=2)
     return (known(np.ascontiguousarray(out).astype(wide.dtype).view(np.uint32)),)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ir import CODE, Address, Const, Function, Operand, Special
+from ..ir import CODE, Address, Const, Function, Op, Operand, Special
 from ..reasons import Kind
 from .constants import Constants
 from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
@@ -20,6 +20,7 @@ from .value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opa
 if TYPE_CHECKING:
     from .given import Given
     from .meaning import Meaning
+    from .origins import Origins
 
 LANES = 32                       # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024       # bytes: no block's shared memory is larger (228 KiB on sm_90)
@@ -27,6 +28,12 @@ DIMENSIONS = "xyz"
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 BLOCK_LIMITS = (1024, 1024, 64)
 POINTER_LIMIT = 2**57            # device addresses are below this
+_WINDOWED = ("shared", "shared::cluster", "local")      # addresses of their variables count from where a window begins
+HIGH_WORD = 1 << 32
+WINDOW_ZEROS = 24               # low bits of where a window begins
+ALL_BLOCKS = 0b111               # of a number that block indices of all dimensions make
+# special registers that hold a part of where a state space begins among generic addresses
+WINDOWS = {f"{space}_window_{end}": (space, part) for space in ("shared", "local") for end, part in (("lo", "low"), ("hi", "high"))}
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,9 @@ class Facts:
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has. meanings: of operations of which the machine knows more than
-    any other (`operations.on_machine`). keep: the requests of every site are asked for, too, with their places (`kept`).
-    code: made-up addresses of functions (`code_addresses`).
+    constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None: not
+    looked at. meanings: of operations of which the machine knows more than any other (`operations.on_machine`). keep: the requests of
+    every site are asked for, too, with their places (`kept`). code: made-up addresses of functions (`code_addresses`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -46,6 +53,7 @@ class Facts:
     dynamic_shared: int | None = None
     memory: Given | None = None
     constants: Constants | None = None
+    origins: Origins | None = None
     keep: bool = False
     meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
     code: Mapping[str, int] = field(default_factory=dict, repr=False)
@@ -92,7 +100,8 @@ class Environment:
 
     def __post_init__(self):
         self._variables = {(v.space, v.name): v for v in self.function.variables}
-        self._by_name = {v.name: v for v in self.function.variables}
+        banks = {("const", v.name): v for v in self.function.variables if v.space.startswith("const")}      # named without its bank
+        self._variables = banks | self._variables
         self.constants = self.facts.constants or Constants.of(self.function, {})
 
     @property
@@ -116,7 +125,7 @@ class Environment:
             return constant(a.offset, a.bits)
         if a.space == CODE and a.name in self.facts.code:
             return constant(self.facts.code[a.name] + a.offset, a.bits)
-        variable = self._variables.get((a.space, a.name)) or self._by_name.get(a.name)
+        variable = self._variables.get((a.space, a.name))
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
         if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
@@ -124,7 +133,7 @@ class Environment:
         align = variable.align if variable is not None else 1
         kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
         limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
-        symbol = Uniform(a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name))
+        symbol = Uniform(a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name), address=a.space not in _WINDOWED)
         value = unknown(symbol)
         return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)
 
@@ -157,6 +166,8 @@ class Environment:
             return self._cluster(stem, d)
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
             return opaque(32, Lost(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
+        if name in WINDOWS:
+            return unknown(Uniform(f"%{name}", 32, WINDOW_ZEROS if name.endswith("_lo") else 0, 0, 2**31 - 1, "window", WINDOWS[name]))
         # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an H200).
         return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
 
@@ -171,7 +182,7 @@ class Environment:
         if self.grid is not None and self.grid[d] == 1:
             return constant(0, 32)
         high = (self.grid[d] if self.grid is not None else GRID_LIMITS[d]) - 1
-        return unknown(Uniform(f"ctaid.{DIMENSIONS[d]}", 32, 0, 0, high, "block", ("ctaid", d)))
+        return unknown(Uniform(f"ctaid.{DIMENSIONS[d]}", 32, 0, 0, high, "block", ("ctaid", d), blocks=1 << d))
 
     def _cluster(self, stem: str, d: int) -> Value:
         size = self.cluster
@@ -190,7 +201,18 @@ class Environment:
                 return known(inside[d])
             return known(inside[0] + np.uint32(size[0]) * (inside[1] + np.uint32(size[1]) * inside[2]))
         kind = "block" if size is not None else "special"
-        return unknown(Uniform(f"%{stem}" + (f".{DIMENSIONS[d]}" if d >= 0 else ""), 32, 0, 0, 15, kind, (stem, d)))
+        return unknown(Uniform(f"%{stem}" + (f".{DIMENSIONS[d]}" if d >= 0 else ""), 32, 0, 0, 15, kind, (stem, d), blocks=ALL_BLOCKS if kind == "block" else 0))
+
+    def spaces(self, index: int, op: Op | None = None) -> frozenset[str] | None:
+        """State spaces in which a generic address may lie, by what it is made of; None: any. op: of the instruction; None: its site."""
+        origins = self.facts.origins
+        if origins is None:
+            return None
+        ops = self.function.instructions[index].ops
+        if op is not None:
+            return origins.spaces(op.src[0], index, ops.index(op))
+        site = self.function.instructions[index].site
+        return origins.spaces(site.address, index, next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops)))
 
     # --- memory that is told ---
 
@@ -201,7 +223,7 @@ class Environment:
             return constant(int.from_bytes(self.param_bytes[offset:offset + size], "little"), bits)
         parameter = next((p for p in self.function.parameters if p.offset <= offset < p.offset + p.size), None)
         if parameter is None:
-            return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits)))
+            return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
         name = parameter.name
         within = offset - parameter.offset
         if within or size != parameter.size:
@@ -210,9 +232,9 @@ class Environment:
         pointer = parameter.pointer if parameter.pointer is not None else (bits == 64)
         if pointer and bits == 64 and within == 0 and size == parameter.size:
             zeros = low_zeros(max(stated, parameter.align))
-            return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits)))
+            return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
         zeros = low_zeros(stated) if within == 0 else 0
-        return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits)))
+        return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
 
 
 def _lane_mask(which: str) -> np.ndarray:

@@ -22,9 +22,9 @@ from .env import LANES, Facts
 from .given import given
 from .infer import Inference, infer
 from .operations import on_machine
+from .origins import Origins
 from .placements import NO_TABLES, Tables, with_placements
 from .result import KernelResult, SiteResult, Status, unfinished
-from .rows import environment
 
 @no_collection()
 def evaluate(function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(),
@@ -62,9 +62,11 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
     simulated: dict[int, SiteResult] = {}
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
     constants = Constants.of(code.initialised(function), symbols.constants)
-    facts = replace(facts, constants=constants, meanings=on_machine(machine.special), code=code.functions)
+    told = launch.buffer(function) if launch is not None else (b"", b"")
+    facts = replace(facts, constants=constants, origins=Origins(graph, *told, account=account), meanings=on_machine(machine.special),
+                    code=code.functions)
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, environment(function, launch, facts, (1, 1, 1)), launch.buffers, symbols.variables, account))
+        facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(facts, block=facts.block or launch.block, grid=facts.grid or launch.grid,
@@ -79,7 +81,7 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
         listed |= {i: simulated[i] for i in hidden if i in listed}
         # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
         issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
-        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run) for i, run in issued.items()}
+        listed |= {i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i])) for i, run in issued.items()}
     twins = _twins(function, accesses)
     open_sites = {i: a for i, a in accesses.items()
                   if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again}
@@ -97,7 +99,8 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
                 results[i] = replace(results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run)
         else:
             results[i] = inferred.sites[i]
-    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences() + code.sentences())
+    of_memory = facts.memory.sentences() if facts.memory is not None else ()
+    return KernelResult(tuple(results[i] for i in sorted(results)), inferred.assumed + constants.sentences() + of_memory + code.sentences())
 
 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
@@ -110,6 +113,9 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
     for i in graph.sites():
         site = function.instructions[i].site
         if site.again and i - 1 not in accesses:            # of an access that is only listed
+            continue
+        if graph.loose_jump is not None:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_FOLLOWED, graph.loose_jump.index), evidence="by rule")
             continue
         concealed = (code := _code(function, i)) in called
         if concealed and code not in told:
@@ -153,7 +159,7 @@ def _waits(instruction: Instruction) -> bool:
 WARPGROUP = 4              # warps that issue one wgmma together
 
 
-def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult) -> SiteResult:
+def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
     """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is known."""
     if run.status is Status.UNREACHED:
         return run
@@ -164,7 +170,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
     return replace(known, status=Status.EXACT, reason=None, wavefronts=wavefronts, ideal=wavefronts, excess=0, ways=1,
-                   bounds=(wavefronts, wavefronts), evidence="measured")
+                   bounds=(wavefronts, wavefronts), evidence=evidence)
 
 
 def _twins(function: Function, accesses) -> dict[int, int]:
@@ -176,10 +182,9 @@ def _twins(function: Function, accesses) -> dict[int, int]:
     return out
 
 
-def _code(function: Function, index: int) -> tuple[int, str, str]:
+def _code(function: Function, index: int) -> tuple[str, int] | int:
     """What the copies of one instruction have in common."""
-    instruction = function.instructions[index]
-    return instruction.place, instruction.opcode, instruction.text
+    return function.origin_of(index) if function.isa == "ptx" else function.instructions[index].place
 
 
 def _added(function: Function, index: int) -> int | None:
@@ -199,6 +204,12 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
 
     widest: what a request of this access can cost at all.
     """
+    if inferred.status == Status.UNREACHED:             # whatever the run did not know
+        return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
+    if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:
+        counted = simulated.requests is not None and simulated.active_requests is not None
+        return replace(inferred, status=Status.EXACT if counted else Status.INVARIANT, requests=simulated.requests,
+                       active_requests=simulated.active_requests, wavefronts=0, ideal=0, excess=0, bounds=(0, 0))
     if simulated.requests is not None:
         if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
             active = simulated.active_requests

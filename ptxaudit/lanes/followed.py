@@ -47,11 +47,12 @@ class Followed:
         if op.offset:
             address = affine.add(address, constant(op.offset, address.bits))
         if op.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:
+            found = clusters.located(address, active, env.spaces(index, op))
+            if not (found.lanes | found.open).any() or op.name == "load" and not np.array_equal(found.lanes, active):
                 return False
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
+            active, address = found.lanes | found.open, found.why or found.place
+            if found.why is None:
+                address = clusters.remote(address, active, view) or address
         touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
         if op.name == "load":
             return self._load(op, touch, address, view, index, guard)
@@ -78,7 +79,7 @@ class Followed:
     def _together(self, cohort: Cohort) -> np.ndarray:
         """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
         compiler may move accesses of one thread past those of another."""
-        if self.simulation.explicit and not cohort.parted and not self.simulation.loose[cohort.rows].any():
+        if self.simulation.explicit and not cohort.parted and not self.simulation.loose(cohort):
             return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
         return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
 
@@ -104,6 +105,7 @@ class Followed:
         if free.all():
             return cohort
         self.simulation.held.append((cohort.some(~free), number))
+        self.simulation.warps.free[cohort.rows[~free]] = True
         return cohort.some(free) if free.any() else None
 
     def pass_barriers(self) -> bool:
@@ -112,7 +114,7 @@ class Followed:
         come = np.zeros((sim.registers.rows, LANES), bool)
         for cohort, _ in sim.held:
             come[cohort.rows] |= cohort.mask
-        for cohort, _ in sim.waiting:
+        for cohort in (*(c for c, _ in sim.waiting), *sim.warps.waiting()):
             if sim.graph.only_exits(sim.graph.block_of[cohort.pc]):        # they do nothing more, wherever they meet
                 come[cohort.rows] |= cohort.mask
             elif come[cohort.rows].any():
@@ -120,6 +122,7 @@ class Followed:
         late = (sim.alive & ~come).any(axis=1)
         ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
         number: dict[int, int] = {}
+        going: list[Cohort] = []
         held, sim.held = sim.held, []
         for cohort, at in held:
             kind = shadow.kind[cohort.rows]
@@ -127,10 +130,13 @@ class Followed:
                 raise Unsafe(Reason(Kind.BARRIERS_DIFFER))
             go = (ready | shadow.lost)[kind]
             if go.any():
-                sim.push(cohort.some(go))
+                going.append(cohort.some(go))
             if not go.all():
                 sim.held.append((cohort.some(~go), at))
+        for cohort in sim.warps.choose(going) if sim.explicit else going:
+            sim.warps.free[cohort.rows] = False
+            sim.push(cohort)
         shadow.epoch[list(number)] += 1
-        if not sim.heap and not sim.waiting:
+        if not sim.heap and not sim.others():
             raise Unsafe(Reason(Kind.BARRIER_MISSED))
         return bool(sim.heap)

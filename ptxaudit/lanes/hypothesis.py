@@ -28,7 +28,8 @@ from .value import Lost, Uniform, Value, because, lane_uniform, modulo, opaque, 
 @dataclass
 class Hypothesis:
     """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what "step" adds
-    in a trip. zeros: low bits that "shift" and "modulo" leave alone. blame: why a register is opaque, where data is the cause.
+    in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may bring to another variable.
+    blame: why a register is opaque, where data is the cause.
     """
 
     head: int
@@ -36,16 +37,17 @@ class Hypothesis:
     kinds: dict
     steps: dict[str, Value] = field(default_factory=dict)
     zeros: dict[str, int] = field(default_factory=dict)
+    elsewhere: set[str] = field(default_factory=set)
     blame: dict[str, Lost] = field(default_factory=dict)
 
     def of(self, names: tuple) -> Hypothesis:
         """The same of these registers: "same" of those of which nothing was supposed."""
-        kinds = {name: self.kinds.get(name, "same") for name in names}
-        return Hypothesis(self.head, self.place, kinds, dict(self.steps), dict(self.zeros), dict(self.blame))
+        kinds = {name: self.kinds.get(name, "same") for name in names} | ({LOCAL: "opaque"} if LOCAL in self.kinds else {})
+        return Hypothesis(self.head, self.place, kinds, dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame))
 
     def nothing(self) -> Hypothesis:
         """Nothing at all is supposed."""
-        return Hypothesis(self.head, self.place, dict.fromkeys(self.kinds, "opaque"), blame=self.blame)
+        return Hypothesis(self.head, self.place, dict.fromkeys((*self.kinds, LOCAL), "opaque"), blame=self.blame)
 
     def guess(self, name: str, entry: Value | None, after: Value | None) -> None:
         """A register seems to move by a step: it is `after` what a trip does to it. Nothing is supposed of what has no steps."""
@@ -76,7 +78,8 @@ class Hypothesis:
                 u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", key)
                 values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
             elif kind == "shift":
-                u = Uniform(f"{name}'", old.bits, self.zeros[name], None, None, "loop", key, any(u.data for u, _ in old.terms))
+                data = any(u.data for u, _ in old.terms)
+                u = Uniform(f"{name}'", old.bits, self.zeros[name], None, None, "loop", key, data, address=name in self.elsewhere)
                 values[name] = affine.add(old, unknown(u))
             else:
                 values[name] = opaque(old.bits, self.blame.get(name) or
@@ -99,17 +102,19 @@ class Hypothesis:
         entry: where the loop is entered; start, arrived: where the trip began and ended. first: it was the first one tried,
         which began with a guess, so that another step may be as good.
         """
-        changed = False
+        changed = LOCAL not in self.kinds and _local_changed(start, arrived)
+        if changed:                                     # by a store that may be of local memory
+            self.kinds[LOCAL] = "opaque"
         for name in loop.carried:
             before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
-            kind, zeros = self.kinds[name], self.zeros.get(name)
+            kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
             if name == LOCAL or kind == "opaque" or before is None or came is None:
                 continue
             if first and kind == "step" and self._has_other_step(name, now, came, trip):
                 changed = True
                 continue
             self.kinds[name] = self._borne_out(name, before, now, came, trip, first and name not in loop.trip.tangled)
-            changed = changed or (self.kinds[name], self.zeros.get(name)) != (kind, zeros)
+            changed = changed or (self.kinds[name], self.zeros.get(name), name in self.elsewhere) != (kind, zeros, elsewhere)
             if self.kinds[name] == "opaque" and (why := because(came)) and why.data:
                 self.blame[name] = why
         return changed
@@ -143,6 +148,8 @@ class Hypothesis:
         if kind == "modulo" and zeros == 0:
             return "opaque"
         self.zeros[name] = min(zeros, self.zeros.get(name, zeros))
+        if affine.addresses(moved):
+            self.elsewhere.add(name)
         return kind
 
     def _has_other_step(self, name, now: Value, came: Value, trip: Uniform) -> bool:
@@ -154,6 +161,13 @@ class Hypothesis:
             return False
         self.steps[name] = squeeze(step)
         return True
+
+
+def _local_changed(start: State, arrived: State) -> bool:
+    """Local memory does not hold what it held before."""
+    values = arrived.registers.values
+    return any(type(name) is tuple and not ((now := values.get(name)) is value or now is not None and same(now, value))
+               for name, value in start.registers.values.items())
 
 
 def _in_the_first(value: Value, trip: Uniform) -> Value:

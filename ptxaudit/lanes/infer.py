@@ -21,19 +21,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..graph import END, Graph, is_unresolved, opaque_load
-from ..ir import Control, Function
+from ..ir import Const, Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
 from ..work import BLOCK, OPERATION, Account, Exhausted, elements
 from . import affine, clusters
-from .effects import Registers, View, blend, execute, forget_local, guard_mask
+from .effects import FULL_MASK, Registers, View, blend, execute, forget_local, guard_mask
 from .hypothesis import Hypothesis
 from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
 from .observe import Conclusions, Seen
 from .result import SiteResult, Status, unfinished
 from .rows import Rows, rows_for
-from .shape import is_two_dimensional, shaped_sites
+from .shape import Shape, is_two_dimensional, shapes_of
 from .states import OUTER, Branches, State, common_zeros, doubt_of, either_doubts, is_uniform, lanes_that_agree, without_trips
 from .tabulate import Observation
 from .value import EVERYWHERE, Lost, Uniform, Value, because, constant, opaque, same, signed, squeeze, unknown
@@ -91,19 +91,21 @@ def infer(function: Function, graph: Graph, launch, told, machine, facts, access
     try:
         paths = _paths(function, graph.apart, accesses, account)
         narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-        batches = rows_for(function, launch, told, facts, narrow)
         question = Question(paths, accesses, twins, {t: t for t in twins.values()})
         if paths.order is None:
             question = _with_single_entries(question, account)
+            if facts.origins is not None:
+                facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
+        batches = rows_for(question.paths.function, launch, told, facts, narrow)
         observed = _observed(question, batches, account)
-        shaped = frozenset() if batches[0].shape_known else _shaped(question)
+        shapes = {} if batches[0].shape_known else _shapes(question)
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
     conclusions = Conclusions(machine, account, question.paths.function)
-    return Inference(_concluded(question, observed, shaped, conclusions, facts.keep), batches[0].assumed)
+    return Inference(_concluded(question, observed, shapes, conclusions, facts.keep), batches[0].assumed)
 
 
-def _concluded(question: Question, observed: Observed, shaped: frozenset[int], conclusions: Conclusions,
+def _concluded(question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions,
                keep: bool) -> dict[int, SiteResult]:
     """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
@@ -118,7 +120,7 @@ def _concluded(question: Question, observed: Observed, shaped: frozenset[int], c
         else:
             try:
                 access, seen = question.accesses[index], observed.seen.get(index, [])
-                out[name] = conclusions.conclude(name, access, seen, index in shaped)
+                out[name] = conclusions.conclude(name, access, seen, shapes.get(index, Shape.TOLD))
                 if keep:
                     out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
@@ -175,7 +177,7 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o)) for o in observations]
+                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
         if left:
             break
     return Observed(seen, left, failure)
@@ -185,18 +187,25 @@ def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:
     """The requests of a site with their places: those of the assumed shape of the block, where several were looked at."""
     keeper = Keeper(access)
     for o in (s.observation for s in seen if s.group == seen[0].group):
-        address = clusters.shared_window(o.address, o.mask) if o.space == "generic" else o.address
-        if isinstance(address, Lost):
-            return Kept(access, missing=address if origin is None else address.moved(origin))
-        if address is not None:
-            keeper.add(address, o.mask, None, certain=o.exact)
+        why = o.located.why if o.located is not None else None
+        if why is not None:
+            return Kept(access, missing=why if origin is None else why.moved(origin))
+        if o.located is None or o.lanes.any():
+            keeper.add(o.address, o.lanes, None, certain=o.exact)
     return keeper.kept()
 
 
-def _shaped(question: Question) -> frozenset[int]:
-    """The accesses that answer of which the block's shape decides something."""
+def _shapes(question: Question) -> dict[int, Shape]:
+    """What the block's shape decides of each access that answers, for all of its copies."""
     paths = question.paths
-    return frozenset(question.twins[i] for i in shaped_sites(paths.function, paths.graph, paths.part, question.accesses))
+    out: dict[int, Shape] = {}
+    for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():
+        twin = question.twins[index]
+        out[twin] = max(out.get(twin, shape), shape, key=_MOST_LAST.index)
+    return out
+
+
+_MOST_LAST = tuple(Shape)
 
 
 class Interpreter:
@@ -227,6 +236,7 @@ class Interpreter:
         self.unrolled: set[int] = set()          # heads of loops that were, once at least
         self.begun: dict[int, State] = {}        # head -> what the last trip of the loop that was run began with
         self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
+        self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
     def run(self) -> None:
@@ -456,7 +466,7 @@ class Interpreter:
             if watched:
                 self._observe(instruction, view, state)
             control = instruction.control
-            if control is not None and (control.kind == "part" or self.graph.yielding and self._together(control)):
+            if control is not None and (control.kind == "part" or self._may_part and self._together(control)):
                 if control.kind == "part":
                     self._part(instruction, view, state)
                 else:
@@ -482,6 +492,8 @@ class Interpreter:
 
     def _together(self, control) -> bool:
         """All living lanes of the warp go on together (PTX: ptxas puts a WARPSYNC before a block's barrier)."""
+        if control.kind == "warpsync" and isinstance(control.selector, Const):
+            return control.selector.value == FULL_MASK
         return control.kind == "warpsync" and control.selector is None \
             or control.kind == "barrier" and control.guard is None and not self.function.explicit_reconvergence
 
@@ -502,16 +514,17 @@ class Interpreter:
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
-    def placed(self, o: Observation) -> Observation:
+    def placed(self, o: Observation, index: int) -> Observation:
         """A request that was seen, with its generic address where that may not be this block's; asked once a run: most are put back."""
         if o.space != "generic":
             return o
-        place = clusters.shared_window(o.address, o.mask)
         env = self.rows.env
-        if isinstance(place, Value) and clusters.may_be_remote(place, o.mask, View(None, env, None, o.mask, False)):
-            place = clusters.REMOTE
-        lost = isinstance(place, Lost) and (place is clusters.REMOTE or env.cluster not in (None, clusters.ALONE))
-        return replace(o, base=opaque(o.address.bits, place) if lost else o.address, offset=0)
+        found = clusters.located(o.address, o.mask, env.spaces(index))
+        remote = clusters.remote(found.place, found.lanes | found.open, View(None, env, None, o.mask, False))
+        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
+            lost = opaque(o.address.bits, remote or found.why)
+            return replace(o, base=lost, offset=0, located=replace(found, place=lost))
+        return replace(o, base=found.place, offset=0, located=found)
 
     def _leave(self, block: int, state: State) -> None:
         """Sends the state at the end of a block to those that may come next."""
@@ -597,7 +610,7 @@ class Interpreter:
                 if s != END and lanes.any():
                     self._go(block, s, state.of(lanes))
             return
-        uniform = is_uniform(guard)
+        uniform = is_uniform(guard) or not self.graph.may_part(self.graph.ends[block] - 1)
         if self.unrolling:
             raise Undecided
         why = doubt_of(guard, self.graph.ends[block] - 1)
@@ -631,7 +644,7 @@ class Interpreter:
             return
         if self.unrolling:
             raise Undecided
-        uniform = is_uniform(value)
+        uniform = is_uniform(value) or not self.graph.may_part(self.graph.ends[block] - 1)
         self.branches.put(block, "uniform" if uniform else "varying")
         if control.choices and not uniform:
             self.called_apart.add(block)
@@ -664,7 +677,7 @@ class Interpreter:
 
     def _join(self, block: int, arriving) -> State:
         if block in self.graph.overwritten:           # what a routine is called with: one of these at a time
-            return self._folded(block, arriving, False, together=False)
+            return self._folded(block, arriving, None if self.graph.yielding else False, together=False)
         return self._restore(block, self._folded(block, arriving, len(arriving) > 1 and self._apart(block)))
 
     def _join_back(self, loop: Loop, arriving) -> State:
@@ -685,7 +698,7 @@ class Interpreter:
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
-            if not firm and self._loosened(d, block):
+            if not firm and (self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)):
                 break
             if state.mask is before.mask or not (state.mask & ~before.mask).any():
                 state.mask, state.exact, state.doubts = before.mask, before.exact, before.doubts
@@ -699,15 +712,15 @@ class Interpreter:
         called_apart = frozenset() if self.function.explicit_reconvergence else self.called_apart
         if not self.graph.yielding and not called_apart:
             return False
-        between, stack = set(), [block]
-        while stack:
-            for p in self.graph.cfg.predecessors(stack.pop()):
-                if p != dominator and p not in between:
-                    between.add(p)
-                    stack.append(p)
+        between = self.paths.on_the_way(dominator, block)
         if called_apart & (between | {dominator}):
             return True
         return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
+
+    def _held(self, dominator: int, block: int) -> bool:
+        """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits for all."""
+        return self.paths.gathers(dominator, block) \
+            or not any(self.branches.any(b, "varying", "apart") for b in self.paths.on_the_way(dominator, block) | {dominator})
 
     def _apart(self, block: int) -> bool:
         """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
@@ -719,6 +732,12 @@ class Interpreter:
         stay = ways - {d}
         return tuple(self.causes.get(b) or one_of_each(Kind.BRANCH_OPEN, self.graph.ends[b] - 1) for b in sorted(ways - {block})
                      if self.branches.any(b, "uniform") and (after := self.graph.postdominators.get(b, END)) != block and after not in stay)
+
+    def _apart_at(self, block: int) -> tuple[Lost, ...]:
+        """Machine code: why lanes of a warp that come from different ways go on apart."""
+        if not self.function.explicit_reconvergence or self.paths.waits(block):
+            return ()
+        return (one_of_each(Kind.NO_BARRIER, self.graph.starts[block]),)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
@@ -748,7 +767,7 @@ class Interpreter:
                 met = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
         out.exact = out.exact and other.exact and (exclusive or alike)
-        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block)):
+        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block) or self._apart_at(block)):
             out.exact, out.doubts = False, either_doubts(out.doubts, doubts)
         out.mask = out.mask if alike else out.mask | other.mask
         out.doubts = either_doubts(out.doubts, other.doubts)
@@ -773,7 +792,7 @@ class Interpreter:
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
                 low, high = min(0, d), max(0, d)
-            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh))
+            u = Uniform(f"{name}?", a.bits, common_zeros(difference), low, high, "choice", (key, name, self.fresh), address=affine.addresses(difference))
             return affine.add(b, unknown(u))
         if not difference.terms:
             u = Uniform(f"way{key[0]}", a.bits, 0, 0, 1, "choice", ("way", key))

@@ -22,9 +22,9 @@ from ..reasons import Kind, Reason
 from .value import Uniform, Value, low_zeros, resize, signed
 
 ADDRESS_BITS = 32
-MOST_REQUESTS = 1 << 15      # distinct ones of a site; more are not kept
-MOST_CHOICES = 64            # values of an unknown that multiplies the lane, tried one by one
-_AT_ONCE = 1 << 12           # rows that are collected before equal ones become one
+MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
+MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
+_AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,20 @@ class Keeper:
 
     access: Access
     missing: Reason | None = None
-    _rows: dict = field(default_factory=lambda: defaultdict(list))       # what requests share -> [(columns, weights)]
+    _rows: dict = field(default_factory=lambda: defaultdict(list))  # what requests share -> [(columns, weights)]
     _count: int = 0
     _distinct: int = 0
 
-    def add(self, address: Value, active: np.ndarray, weights: np.ndarray | None, sources: np.ndarray | None = None,
-            filled: np.ndarray | None = None, certain: bool = True, times: int = 1) -> None:
+    def add(
+        self,
+        address: Value,
+        active: np.ndarray,
+        weights: np.ndarray | None,
+        sources: np.ndarray | None = None,
+        filled: np.ndarray | None = None,
+        certain: bool = True,
+        times: int = 1,
+    ) -> None:
         """address: of each lane; active: (n, lanes) bool; weights: (n,) how often; the rest as in `Requests`. times: as many
         such requests, at each of which an unknown of kind "rounds" in the address is one more."""
         if self.missing or not active.any():
@@ -95,11 +103,19 @@ class Keeper:
         sources = None if sources is None else np.where(active, sources, 0)
         try:
             places = placed(address, active, times)
-            several = sum(len(rows) for rows, *_ in places) > int(active.any(axis=1).sum())       # choices: one of them holds
+            several = sum(len(rows) for rows, *_ in places) > int(
+                active.any(axis=1).sum()
+            )  # choices: one of them holds
             for rows, variable, offsets, moves in places:
-                columns = [np.where(active[rows], offsets, 0), active[rows], *(None if c is None else c[rows] for c in (sources, filled))]
+                columns = [
+                    np.where(active[rows], offsets, 0),
+                    active[rows],
+                    *(None if c is None else c[rows] for c in (sources, filled)),
+                ]
                 counted = None if weights is None or several else weights[rows] * times
-                self._rows[variable, moves, certain, sources is None, filled is None, counted is None].append((columns, counted))
+                self._rows[variable, moves, certain, sources is None, filled is None, counted is None].append(
+                    (columns, counted)
+                )
                 self._count += len(rows)
         except NotPlaced as why:
             self.missing = why.reason
@@ -136,10 +152,12 @@ class Keeper:
 def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """(index of the first row of each kind, the kind of every row) of rows that lie in several arrays."""
     n = len(columns[0])
-    rows = np.concatenate([np.ascontiguousarray(c).reshape(n, -1).view(np.uint8).reshape(n, -1) for c in columns], axis=1)
+    rows = np.concatenate(
+        [np.ascontiguousarray(c).reshape(n, -1).view(np.uint8).reshape(n, -1) for c in columns], axis=1
+    )
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).reshape(n)
     _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    order = np.argsort(first)                       # as they came
+    order = np.argsort(first)  # as they came
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[inverse.reshape(n)]
@@ -161,7 +179,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
         factors = np.where(active, _numbers(c, active.shape), 0)
-        if not factors.any():                       # whole multiples of 2**32, or of lanes that take no part
+        if not factors.any():  # whole multiples of 2**32, or of lanes that take no part
             continue
         leading = np.take_along_axis(factors, first, 1)
         if u.kind == "shared":
@@ -173,14 +191,18 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
         else:
             together.append((u, leading[:, 0]))
     offsets = _chosen(_numbers(address.base, active.shape), apart)
-    return [(rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets]
+    return [
+        (rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets
+    ]
 
 
 def _numbers(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(signed(resize(array, ADDRESS_BITS)).astype(np.int64), shape)
 
 
-def _moving_alike(together: list[tuple[Uniform, np.ndarray]], active: np.ndarray, times: int) -> list[tuple[np.ndarray, tuple[Move, ...]]]:
+def _moving_alike(
+    together: list[tuple[Uniform, np.ndarray]], active: np.ndarray, times: int
+) -> list[tuple[np.ndarray, tuple[Move, ...]]]:
     """The rows with an active lane in groups, each with what the unknowns add to it."""
     rows = np.flatnonzero(active.any(axis=1))
     if not together:
@@ -188,8 +210,13 @@ def _moving_alike(together: list[tuple[Uniform, np.ndarray]], active: np.ndarray
     factors = np.stack([leading[rows] for _, leading in together], axis=1)
     kinds, inverse = np.unique(factors, axis=0, return_inverse=True)
     unknowns = [u for u, _ in together]
-    return [(rows[inverse.reshape(-1) == k], tuple(move for u, factor in zip(unknowns, kind) if (move := _move(u, factor, times))))
-            for k, kind in enumerate(kinds.tolist())]
+    return [
+        (
+            rows[inverse.reshape(-1) == k],
+            tuple(move for u, factor in zip(unknowns, kind) if (move := _move(u, factor, times))),
+        )
+        for k, kind in enumerate(kinds.tolist())
+    ]
 
 
 def _move(u: Uniform, factor: int, times: int) -> Move | None:
@@ -201,7 +228,7 @@ def _move(u: Uniform, factor: int, times: int) -> Move | None:
     unit = 1 << min(u.zeros, ADDRESS_BITS - 1)
     if u.low is not None and u.high is not None and max(abs(u.low), abs(u.high)) * abs(factor) < 1 << ADDRESS_BITS - 1:
         return Move(factor * unit, -(-u.low // unit), u.high // unit)
-    return Move(1 << min(low_zeros(factor * unit), ADDRESS_BITS - 1))        # it may wrap around: only powers of two are left
+    return Move(1 << min(low_zeros(factor * unit), ADDRESS_BITS - 1))  # it may wrap around: only powers of two are left
 
 
 def _chosen(base: np.ndarray, apart: list[tuple[Uniform, np.ndarray]]) -> list[np.ndarray]:

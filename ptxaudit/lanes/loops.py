@@ -73,6 +73,8 @@ class Paths:
         self._loops: dict[int, Loop] = {}
         self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}
+        self._ways: dict[tuple[int, int], frozenset[int]] = {}
+        self._moves: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
         self._between: dict[int, frozenset[int]] = {}
         self._costs: dict[int, int] = {}
 
@@ -253,7 +255,7 @@ class Paths:
     @cached_property
     def local(self) -> bool:
         """Something of the slice is in local memory, whose places are registers with other names."""
-        return any(op.space in ("local", "generic") and op.name == "store" for ops in self.part.ops.values() for op in ops)
+        return any(op.space in ("local", "generic") and op.name in ("store", "clobber") for ops in self.part.ops.values() for op in ops)
 
     def always(self, dominator: int, block: int) -> bool:
         """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
@@ -287,6 +289,56 @@ class Paths:
             self.account.spend(len(seen), ORDERING)
             self._between[block] = frozenset(seen)
         return self._between[block]
+
+    def on_the_way(self, dominator: int, block: int) -> frozenset[int]:
+        """The blocks on the ways from a dominator to a block, without the dominator; the block itself where a loop leads back to it."""
+        key = dominator, block
+        if key not in self._ways:
+            between, stack = set(), [block]
+            while stack:
+                for p in self.graph.cfg.predecessors(stack.pop()):
+                    if p != dominator and p not in between:
+                        between.add(p)
+                        stack.append(p)
+            self.account.spend(len(between), ORDERING)
+            self._ways[key] = frozenset(between)
+        return self._ways[key]
+
+    def waits(self, block: int) -> bool:
+        """Lanes that come to a block wait there at a convergence barrier."""
+        control = self.function.instructions[self.graph.starts[block]].control if block != END else None
+        return control is not None and control.kind == "sync"
+
+    def gathers(self, dominator: int, block: int) -> bool:
+        """The block is a BSYNC of a barrier that all lanes which go on from a dominator are in, and stay in."""
+        if not self.waits(block):
+            return False
+        name = self.function.instructions[self.graph.starts[block]].control.barrier.name
+        opening, leaving = self._barrier_moves(name)
+        inside = self.on_the_way(dominator, block)
+        at = dominator
+        while at not in opening:
+            up = self.graph.dominators.get(at)
+            if up is None or up == at:
+                return False
+            at = up
+        return not inside & leaving and (self._saved(name) or not inside & opening)
+
+    def _barrier_moves(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The blocks that open a barrier, and those in which lanes leave it."""
+        if name not in self._moves:
+            found: dict[str, set[int]] = {"open": set(), "leave": set()}
+            for i in self.function.instructions:
+                c = i.control
+                if c is not None and c.kind in found and c.barrier is not None and c.barrier.name == name:
+                    found[c.kind].add(self.graph.block_of[i.index])
+            self.account.spend(INSTRUCTION * len(self.function.instructions), ORDERING)
+            self._moves[name] = frozenset(found["open"]), frozenset(found["leave"])
+        return self._moves[name]
+
+    def _saved(self, name: str) -> bool:
+        """Something saves the barrier while others use it."""
+        return any(op.name == "barrier.save" and op.src[0].name == name for i in self.function.instructions for op in i.ops)
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:

@@ -12,9 +12,9 @@ it from above.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .env import LANES
 from .formula import formula
 from .record import SiteRecord, rule_range
 from .result import Case, SiteResult, Status
+from .shape import Shape
 from .tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from .value import EVERYWHERE, Uniform, array_zeros
 
@@ -88,6 +89,9 @@ class _Asked:
     group: str
     request: _Bounds | Counted
     doubts: _Doubts | None
+    open: Reason | None = None         # why it is not known which lanes of a generic access go to shared memory
+    more: int = 0                    # wavefronts that lanes which go to other memory may add
+    some_none: bool = False          # requests all of whose lanes do, at no cost in shared memory
 
 
 @dataclass
@@ -104,6 +108,9 @@ class _Found:
     ways: int = 0                    # the most of any lane group of the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
+    open: list[Reason] = field(default_factory=list)                 # why it is not known whether lanes go to shared memory
+    more: int = 0                                                  # wavefronts that lanes which go elsewhere may add
+    some_none: bool = False                                        # some requests go elsewhere altogether
 
 
 class Conclusions:
@@ -123,31 +130,33 @@ class Conclusions:
         self._lanes: dict[int, _Lanes] = {}
         self._doubts: dict[int, _Doubts] = {}
 
-    def conclude(self, index: int, access, seen: list[Seen], shaped: bool) -> SiteResult:
+    def conclude(self, index: int, access, seen: list[Seen], shape: Shape = Shape.TOLD) -> SiteResult:
         """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted where the account
         does not pay for it.
 
-        shaped: the block's shape is not told, and the site's address or mask is made of it.
+        shape: what is told of the block's, and what it decides of the site.
         """
         self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)                 # the rest of an offset changes nothing
-        question = access, shaped, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts))
+        question = access, shape, tuple([(s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts), id(o.located))
                                           for s in seen for o in (s.observation,)])
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._conclusion(index, access, seen, shaped, shift)
+            answer = self._conclusion(index, access, seen, shape, shift)
             answer = self._answers[question] = replace(answer, unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
         return replace(answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function))
 
-    def _conclusion(self, index: int, access, seen: list[Seen], shaped: bool, shift: int) -> SiteResult:
+    def _conclusion(self, index: int, access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
-        here = [s for s in seen if not _global_only(s.observation)]
-        if seen and not here:
-            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_SHARED), evidence=machine.evidence(access))
+        here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
+        never = bool(seen) and all(s.observation.located is not None and s.observation.located.never for s in seen)
+        if seen and not here and (never or not shape.decides):
+            return SiteResult(index, Status.INVARIANT, Reason(Kind.NEVER_SHARED), per_request=(0, 0), ideal_per_request=(0, 0), ways=0,
+                              evidence=machine.evidence(access))
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
-        if shaped and not taking_part:                 # the shapes that are tried do not stand for all others
+        if shape.decides and not taking_part:          # the shapes that are tried do not stand for all others
             return SiteResult(index, Status.CONDITIONAL, Reason(Kind.NO_SHAPE_REACHES),
                               per_request=(0, banks.bounds(machine, access, 1, LANES)[1]), evidence=machine.evidence(access),
                               conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),))
@@ -159,17 +168,32 @@ class Conclusions:
         asked, exact = [], True
         for s in taking_part:
             exact = exact and s.observation.exact
-            asked.append(_Asked(s.group, self._request(access, s, shift, exact), self._doubts_of(s.observation)))
-        question = access, shaped, tuple(asked)
+            asked.append(_Asked(s.group, self._request(access, s, shift, exact), self._doubts_of(s.observation), *_elsewhere(machine, access, s.observation)))
+        wide = self._of_whole_warps(access, taking_part, shift) if shape is Shape.DECIDES_LANES else None
+        question = access, shape, tuple(asked), len(here) < len(seen), wide
         if question not in self._concluded:
-            self._concluded[question] = _answer(index, access, machine, shaped, _added_up(asked, here[0].group))
+            found = _added_up(asked, here[0].group, len(here) < len(seen))
+            self._concluded[question] = _answer(index, access, machine, _Shapes.of(machine, access, shape, wide), found)
         return self._concluded[question]
+
+    def _of_whole_warps(self, access, seen: list[Seen], shift: int) -> int | None:
+        """The most that a request costs, whichever of its lanes take part; None where that is not known of an address."""
+        most = 0
+        for s in seen:
+            o = s.observation
+            if not o.base.uniform:
+                return None
+            request = self._request(access, Seen(s.group, replace(o, mask=np.ones_like(o.mask), located=None)), shift, False)
+            if not isinstance(request, Counted) or request.unknown is not None:
+                return None
+            most = max(most, request.record.totals().per_high or 0)
+        return most
 
     def _lanes_of(self, o: Observation) -> _Lanes:
         """The lanes that may take part."""
-        lanes = self._lanes.get(id(o.mask))
+        lanes = self._lanes.get(id(o.lanes))
         if lanes is None:
-            lanes = self._lanes[id(o.mask)] = _Lanes(o.mask)
+            lanes = self._lanes[id(o.lanes)] = _Lanes(o.lanes)
         return lanes
 
     def _doubts_of(self, o: Observation) -> _Doubts | None:
@@ -190,7 +214,7 @@ class Conclusions:
             question = access, place.code, lanes.code, *((s.group, exact) if place.varying else ())
             request = self._requests.get(question)
             if request is None:
-                request = self._requests[question] = scored(access, place, o.mask, self.machine, s.group, exact, self.account)
+                request = self._requests[question] = scored(access, place, o.lanes, self.machine, s.group, exact, self.account)
         except NoFigure as none:
             low, high = banks.bounds(self.machine, access, 1, lanes.most)
             return _Bounds(none.reason, none.status, 0 if o.space == "generic" else low, high)      # a generic access may be elsewhere
@@ -211,10 +235,13 @@ class _Lanes:
         return int(self.mask.sum(axis=1).max())
 
 
-def _added_up(asked: list[_Asked], main: str) -> _Found:
-    """What the requests of a site come to. main: the group whose figures are shown by the place of the array."""
-    found = _Found()
+def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:
+    """What the requests of a site come to. main: the group whose figures are shown by the place of the array. some_none: further
+    requests go to other memory."""
+    found = _Found(some_none=some_none)
     for one in asked:
+        found.open += [one.open] if one.open is not None else []
+        found.more, found.some_none = max(found.more, one.more), found.some_none or one.some_none
         if one.doubts is not None:
             found.inexact.append(one.doubts)
         here = found.ranges.setdefault(one.group, _Range())
@@ -242,13 +269,16 @@ def _added_up(asked: list[_Asked], main: str) -> _Found:
     return found
 
 
-def _global_only(o: Observation) -> bool:
-    """A generic access to memory that is certainly not shared."""
-    if o.space != "generic" or o.base.poison is not None:
-        return False
-    if any(u.kind == "window" and u.key == "shared" or "shared_window" in u.name for u, _ in o.base.terms):
-        return False
-    return not o.base.terms or any(u.kind in ("pointer", "variable", "window") for u, _ in o.base.terms)
+def _elsewhere(machine, access, o: Observation) -> tuple[Reason | None, int, bool]:
+    """Of a generic access: why it is not known whether lanes go to shared memory; wavefronts that lanes which do not may add to a request
+    of others; whether there are requests none of whose lanes do."""
+    if o.located is None:
+        return None, 0, False
+    if o.others is None:
+        return o.located.why, 0, False
+    some = o.lanes.any(axis=1)
+    more = banks.passes(machine, access, o.others & some[:, None])
+    return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
 
 
 def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
@@ -267,50 +297,97 @@ def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _answer(index: int, access, machine, shaped: bool, found: _Found) -> SiteResult:
+@record
+class _Shapes:
+    """What the block's shape, which is not told, leaves open of a request. decides: it does anything but which lanes a block's last
+    warp has; low, high: of any request of any shape, None where those that are tried show it; ideals: so of its ideal."""
+
+    decides: bool
+    low: int | None
+    high: int | None
+    ideals: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, machine, access, shape: Shape, wide: int | None) -> _Shapes:
+        """wide: the most that a request costs where the shape decides its lanes only, None: not known."""
+        if shape is Shape.TOLD or shape is Shape.DECIDES_NOTHING and access.address_lanes is not None:       # all lanes make that access
+            return cls(False, None, None, None)
+        low, most = banks.bounds(machine, access, 1, LANES)
+        high = None if shape is Shape.DECIDES_NOTHING else most if wide is None else wide
+        return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
+
+    def rest(self, cases: Iterable[Case], whole: tuple[int, int]) -> tuple[Case, ...]:
+        """The cases of blocks that are tried, and all others where they may cost more or less."""
+        cases = tuple(cases)
+        if self.low is None or (min(case.low for case in cases), max(case.high for case in cases)) == whole:
+            return cases
+        return *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+
+    def around(self, low: int, high: int) -> tuple[int, int]:
+        """A range that is seen, and what other shapes may make of it."""
+        return low if self.low is None else min(low, self.low), high if self.high is None else max(high, self.high)
+
+
+@lru_cache(1 << 8)
+def _widest_ideal(machine, access) -> int:
+    """The ideal of a request in which nothing is merged: lanes beside each other."""
+    lanes = np.arange(machine.lanes)[None, :]
+    scores = banks.score(machine, access, lanes * access.width, np.ones((1, machine.lanes), bool), None)
+    return int(scores.ideal[0])
+
+
+def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> SiteResult:
     """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
     first, main = next(iter(found.ranges.items()))
     record = found.record
     shown = record.patterns() if record is not None else ()
     one_lane = banks.bounds(machine, access, 1, 1)[0]
-    groups = tuple(found.ranges) if shaped else (first,)
+    groups = tuple(found.ranges) if shapes.decides else (first,)
     without = {group for group, _ in found.bounded}
-    ideals = None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None)
+    ideals = None if without.intersection(groups) else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None, shapes)
     answer = partial(SiteResult, index, formula=OWN_FORMULA, patterns=shown, ideal_per_request=ideals,
                      evidence=record.evidence if record is not None else machine.evidence(access))
     if found.uncounted:
-        return _of_lines(answer, groups, shaped, found)
+        return _of_lines(answer, groups, shapes.decides, found)
     low, high = main.low, main.high
     if found.inexact and low is not None:
         low = min(low, one_lane)
         if access.address_lanes is not None:       # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
+    if found.open or found.more or found.some_none:
+        return _partly_elsewhere(answer, access, machine, low, high, shapes, found)
     without_figure = [bounds for group, bounds in found.bounded if group == first]
     if without_figure:
-        return _open_answer(answer, without_figure, low, high, shaped, found)
+        return _open_answer(answer, without_figure, low, high, shapes, found)
+    whole = shapes.around(*_hull(low, high, found))
     if found.cases:
-        return answer(Status.CONDITIONAL, _dependence(found), per_request=_hull(low, high, found), conditions=tuple(found.cases))
-    if shaped and (len(found.ranges) == 1 or any(p != found.patterns[first] for p in found.patterns.values())):
+        return answer(Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole))
+    if shapes.decides and (len(found.ranges) == 1 or whole != (low, high) or any(p != found.patterns[first] for p in found.patterns.values())):
         table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
         reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
-        return answer(Status.CONDITIONAL, reason, per_request=_hull(low, high, found), conditions=table)
-    if low == high and not found.reasons and not found.unknowns:
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole))
+    if whole[0] == whole[1] and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
-        return answer(Status.INVARIANT, note, per_request=(low, high), ways=_ways(found))
+        return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
+    if low == high and not found.reasons and not found.unknowns and not found.inexact:
+        cases = (Case("all lanes of a warp exist", main.low, main.high, main.ideal_high), Case("the block's last warp has fewer", *whole, None))
+        return answer(Status.CONDITIONAL, Reason(Kind.BY_LAST_WARP), per_request=whole, conditions=cases)
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (Case("all lanes that can take part do", main.low, main.high, main.ideal_high), Case("fewer lanes do", low, high, None))
-        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=(low, high), conditions=cases)
+        return answer(Status.DATA_DEPENDENT if data else Status.CONDITIONAL, _mask_reason(found.inexact), per_request=whole, conditions=shapes.rest(cases, whole))
     reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
-    return answer(Status.BOUNDED, reason, per_request=(low, high), ways=_ways(found))
+    return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
 
 
-def _ideals(ranges: list[_Range], one_lane: int | None) -> tuple[int, int] | None:
+def _ideals(ranges: list[_Range], one_lane: int | None, shapes: _Shapes) -> tuple[int, int] | None:
     """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
     part: with fewer of them more may be merged."""
     if any(r.ideal_low is None for r in ranges):
         return None
     low, high = min(r.ideal_low for r in ranges), max(r.ideal_high for r in ranges)
+    if shapes.ideals is not None:
+        low, high = min(low, shapes.ideals[0]), max(high, shapes.ideals[1]) if shapes.high is not None else high
     return low if one_lane is None else min(low, one_lane), high
 
 
@@ -327,19 +404,41 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped
     return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
 
 
-def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shaped: bool,
+def _partly_elsewhere(answer: Callable[..., SiteResult], access, machine, low: int | None, high: int | None, shapes: _Shapes,
+                      found: _Found) -> SiteResult:
+    """What is said of a generic access not all of whose lanes are known to go to shared memory: never one figure for all requests."""
+    first, main = next(iter(found.ranges.items()))
+    if low is None or high is None or any(group == first for group, _ in found.bounded):
+        low, high = 0, banks.bounds(machine, access, 1, LANES)[1]
+    cases = [Case(f"all lanes that may go to shared memory do{', ' + case.when if case.when else ''}", case.low, case.high, case.ideal)
+             for case in found.cases or [Case("", low, high, main.ideal_high)]]
+    reason = several(*found.open, Reason(Kind.SOME_ELSEWHERE) if found.some_none else None,
+                     Reason(Kind.MIXED_SPACES) if found.more else None, *found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+    low, high = shapes.around(*_hull(low, high, found))
+    floor = 0 if found.open or found.some_none or shapes.high is not None else low
+    data = any(lost.data for lost in found.open)
+    status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
+    if found.open:
+        cases.append(Case("fewer do", 0, high + found.more, None))
+    whole = floor, high + found.more
+    return answer(status, reason, ideal_per_request=None, per_request=whole, conditions=shapes.rest(cases, whole) if found.open or found.cases else ())
+
+
+def _open_answer(answer: Callable[..., SiteResult], without_figure: list[_Bounds], low: int, high: int, shapes: _Shapes,
                  found: _Found) -> SiteResult:
     """What is said where requests of the first group have no figure: why, and a range where that says anything."""
     worst = next((bounds for bounds in without_figure if bounds.status == Status.DATA_DEPENDENT), without_figure[0])
     status = worst.status
-    if status == Status.UNKNOWN and high <= 2 * low:
-        status = Status.BOUNDED
+    whole = shapes.around(*_hull(low, high, found))
     unresolved = {group for group, _ in found.bounded}
-    if status == Status.UNKNOWN and shaped and not unresolved >= set(found.ranges):
+    narrow = status == Status.UNKNOWN and high <= 2 * low
+    if narrow and (whole == (low, high) or not shapes.decides):
+        status = Status.BOUNDED
+    if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
         table = tuple(Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
                       for name, r in found.ranges.items())
-        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=_hull(low, high, found), conditions=table)
-    return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else (low, high))
+        return answer(Status.CONDITIONAL, several(Reason(Kind.BY_SHAPE), worst.reason), per_request=whole, conditions=shapes.rest(table, whole))
+    return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else whole)
 
 
 def _dependence(found: _Found) -> Reason | None:

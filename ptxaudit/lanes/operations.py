@@ -24,7 +24,8 @@ from ..machine_model import SpecialFunctions
 from ..reasons import Kind
 from . import alternatives, approximate, mufu
 from .affine import (
-    add, derived, fit, from_data, give_up, invert, multiply, scale, shift_right, short, sign_extend, subtract, unknowns_of, zero_extend,
+    add, addresses, derived, fit, give_up, invert, made_of, multiply, scale, shift_right, short, sign_extend, subtract, unknowns_of,
+    zero_extend,
 )
 from .bits import bitwise, shake
 from .comparisons import apart_by_less_than_half, compare
@@ -273,7 +274,7 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     if difference.terms or difference.valid is not None:
         return None
     u = p.terms[0][0]
-    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u), u.data)
+    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
     return add(b, scale(unknown(as_number), difference.base))
 
 
@@ -288,7 +289,7 @@ def _concatenate(values, bits: int) -> Value | None:
     for v in values:
         own = v.bits
         piece = scale(fit(v, bits), np.full((1, 1), 1 << at, DTYPES[bits])) if at else fit(v, bits)
-        if v.poison is not None and at and not v.terms:
+        if v.poison is not None and at and (not v.terms or v.poison.all()):
             # an opaque upper half: the lower one stays known
             piece = Value(np.zeros((1, 1), DTYPES[bits]), (), at, None, v.why)
         out = piece if out is None else add(out, piece)
@@ -310,19 +311,16 @@ def _rejoin(low: Value, high: Value) -> Value | None:
 class _Kept:
     """A value inside a symbol's key: compared by identity of meaning."""
 
-    __slots__ = ("value", "print")
+    __slots__ = ("value", "identity")
 
     def __init__(self, value: Value):
-        self.value, self.print = value, fingerprint(value)
+        self.value, self.identity = value, fingerprint(value)
 
     def __eq__(self, other):
-        return isinstance(other, _Kept) and self.print == other.print
+        return isinstance(other, _Kept) and self.identity == other.identity
 
     def __hash__(self):
-        return hash(self.print)
-
-    def __repr__(self):
-        return f"<{hash(self.print)}>"
+        return hash(self.identity)
 
 
 def _extract(value: Value, offset: int, bits: int) -> Value | None:
@@ -334,7 +332,7 @@ def _extract(value: Value, offset: int, bits: int) -> Value | None:
     # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
     flat = squeeze(value)
     if offset == 32 and bits == 32 and flat.poison is None and flat.valid is None and flat.uniform:
-        symbol = Uniform(f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), data=from_data(flat))
+        symbol = Uniform(f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), address=addresses(flat), **made_of(flat))
         return unknown(symbol)
     return None
 

@@ -18,7 +18,8 @@ from ..ir import Address, Function, Reg
 from ..reasons import Kind, Reason
 from ..status import Status
 from ..work import INSTRUCTION, Account
-from .given import SPACES, Given, definitions
+from .given import SPACES, Given
+from .origins import definitions
 from .result import KernelResult, SiteResult
 
 LOOKING = "looking at what writes tables of functions"
@@ -48,8 +49,8 @@ class Tables:
         """The function with the content of the tables in constant memory."""
         if not self.constants:
             return function
-        return replace(function, variables=tuple(replace(v, data=self.constants[v.name]) if v.name in self.constants and v.space.startswith("const")
-                                                 else v for v in function.variables))
+        known = lambda v: v.name in self.constants and v.space.startswith("const")
+        return replace(function, variables=tuple(replace(v, data=self.constants[v.name]) if known(v) else v for v in function.variables))
 
     def beside(self, told: Given | None) -> Given | None:
         """What is known of global memory, with the tables."""
@@ -57,17 +58,18 @@ class Tables:
             return told
         told = told or Given((), (), frozenset(), {})
         more = {name: place for name, place in self.memory.items() if name not in told.variables}
-        rows = sorted([*zip(told.buffers, told.trusted), *(((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values())],
-                      key=lambda row: row[0][0])
+        tables = [((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values()]
+        rows = sorted([*zip(told.buffers, told.trusted), *tables], key=lambda row: row[0][0])
         return Given(tuple(buffer for buffer, _ in rows), tuple(trusted for _, trusted in rows), told.promised,
-                     told.variables | {name: address for name, (address, _) in more.items()})
+                     told.variables | {name: address for name, (address, _) in more.items()}, told.writes)
 
     def sentences(self) -> tuple[str, ...]:
         """What the answers rest on, for the report."""
         if not self.memory:
             return ()
         names = ", ".join(demangle(name) for name in sorted(self.memory))
-        return (f"tables of functions: {names} {'holds' if len(self.memory) == 1 else 'hold'} what the file says, nothing else is written there",)
+        hold = "holds" if len(self.memory) == 1 else "hold"
+        return (f"tables of functions: {names} {hold} what the file says, nothing else is written there",)
 
 
 NO_TABLES = Tables()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..graph import Graph
 from ..ir import Address, Const, Op, Operand, Reg, Special
-from . import given
+from . import origins
 from .env import Environment
 
 DEEPEST = 80               # operations behind one another that are looked at
@@ -60,7 +60,7 @@ class Reach:
         if not isinstance(source, Reg):
             return None
         out, first = None, True
-        for place in given.definitions(self.graph, source.name, index, position):
+        for place in origins.definitions(self.graph, source.name, index, position):
             found = self._result(*place, source)
             if found is None:
                 return None

@@ -19,6 +19,7 @@ from .result import Case, Pattern
 
 MAX_TRIPS = 256        # trips listed one by one; longer loops are told as sums
 PENDING = 4096         # distinct request groups kept before they are scored
+EVIDENCE = ("by rule", "measured")        # the weaker first
 SCORING = "scoring requests"
 FLUSHED = 4            # steps of keeping one request that was scored
 
@@ -65,7 +66,6 @@ class Totals:
     line_class_low: int = 0
     line_class_each: int | None = None
     uncounted: bool = False       # cp.async.cg: no counter sees its wavefronts
-    evidence: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,9 @@ class SiteRecord:
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0            # issues of a generic access to other memory
+    elsewhere_active: int = 0     # those with an active lane
+    mixed: int = 0                # wavefronts that lanes which go to other memory may add to requests of others
+    mixed_most: int = 0           # and to one of them
     doubt: Reason | None = None   # why the counts are not exact; None = they are
     lost: Reason | None = None    # why addresses are not known; None = they are
     maybe: bool = False           # whether lanes take part is not known for some requests
@@ -112,12 +115,15 @@ class SiteRecord:
     scored: dict = field(default_factory=dict)      # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)    # base modulo the shift -> [low, high, ideal] of a request
     loose: Reason | None = None   # why a range remains although the addresses are known up to a shift
-    evidence: str = "measured"
+    evidence: str = ""            # the machine's for this access; "by rule" as soon as one request is
     trips: list = field(default_factory=list)       # trip -> [requests, {key: weights}]
     many_trips: bool = False
     kept: Keeper | None = None    # the requests with their places, where these are asked for
     _patterns: tuple | None = None
     _sums: Totals | None = None
+
+    def __post_init__(self):
+        self.evidence = self.machine.evidence(self.access)
 
     def add(self, addresses: np.ndarray, active: np.ndarray, weights: np.ndarray, trip: np.ndarray,
             sources: np.ndarray | None = None, zeros: int = 32, line: int = 0, filled: np.ndarray | None = None,
@@ -275,7 +281,7 @@ class SiteRecord:
                     *(None if one is None else int(one[i]) for one in of_lines), int(scores.ideal_most[i])]
             else:
                 slot[3] += int(weights[i])
-        self.evidence = scores.evidence
+        self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
 
     def _score(self, addresses, active, sources, steps, words, filled=None):
         """Scores of all requests; where the base is not known well enough, the range over its residues;
@@ -358,7 +364,7 @@ class SiteRecord:
         return self._sums
 
     def _summed(self) -> Totals:
-        t = Totals(evidence=self.evidence)
+        t = Totals()
         for addresses, active, sources, count, low, high, ideal, ways, lines, lines_ideal, lines_low, ideal_most in self.scored.values():
             if low < 0:
                 t.uncounted = True
@@ -404,8 +410,20 @@ class Elsewhere:
 
     record: SiteRecord
 
-    def add(self, weights: np.ndarray, times: int = 1) -> None:
+    def add(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
         self.record.elsewhere += int(weights.sum()) * times
+        self.record.elsewhere_active += int(active.sum()) * times
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that the others may add."""
+
+    record: SiteRecord
+
+    def add(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
+        self.record.mixed += int((weights * more).sum()) * times
+        self.record.mixed_most = max(self.record.mixed_most, int(more[weights > 0].max(initial=0)))
 
 
 @dataclass(frozen=True)

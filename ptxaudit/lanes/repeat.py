@@ -159,6 +159,11 @@ class Repeats:
             self.simulation.shadow.trusted.clear()
         self.turns[block] = (who, count, dict(now) if look else None)
 
+    def no_round(self) -> None:
+        """Something happens that a round in closed form cannot have."""
+        if self.round is not None:
+            raise NotAffine
+
     def forget(self) -> None:
         """Rows were renumbered: what was seen no longer fits."""
         self.arrivals.clear()
@@ -182,6 +187,7 @@ class Repeats:
         sim = self.simulation
         symbol = Uniform("k", 64, 0, 0, most, "rounds", ("rounds", block))
         saved = (sim.registers.values, sim.alive, sim.barriers, {i: v.copy() for i, v in sim.visits.items()})
+        groups = sim.warps.saved()
         start = {}
         for name, value in now.items():
             step = steps.get(name)
@@ -203,7 +209,7 @@ class Repeats:
             returned = self._drive(cohort)
             ok = returned is not None and returned.rows.shape == cohort.rows.shape and (returned.rows == cohort.rows).all() \
                 and (returned.mask == cohort.mask).all() and returned.state == cohort.state
-            ok = ok and (sim.alive == saved[1]).all() and lap.limit >= WORTH
+            ok = ok and (sim.alive == saved[1]).all() and sim.warps.as_before(groups) and lap.limit >= WORTH
             ok = ok and self._inductive(start, steps, sim.registers.values)
         except (NotAffine, Unsafe):
             ok = None
@@ -216,6 +222,7 @@ class Repeats:
             if order is not None:
                 sim.shadow.restore(order)
             sim.registers.values, sim.alive, sim.barriers, sim.visits = saved
+            sim.warps.restore(groups)
             return ok if ok is None else False
         rounds = min(lap.limit, most)
         sim.registers.values = {n: _at(v, symbol, rounds - 1) for n, v in sim.registers.values.items()}
@@ -234,7 +241,7 @@ class Repeats:
         try:
             sim.drain()
         except Returned as end:
-            return end.cohort if not (sim.heap or sim.waiting or sim.held) else None
+            return end.cohort if not (sim.heap or sim.held or sim.others()) else None
         return None
 
     def _inductive(self, start: dict, steps: dict, after: dict) -> bool:

@@ -65,7 +65,7 @@ class SiteResult:
     lines_proved: int | None = None          # … the least
     lines_ideal: int | None = None
     unaligned: tuple[str, ...] | None = None      # unknowns whose step is no multiple of what the access must be aligned to; None: not known
-    evidence: str = "measured"
+    evidence: str = "by rule"          # "measured": exactly this machine instruction was, on exactly this machine
     conditions: tuple[Case, ...] = ()
     formula: str = ""                        # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()       # most frequent first

@@ -38,7 +38,7 @@ def simulate(function, graph, launch, machine, facts, accesses, twins, account: 
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
     try:
-        part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, account=account)
+        part = graph.slice(accesses.keys() - unscored, follow_loads=facts.memory is not None, whether=unscored, account=account, barriers=True)
     except Exhausted as spent:
         return {i: unfinished(i, spent) for i in accesses}
     results, finished = _run(function, graph, part, launch, machine, facts, accesses, twins, account)
@@ -175,22 +175,27 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
-        return SiteResult(index, status, record.doubt)
+        return SiteResult(index, status, record.doubt, evidence=record.evidence)
     t = record.totals()
+    if record.requests == 0 and record.elsewhere:
+        return SiteResult(index, Status.EXACT, Reason(Kind.NEVER_SHARED), record.elsewhere, record.elsewhere_active, 0, 0, 0, 0,
+                          bounds=(0, 0), per_request=(0, 0), ideal_per_request=(0, 0), evidence=record.evidence)
     if record.requests == 0:
-        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=t.evidence)
-    common = dict(requests=record.requests + record.elsewhere, evidence=t.evidence,
-                  active_requests=None if record.maybe else record.active_requests + record.elsewhere,
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence)
+    common = dict(requests=record.requests + record.elsewhere, evidence=record.evidence,
+                  active_requests=None if record.maybe else record.active_requests + record.elsewhere_active,
                   patterns=record.patterns(), trips=record.trip_table())
-    per = None if t.per_low is None or t.uncounted else (t.per_low, t.per_high)
-    ideal_per = None if t.ideal_low is None else (t.ideal_low, t.ideal_high)
+    least = 0 if record.elsewhere_active else None           # of requests to other memory
+    per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
+    ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)
     if record.lost:
         low, high = t.low + record.lost_low, t.high + record.lost_high
         status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
+        high += record.mixed
         each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
         wide = None
         if record.lost_each is not None and not t.uncounted:
-            few, many = record.lost_each
+            few, many = record.lost_each if least is None else (least, record.lost_each[1])
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         return SiteResult(index, status, record.lost, bounds=(low, high) if each and not t.uncounted else None,
                           per_request=wide, **common)
@@ -200,6 +205,10 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         reason = several(Reason(Kind.COPY_LINES), record.loose)
         return SiteResult(index, Status.BOUNDED, reason, line_class_max=t.line_class_max, line_class_proved=t.line_class_low, lines=t.lines,
                           lines_proved=t.lines_low, lines_ideal=t.lines_ideal, **common)
+    if record.mixed:
+        reason = several(Reason(Kind.MIXED_SPACES), record.loose)
+        wide = None if per is None else (per[0], per[1] + record.mixed_most)
+        return SiteResult(index, Status.BOUNDED, reason, bounds=(t.low, t.high + record.mixed), ideal=ideal, per_request=wide, **common)
     if record.residues:
         return SiteResult(index, Status.CONDITIONAL, record.loose, bounds=(t.low, t.high), ideal=ideal, per_request=per,
                           ideal_per_request=ideal_per, conditions=record.base_cases(), **common)

@@ -2,11 +2,11 @@
 
 Rows are warps. A *cohort* is a set of rows, with a mask of lanes each, that stand at the same
 instruction with the same call stack. A branch on which the lanes of a warp disagree splits
-it into two cohorts; they go on together at the convergence barrier that the code names (SASS:
-BSSY/BSYNC). PTX names none: there they meet where ptxas would let them, at the branch's
-post-dominator (`Graph.meeting`), or before it where they happen to stand at the same instruction, as
-the two ways into the body of `if (a || b)` do. The cohort that is furthest behind runs first,
-so that warps that took different ways meet again.
+it into two cohorts; SASS names convergence barriers at which they go on together (`convergence`).
+PTX names none: there they meet where ptxas would let them, at the branch's post-dominator
+(`Graph.meeting`), or before it where they happen to stand at the same instruction, as the two ways
+into the body of `if (a || b)` do. The cohort that is furthest behind runs first, so that warps that
+took different ways meet again.
 
 Blocks that cannot differ are one class of rows with a weight. `%ctaid` starts as an unknown with a
 range; a comparison that the range does not decide splits the rows at the block indices where
@@ -30,27 +30,28 @@ import numpy as np
 
 from .. import banks, frames
 from ..errors import InputError
-from ..graph import END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
+from ..graph import BARRIER_MOVES, END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
 from ..ir import Const, Control, Guard, Instruction, Reg
 from ..reasons import Kind, first_of
 from ..work import BLOCK, OPERATION, REQUEST, Account, elements
 from . import affine, alike, clusters, copied, given
 from .alternatives import as_unknown
 from .block_ranges import block_terms, decide, dimensions, made_of
-from .effects import FULL_MASK, Registers, View, execute, forget_local, guard_mask, pack, take, unpack
+from .effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
 from .env import LANES, Environment
+from .convergence import Warps, either_state
 from .followed import Followed
 from .kept import Keeper
-from .record import Elsewhere, Nowhere, SiteRecord
+from .record import Elsewhere, Mixed, Nowhere, SiteRecord
 from .repeat import NotAffine, Repeats, Round
 from .shadow import BlocksNeeded
 from .states import doubt_of
 from .tables import Plan
 from .tabulate import line_of
-from .value import Lost, Value, array_zeros, constant, opaque, signed, squeeze
+from .value import Lost, Value, array_zeros, constant, known, opaque, signed, squeeze
 
 MAX_ROWS = 1 << 15        # warps run together; more block classes than this are given up
-MAX_CALLS = 1024
+MAX_CALLS = 256
 MOST_SPLITS = 200        # of the rows at one comparison
 RUNNING = "running the launch"
 
@@ -111,7 +112,6 @@ class Simulation:
         self.low, self.high = low, high
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
-        self.loose = np.zeros(env.rows, bool)       # warps whose convergence barriers a `yield` has opened
         self.called_apart: dict = {}                # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
@@ -125,6 +125,7 @@ class Simulation:
         self._regions: dict[int, tuple] = {}
         self._undecided_exits: set[int] = set()
         self.repeats = Repeats(self)
+        self.warps = Warps(self)
         self.followed = None if plan is None else Followed(self, plan)
         self.shadow = None if self.followed is None else self.followed.shadow
         self._weigh()
@@ -152,7 +153,8 @@ class Simulation:
 
     def drain(self) -> None:
         """Run until no cohort is left."""
-        while self.heap or self.waiting or self.held:
+        while self.heap or self.held or self.others():
+            self.warps.resume()
             if not self.heap:
                 if not self.held or not self.followed.pass_barriers():
                     self._release_all()
@@ -163,9 +165,33 @@ class Simulation:
                 self.running = cohort
             self._run_block(cohort)
 
+    def others(self) -> bool:
+        """There are cohorts that wait for lanes of their warps, or are suspended."""
+        return bool(self.waiting or self.warps.blocked or self.warps.suspended or self.warps.syncing)
+
+    def go_on(self, cohorts: list[Cohort]) -> Cohort | None:
+        """These run: the one that there is, at once."""
+        if len(cohorts) == 1:
+            return cohorts[0]
+        for cohort in cohorts:
+            self.push(cohort)
+        return None
+
+    def waits_at(self, pc: int) -> bool:
+        """Lanes wait there for others, whether they come together or apart."""
+        control = self.instructions[pc].control if pc < len(self.instructions) else None
+        return control is not None and control.kind == "sync"
+
+    def hardware_place(self, pc: int):
+        """What tells an instruction of the machine from others: of what is called from several places there are copies."""
+        if pc >= len(self.instructions):
+            return pc
+        instruction = self.instructions[pc]
+        return instruction.place, instruction.opcode, instruction.text
+
     def unfinished(self) -> frozenset[int]:
         """The blocks that a run that was broken off may still have come to."""
-        standing = [c for _, _, c in self.heap] + [c for c, _ in self.waiting] + [c for c, _ in self.held]
+        standing = [c for _, _, c in self.heap] + [c for c, _ in self.waiting] + [c for c, _ in self.held] + self.warps.standing()
         standing += [self.running] if self.running is not None else []
         places = {self.graph.block_of[k] for c in standing for k in (c.pc, *c.calls) if k < len(self.instructions)}
         return frozenset(places.union(*(nx.descendants(self.graph.cfg, b) for b in places)))
@@ -177,7 +203,7 @@ class Simulation:
             item = heapq.heappop(self.heap)
             other = item[2]
             together = np.intersect1d(other.rows, cohort.rows).size > 0
-            if self.explicit if together else other.state != cohort.state:
+            if not together and other.state != cohort.state:
                 kept.append(item)
             elif together:
                 cohort = self._merged(cohort, other)
@@ -197,13 +223,17 @@ class Simulation:
         mask = np.zeros((len(rows), LANES), bool)
         mask[np.searchsorted(rows, a.rows)] |= a.mask
         mask[np.searchsorted(rows, b.rows)] |= b.mask
-        return Cohort(a.pc, rows, mask, a.calls, *_either_state(a.state, b.state))
+        return Cohort(a.pc, rows, mask, a.calls, *either_state(a.state, b.state))
 
     def _view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.registers.rows
         alive = self.alive if whole else self.alive[cohort.rows]
         return View(self.registers, self.env, None if whole else cohort.rows, cohort.mask, whole and not (alive & ~cohort.mask).any(),
-                    alive=alive)
+                    exact=not (cohort.parted or self.loose(cohort)), alive=alive)
+
+    def loose(self, cohort: Cohort) -> bool:
+        """It is not known which lanes of some of its warps are together."""
+        return bool(self.warps.loose[cohort.rows].any())
 
     # --- running ---
 
@@ -222,7 +252,7 @@ class Simulation:
                 if met is None:
                     return
                 cohort = met
-            if block in self.repeats.heads and pc == self.graph.starts[block] and not (self.heap or self.waiting or self.held):
+            if block in self.repeats.heads and pc == self.graph.starts[block] and not (self.heap or self.held or self.others()):
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort)
             elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
@@ -237,7 +267,7 @@ class Simulation:
                 pc += 1
             else:
                 cohort.pc = pc
-                if self.heap or self.waiting:
+                if self.heap or self.others():
                     return self.push(cohort)
                 continue
             cohort.pc = pc
@@ -246,7 +276,7 @@ class Simulation:
                 return
             cohort = following
             pc = cohort.pc
-            if self.heap:
+            if self.heap or self.others():
                 return self.push(cohort)
 
     def _pay(self) -> None:
@@ -259,6 +289,9 @@ class Simulation:
         watched = instruction.site is not None and instruction.index in self.records
         self._work += OPERATION * len(self.part.ops[instruction.index])
         for op in self.part.ops[instruction.index]:
+            if op.name in BARRIER_MOVES:
+                self._move_barrier(op, cohort, view)
+                continue
             if op.attrs in (frames.SAVE, frames.RESTORE):
                 if lap is not None:
                     raise NotAffine
@@ -278,6 +311,23 @@ class Simulation:
         if watched:
             self._access(instruction, cohort, view)
         return cohort, view
+
+    def _move_barrier(self, op, cohort: Cohort, view: View) -> None:
+        """BMOV: the lanes of a convergence barrier into a register, out of one, or none."""
+        name = op.src[0].name
+        if op.name == "barrier.save":
+            if op.dst[0] is None:
+                return
+            word = self.warps.word(name, cohort)
+            value = opaque(op.dst[0].bits, Lost(Kind.MASKS_NAMED)) if word is None else known(word[:, None])
+            view.write(op.dst[0], value, None)
+        elif op.name == "barrier.clear":
+            self.warps.load(name, cohort, np.zeros(len(cohort.rows), np.uint32))
+        else:
+            value = view.read(op.src[1])
+            first = cohort.mask.argmax(axis=1)[:, None]
+            words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape) if value.known else None
+            self.warps.load(name, cohort, None if words is None else np.take_along_axis(words, first, 1)[:, 0])
 
     def _told(self, op) -> bool:
         """A load that may be of memory whose content the launch tells."""
@@ -392,19 +442,24 @@ class Simulation:
         self.low, self.high = np.array(low), np.array(high)
         self._weigh()
         self.registers.expand(index)
-        self.alive, self.loose = self.alive[index], self.loose[index]
+        self.alive = self.alive[index]
         self.barriers = {k: v[index] for k, v in self.barriers.items()}
         self.visits = {k: v[index] for k, v in self.visits.items()}
         env = self.env
         env.exists, env.warp = env.exists[index], env.warp[index]
         env.tid = tuple(take(t, index) if isinstance(t, Value) else t if t.shape[0] == 1 else t[index] for t in env.tid)
         env.concrete_block = {d: v[index] for d, v in env.concrete_block.items()}
-        def renumber(c: Cohort) -> Cohort:
+        def placed(c: Cohort) -> tuple[Cohort, np.ndarray]:
             position = np.full(int(index.max()) + 1, -1)
             position[c.rows] = np.arange(len(c.rows))
             where = position[index]
             rows = np.flatnonzero(where >= 0)
-            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state)
+            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state), where[rows]
+
+        def renumber(c: Cohort) -> Cohort:
+            return placed(c)[0]
+
+        self.warps.expand(index, placed)
         self.heap = [(p, s, renumber(c)) for p, s, c in self.heap]
         self.waiting = [(renumber(c), b) for c, b in self.waiting]
         self.held = [(renumber(c), b) for c, b in self.held]
@@ -419,11 +474,12 @@ class Simulation:
         self._work += REQUEST
         guard, doubt = guard_mask(view, site.guard or instruction.guard)
         weights = self.weights[cohort.rows]
-        if self.repeats.round is not None and (doubt is not None or cohort.doubt or cohort.parted):
+        parted = cohort.parted or (self.warps.why if self.loose(cohort) else None)
+        if self.repeats.round is not None and (doubt is not None or cohort.doubt or parted):
             raise NotAffine
         if doubt is not None:
             why = Lost(Kind.TAKES_PART, instruction.index, cause=doubt_of(doubt, instruction.index))
-            if not cohort.doubt and not cohort.parted and site.space != "generic":
+            if not cohort.doubt and not parted and site.space != "generic":
                 possible = cohort.mask if doubt.poison is None or doubt.terms else cohort.mask & (doubt.base | doubt.poison)
                 together = doubt.poison is None and squeeze(doubt).uniform and not record.access.unscored
                 most = self._whole_cost(instruction, view.where(site.guard or instruction.guard), cohort.mask, record) if together else None
@@ -432,8 +488,8 @@ class Simulation:
             record.doubt = first_of(record.doubt, why)
             return
         active = cohort.mask if guard is None else guard
-        if cohort.doubt or cohort.parted:
-            record.doubt = first_of(record.doubt, first_of(cohort.doubt, cohort.parted))
+        if cohort.doubt or parted:
+            record.doubt = first_of(record.doubt, first_of(cohort.doubt, parted))
             return
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows].copy()
@@ -444,14 +500,22 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            address = clusters.shared_window(address, active)
-            if address is None:      # another memory: no shared access
-                return self._note(Elsewhere(record), (weights,))
-            if isinstance(address, Value) and clusters.may_be_remote(address, active, view):
-                address = clusters.REMOTE
-            if isinstance(address, Lost):
-                record.doubt = first_of(record.doubt, address)
+            found = clusters.located(address, active, self.env.spaces(instruction.index))
+            lost = found.why or clusters.remote(found.place, found.lanes, view)
+            if lost is not None:
+                record.doubt = first_of(record.doubt, lost)
                 return
+            some = found.lanes.any(axis=1)
+            away = ~some & ~found.idle
+            if away.any():           # another memory: no shared access
+                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                if away.all():
+                    return
+                weights = np.where(away, 0, weights)
+            others = active & ~found.lanes & some[:, None]
+            if others.any():
+                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+            address, active = found.place, found.lanes
         place = address                          # the one that it has; below, one that costs the same
         if address.alternatives is not None and site.source is None and self.repeats.round is None:
             address = alike.settled(address, active, record.machine, record.access)
@@ -539,18 +603,19 @@ class Simulation:
             case "ret":
                 return self._return(instruction, c, cohort, relevant)
             case "open":
-                self._open(c.barrier.name, cohort)
+                self._open(c, cohort)
             case "sync":
-                return self._sync(c.barrier.name, cohort, following)
+                cohort.pc = following
+                return self.go_on(self.warps.sync(c.barrier.name, cohort))
             case "leave":
-                self._leave_barrier(c, cohort)
+                return self._leave_barrier(c, cohort, following)
             case "warpsync" | "part":
                 return self._warpsync(c, cohort, following)
             case "yield":
                 self._yield(instruction, cohort)
             case "barrier":
                 if not self.explicit and c.guard is None:
-                    self._tighten(cohort)      # ptxas puts a WARPSYNC before it where lanes may have parted
+                    self._all_meet(cohort)      # ptxas puts a WARPSYNC before it where lanes may have parted
                 if self.followed is not None and instruction.index in self.followed.plan.barriers:
                     return self.followed.hold(cohort, following, self.followed.plan.barriers[instruction.index])
         cohort.pc = following
@@ -602,8 +667,14 @@ class Simulation:
             torn = sum(some.astype(int) for _, _, some in somewhere) > 1
             if torn.any():
                 self._expect(instruction, cohort, torn)
-        for pc, mask, some in somewhere:
-            self.push(Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state))
+        return self._apart([Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state) for pc, mask, some in somewhere])
+
+    def _apart(self, parts: list[Cohort]) -> Cohort | None:
+        """Parts of one cohort go on."""
+        if self.explicit:
+            return self.go_on(self.warps.choose(parts))
+        for part in parts:
+            self.push(part)
         return None
 
     def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
@@ -621,96 +692,72 @@ class Simulation:
         rows, mask = rows[~already], mask[~already]
         words[rows] = np.where(mask, pack(mask), words[rows])
 
-    def _open(self, name, cohort: Cohort) -> None:
-        words = self.barriers.setdefault(name, np.zeros((self.registers.rows, LANES), np.uint32))
-        words[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), words[cohort.rows])
+    def _open(self, c: Control, cohort: Cohort) -> None:
+        lanes, doubt = self._lanes_of(c.guard, cohort)
+        self.warps.open(c.barrier.name, cohort, cohort.mask if lanes is None else lanes)
+        if doubt is not None:
+            self.warps.doubt(c.barrier.name, cohort)
 
-    def _leave_barrier(self, c: Control, cohort: Cohort) -> None:
-        words = self.barriers.get(c.barrier.name)
-        if words is None:
-            return
+    def _leave_barrier(self, c: Control, cohort: Cohort, following: int) -> Cohort | None:
+        cohort.pc = following
         lanes, doubt = self._lanes_of(c.guard, cohort)
         if doubt is not None:
-            return
-        gone = pack(cohort.mask if lanes is None else lanes)
-        words[cohort.rows] &= ~gone
+            self.warps.doubt(c.barrier.name, cohort)
+            return cohort
+        return self.go_on(self.warps.leave(c.barrier.name, cohort, cohort.mask if lanes is None else lanes))
 
     def _meet(self, cohort: Cohort, name, pc: int) -> Cohort | None:
         """At a post-dominator: wait if lanes of this warp are expected here."""
         words = self.barriers.get(name)
         if words is None or not (words[cohort.rows] != 0).any():
             return cohort
-        return self._sync(name, cohort, pc, clear=True)
+        return self._sync(name, cohort, pc)
 
-    def _sync(self, name, cohort: Cohort, pc: int, clear: bool = False) -> Cohort | None:
-        """Go on at pc when every living lane of the barrier has come; otherwise wait."""
+    def _sync(self, name, cohort: Cohort, pc: int) -> Cohort | None:
+        """Go on at pc when every living lane that is expected has come; otherwise wait."""
         words = self.barriers.get(name)
         cohort.pc = pc
         if words is None:
             return cohort
-        expected = self._expected(words, cohort)
-        return self._gather(cohort, expected, ("sync", name, pc), words if clear else None)
-
-    def _expected(self, words, cohort: Cohort) -> np.ndarray:
         first = cohort.mask.argmax(axis=1)
-        word = words[cohort.rows, first][:, None]
-        return (unpack(word) & self.alive[cohort.rows]) | cohort.mask
+        expected = (unpack(words[cohort.rows, first][:, None]) & self.alive[cohort.rows]) | cohort.mask
+        return self._gather(cohort, expected, ("sync", name, pc), words)
 
     def _warpsync(self, c: Control, cohort: Cohort, pc: int) -> Cohort | None:
         """Lanes wait for those that they name. Lanes that come together go on together even if they name
         different masks, except at `part`. (Measured: WarpExchange of CUB in bench/kernels/cub_exchange names
         both halves of the warp at a plain WARPSYNC, and each access behind it is one request.)"""
         cohort.pc = pc
-        alive = self.alive[cohort.rows]
-        if c.selector is None:
-            self._tighten(cohort)
-            return self._gather(cohort, alive | cohort.mask, ("warpsync", pc), None, FULL_MASK)
-        value = self._view(cohort).read(c.selector)
-        if not value.known:
-            return cohort
-        words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape)
-        different = np.unique(words[cohort.mask])
-        if len(different) == 1 or c.kind != "part":
-            named = np.bitwise_or.reduce(np.where(cohort.mask, words, 0).astype(np.uint32), axis=1)[:, None]
-            expected = unpack(named) & alive | cohort.mask
-            of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)[:, None]
-            if not (alive & ~unpack(of_all)).any():
-                self._tighten(cohort)
-            return self._gather(cohort, expected, ("warpsync", pc), None, c.selector.value if isinstance(c.selector, Const) else 0)
-        for word in different:
-            mask = cohort.mask & (words == word)
-            some = mask.any(axis=1)
-            part = Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state)
-            expected = unpack(np.full((len(part.rows), 1), word, np.uint32)) & self.alive[part.rows] | part.mask
-            ready = self._gather(part, expected, ("warpsync", pc, int(word)), None)
-            if ready is not None:
-                self.push(ready)
-        return None
+        words = None
+        if c.selector is not None:
+            value = self._view(cohort).read(c.selector)
+            if not value.known:
+                return cohort
+            words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape)
+        named = c.selector.value if isinstance(c.selector, Const) else 0
+        return self.go_on(self.warps.warpsync(cohort, words, named, c.kind == "part"))
 
     def _yield(self, instruction: Instruction, cohort: Cohort) -> None:
         """Some lanes of a warp spin: those that wait for them at a convergence barrier may go on before
         they come, so that the one that is waited for can make way. (Measured: the STS after the probing loop of
         samples/hash_table is issued once for each group of lanes that leaves the loop together.)"""
         alone = (self.alive[cohort.rows] & ~cohort.mask).any(axis=1)
-        self.loose[cohort.rows[alone]] = True
+        self.warps.loosen(cohort.rows[alone], Lost(Kind.YIELD))
 
-    def _tighten(self, cohort: Cohort) -> None:
+    def _all_meet(self, cohort: Cohort) -> None:
         """All living lanes of these warps come together for certain."""
-        self.loose[cohort.rows] = False
+        self.warps.loose[cohort.rows] = False
         cohort.parted = None
 
-    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words, named: int = 0) -> Cohort | None:
-        """named: lanes that each of these lanes waits for, which orders memory."""
+    def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
         if key[1] in self.called_apart:
-            self.loose[cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)]] = True
+            self.warps.loosen(cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)], self.called_apart[key[1]])
             cohort.parted = cohort.parted or self.called_apart[key[1]]
         complete = (expected == cohort.mask).all(axis=1)
         if complete.all():
-            self._ordered(cohort, named)
-            if not self.loose[cohort.rows].any():
+            if not self.loose(cohort):
                 cohort.parted = None      # the barrier holds until all have come
-            if words is not None:
-                words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+            words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
         # others of the same warp may be waiting here already
         mask = cohort.mask.copy()
@@ -725,26 +772,26 @@ class Simulation:
             mask[position] |= other.mask[shared]
             for k in np.unique(kind[position]) if other.state != cohort.state else ():
                 kind[position[kind[position] == k]] = len(states)
-                states.append(_either_state(states[k], other.state))
+                states.append(either_state(states[k], other.state))
             if (~shared).any():
-                still.append((Cohort(other.pc, other.rows[~shared], other.mask[~shared], other.calls, *other.state), other_key))
+                still.append((other.some(~shared), other_key))
         self.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
         for k in np.unique(kind):
             of_kind = kind == k
             ready = Cohort(cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k])
             late = Cohort(cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k])
-            self._ordered(ready, named)
-            if self.loose[ready.rows].any() and not ready.parted:
+            if self.loose(ready) and not ready.parted:
                 ready.parted = Lost(Kind.YIELD)
             if len(late.rows):
                 self.waiting.append((late, key))
-            if words is not None and len(ready.rows):
+            if len(ready.rows):
                 words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
             self.push(ready)
         return None
 
-    def _ordered(self, cohort: Cohort, named: int) -> None:
+    def ordered(self, cohort: Cohort, named: int) -> None:
+        """Its lanes have waited for those that they name."""
         if self.followed is not None and named and len(cohort.rows):
             self.followed.ordered(cohort, named)
 
@@ -755,14 +802,14 @@ class Simulation:
 
     def _release_all(self) -> None:
         """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
+        if self.explicit:
+            return self.warps.idle()
         waiting, self.waiting = self.waiting, []
         first = min(c.pc for c, _ in waiting)
         for cohort, key in waiting:
-            gone = key[0] == "sync" and isinstance(key[1], tuple)
             if cohort.pc == first:
-                if gone:
-                    words = self.barriers[key[1]]
-                    words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+                words = self.barriers[key[1]]
+                words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
                 self.push(cohort)
             else:
                 self.waiting.append((cohort, key))
@@ -789,9 +836,10 @@ class Simulation:
         self.alive[cohort.rows] &= ~gone
         rest = cohort.mask & ~gone
         some = rest.any(axis=1)
-        if not some.any() or following is None:
-            return None
-        return Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
+        left = Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state) if some.any() and following is not None else None
+        if self.explicit and (self.warps.blocked or self.warps.syncing or self.warps.suspended):
+            return self.go_on(self.warps.exited(cohort.rows[gone.any(axis=1)], left))
+        return left
 
     def _call_unresolved(self, instruction, c: Control, cohort: Cohort) -> Cohort | None:
         """What is called is not known: lanes may end in it, and those that come back may do so apart."""
@@ -810,7 +858,7 @@ class Simulation:
         self._enter_hidden({self.graph.block_of[instruction.index]})
         calling = cohort.some(some).at(instruction.index + 1)
         self._lose(calling)
-        self.loose[calling.rows] = True
+        self.warps.loosen(calling.rows, why)
         calling.doubt, calling.parted = first_of(calling.doubt, why), first_of(calling.parted, why)
         return calling
 
@@ -838,10 +886,13 @@ class Simulation:
         if left.any():
             if not self.explicit and (some & left).any() and following < len(self.instructions):
                 self._expect_at(self.graph.block_of[following], cohort, some & left)     # who does not call waits
-            self.push(Cohort(following, cohort.rows[left], rest[left], cohort.calls, *cohort.state))
-        if not some.any():
-            return None
-        return Cohort(c.targets[0], cohort.rows[some], inside[some], cohort.calls + (following,), *cohort.state)
+        return self._parts(cohort, (c.targets[0], inside, cohort.calls + (following,)), (following, rest, cohort.calls))
+
+    def _parts(self, cohort: Cohort, *parts) -> Cohort | None:
+        """The lanes of a cohort go on at (pc, lanes, calls)."""
+        some = [(pc, mask, calls, mask.any(axis=1)) for pc, mask, calls in parts]
+        out = [Cohort(pc, cohort.rows[rows], mask[rows], calls, *cohort.state) for pc, mask, calls, rows in some if rows.any()]
+        return out[0] if len(out) == 1 else self._apart(out)
 
     def _return(self, instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         if not cohort.calls:
@@ -850,14 +901,7 @@ class Simulation:
         if doubt is not None:
             return self._step_over(instruction, cohort, doubt)
         going = cohort.mask if lanes is None else lanes
-        some = going.any(axis=1)
-        rest = cohort.mask & ~going
-        left = rest.any(axis=1)
-        if left.any():
-            self.push(Cohort(instruction.index + 1, cohort.rows[left], rest[left], cohort.calls, *cohort.state))
-        if not some.any():
-            return None
-        return Cohort(cohort.calls[-1], cohort.rows[some], going[some], cohort.calls[:-1], *cohort.state)
+        return self._parts(cohort, (cohort.calls[-1], going, cohort.calls[:-1]), (instruction.index + 1, cohort.mask & ~going, cohort.calls))
 
     # --- what is not known ---
 
@@ -876,7 +920,7 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
-                            if op.name in ("store", "call"):
+                            if op.name in ("store", "call", "clobber"):
                                 written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]
@@ -901,10 +945,10 @@ class Simulation:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
-            apart = not (doubt.poison is None and squeeze(doubt).uniform)
+            apart = not (doubt.poison is None and squeeze(doubt).uniform) and self.graph.may_part(instruction.index)
             yields = self.graph.yields(self.graph.block_of[instruction.index]) or bool(instruction.control.choices)
             if apart and yields:
-                self.loose[cohort.rows] = True
+                self.warps.loosen(cohort.rows, Lost(Kind.YIELD))
             if apart and (yields or self.explicit):
                 cohort.parted = first_of(cohort.parted, Lost(Kind.PARTED, instruction.index, cause=why))
         if meeting == END and not cohort.calls:
@@ -923,8 +967,3 @@ class Simulation:
         for k, record in self.records.items():
             if cohort.calls or self.graph.block_of[k] in ahead:
                 record.doubt = first_of(record.doubt, reason)
-
-
-def _either_state(a: tuple, b: tuple) -> tuple:
-    """What lanes bring along that come together: the doubts of both."""
-    return first_of(a[0], b[0]), first_of(a[1], b[1])

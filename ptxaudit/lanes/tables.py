@@ -22,7 +22,7 @@ from ..graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ..ir import Address, Const, Instruction, Op, Reg, Special, Unknown
 from ..reasons import Kind, Reason
 from ..work import INSTRUCTION, Account
-from . import affine, given, operations
+from . import affine, operations, origins
 from .effects import View
 from .env import LANES, Environment
 from .reach import Reach
@@ -33,9 +33,6 @@ MOST_OPERATIONS = 20_000        # looked at for what can be known
 ROW_BYTES = 16                  # of a matrix
 WIDEST = 16                     # bytes that a lane accesses at once
 
-# Instructions that only read shared memory, by how their opcodes begin.
-_READERS = ("ldmatrix", "LDSM", "wmma.load", "wgmma", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "tcgen05.mma", "tcgen05.cp",
-            "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "QSPC", "SYNCS.PHASECHK", "mbarrier.test_wait", "mbarrier.try_wait")
 COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")       # each lane's bytes arrive some time later
 MATRICES = ("stmatrix", "STSM")                         # rows of 16 bytes
 # What looks across lanes and has a result for known sources.
@@ -77,7 +74,7 @@ def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Pl
         return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes)
+    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes, barriers=True)
     return Plan(part, writes, barriers, Reach(graph, env))
 
 
@@ -90,17 +87,7 @@ def _writes(instruction: Instruction) -> bool:
 
 def _astray(instruction: Instruction) -> bool:
     """It may write shared memory, at places or times that cannot be followed."""
-    opcode = instruction.opcode
-    if opcode.startswith(_READERS):
-        return False
-    if "mbarrier" in opcode or any(op.space == "shared::cluster" and op.name != "load" for op in instruction.ops):
-        return True
-    if opcode.startswith(COPIES + MATRICES) and any(op.space == "shared" for op in instruction.ops):
-        return False
-    touches = [op for op in instruction.ops if op.space in SHARED_SPACES]
-    if any(op.name not in ("load", "store", "atom") for op in touches):
-        return True
-    return not touches and (instruction.site is not None or ".shared" in opcode and not opcode.startswith(("cvta", "isspacep", "mapa", "fence", "membar")))
+    return any(op.name == "clobber" and op.space in SHARED_SPACES or op.space == "shared::cluster" and op.name in ("store", "atom") for op in instruction.ops)
 
 
 def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
@@ -199,7 +186,7 @@ class _Knowable:
     def _definitions(self, source, index: int, position: int) -> list[Place] | None:
         """What may define a source; None: it can be known as it is; [] never."""
         if isinstance(source, Reg):
-            return list(dict.fromkeys(given.definitions(self.graph, source.name, index, position)))
+            return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))
         if isinstance(source, Const):
             return None
         if isinstance(source, Special):

@@ -18,6 +18,7 @@ from ..reasons import Kind, Reason
 from ..work import REQUEST, Account, elements
 from . import affine
 from .alternatives import as_unknown
+from .clusters import Located
 from .env import LANES
 from .record import SiteRecord, ranges
 from .result import Case, Status
@@ -33,7 +34,8 @@ EXTRA_SYMBOLS = 6            # bits and choices of which all combinations are tr
 @dataclass(eq=False)         # (frozen, it would be slow to build: every pass of a loop makes them anew)
 class Observation:
     """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset: its
-    address is their sum, taken when it is asked for: most observations are put back before."""
+    address is their sum, taken when it is asked for: most observations are put back before. located: of a generic access, where
+    in shared memory it is; None: of shared memory in all lanes."""
 
     base: Value
     offset: int
@@ -41,6 +43,18 @@ class Observation:
     exact: bool
     doubts: tuple[Lost, ...]
     space: str
+    located: Located | None = None
+
+    @cached_property
+    def lanes(self) -> np.ndarray:
+        """The lanes that may go to shared memory."""
+        return self.mask if self.located is None else self.located.lanes | self.located.open
+
+    @cached_property
+    def others(self) -> np.ndarray | None:
+        """Those that go to other memory in the same request; None where none do."""
+        others = None if self.located is None else self.mask & ~self.lanes
+        return others if others is not None and others.any() else None
 
     @cached_property
     def address(self) -> Value:
@@ -83,7 +97,7 @@ def place_of(access, o: Observation, shift: int, machine) -> Place:
     address is not known."""
     value, moved = as_unknown(o.base), o.offset % shift
     line = 0
-    if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
+    if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
         raise _not_known(value, moved, Kind.ADDRESS)
     if value.valid is not None and value.valid < min(ADDRESS_BITS, value.bits):
         line = line_of(machine, access)
@@ -94,7 +108,7 @@ def place_of(access, o: Observation, shift: int, machine) -> Place:
         common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
         if common >= ADDRESS_BITS:         # whole multiples of 2**32: lanes that meet in shared memory agree on them
             continue
-        if _varies(c, o.mask):
+        if _varies(c, o.lanes):
             varying.append((u, c))
         else:
             zeros = min(zeros, u.zeros + common)

@@ -23,7 +23,7 @@ still be known (`sure`): predicates that ptxas keeps in the bits of a register. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -42,15 +42,19 @@ SAFE = 1 << 58      # sums of so many products stay in an int64
 MAX_TERMS = 12      # beyond this a sum of unknowns is given up: no index expression of a person has more
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Uniform:
     """A number that all lanes of a request share but that is not known.
 
-    name:  what to call it in a formula. bits: its width. zeros: known low zero bits.
+    name:  what to call it in a formula; it decides nothing. bits: its width. zeros: known low zero bits.
     low, high: its range as a signed integer, inclusive; None = not known.
-    kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "block" | "shared" | "loop" | "loaded" | "derived" | "special".
-    key: what tells two unknowns of one name apart (a definition, an execution).
+    kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "variable" | "window" (where a state space
+        begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" | "choice" | "bit" |
+        "extension" | "derived" | "special".
+    key: with the kind what tells it from all others (a definition, an execution; it may hold other unknowns).
     data: it comes from data that was not given (as against something a launch tells).
+    address: it may be where something lies, or the difference of two such places (as against a number that counts).
+    blocks: a bit for each dimension of the block index that it is made of.
     """
 
     name: str
@@ -61,12 +65,43 @@ class Uniform:
     kind: str = "derived"
     key: object = None
     data: bool = False
+    address: bool = False
+    blocks: int = 0
+    _hash: int = field(init=False, repr=False, default=0)
+    _identity: bytes = field(init=False, repr=False, default=b"")
+
+    def __post_init__(self) -> None:
+        if self.key is None:
+            raise TypeError(f"nothing tells the unknown {self.name} from others: it has no key")
+        object.__setattr__(self, "_hash", hash((self.kind, self.key)))
 
     def __str__(self) -> str:
         return self.name
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Uniform) and self._hash == other._hash and self.identity == other.identity \
+            and (self.zeros, self.low, self.high) == (other.zeros, other.low, other.high)
+
     def __hash__(self) -> int:
-        return hash(self.name)          # keys nest deeply, and names tell most unknowns apart
+        return self._hash
+
+    @property
+    def identity(self) -> bytes:
+        """What tells it from other unknowns, in 16 bytes: of its kind, width and key alone. (Keys nest deeply: each is looked at once.)"""
+        if not self._identity:
+            digest = blake2b(f"{self.kind}|{self.bits}|".encode() + _told_apart(self.key), digest_size=16).digest()
+            object.__setattr__(self, "_identity", digest)
+        return self._identity
+
+
+def _told_apart(key: object) -> bytes:
+    """A key as bytes that no other key has."""
+    if isinstance(key, tuple):
+        return b"(" + b"".join(_told_apart(part) + b"," for part in key) + b")"
+    identity = key if isinstance(key, bytes) else getattr(key, "identity", None)
+    return repr(key).encode() if identity is None else b"<" + identity.hex().encode() + b">"
 
 
 Lost = Reason                    # why a value is opaque
@@ -328,21 +363,8 @@ def fingerprint(value: Value) -> bytes:
         digest.update(f"{array.shape}{array.dtype.char}".encode())
         digest.update(array.tobytes())
     add(value.base)
-    for (name, key), c in sorted((((u.name, repr(u.key)), c) for u, c in value.terms), key=lambda term: term[0]):
-        digest.update(f"|{name}|{key}|".encode())
+    for identity, c in sorted(((u.identity, c) for u, c in value.terms), key=lambda term: term[0]):
+        digest.update(identity)
         add(c)
     digest.update(str(value.valid).encode())
     return digest.digest()
-
-
-@dataclass(frozen=True)
-class Names:
-    """How to write a value as a formula."""
-
-    lane: str = "lane"
-    rows: int = 1
-    extra: dict = field(default_factory=dict)
-
-
-def with_bits(symbol: Uniform, bits: int) -> Uniform:
-    return symbol if symbol.bits == bits else replace(symbol, bits=bits)

@@ -180,26 +180,37 @@ def map_address(o: Opcode) -> Lower | None:
 
 FLOW, SYNCHRONIZATION = "Control Flow Instructions", "Parallel Synchronization and Communication Instructions"
 ROWS: dict[str, Row] = {
-    "bra": Row(branch, FLOW),
-    "brx": Row(indexed_branch, FLOW),
-    "call": Row(call, FLOW),
-    "ret": Row(leave("ret"), FLOW),
+    "bra": Row(branch, FLOW, "uni"),
+    "brx": Row(indexed_branch, FLOW, "idx uni"),
+    "call": Row(call, FLOW, "uni"),
+    "ret": Row(leave("ret"), FLOW, "uni"),
     "exit": Row(leave("exit"), FLOW),
     "trap": Row(leave("exit"), "Miscellaneous Instructions"),
-    "bar": Row(barrier, SYNCHRONIZATION),
-    "barrier": Row(barrier, SYNCHRONIZATION),
-    "shfl": Row(shuffle, "Data Movement and Conversion Instructions"),
-    "vote": Row(vote, SYNCHRONIZATION),
-    "match": Row(match, SYNCHRONIZATION),
-    "redux": Row(reduce, SYNCHRONIZATION),
-    "elect": Row(elect, SYNCHRONIZATION),
+    "bar": Row(barrier, SYNCHRONIZATION, "sync arrive red warp cta aligned and or popc"),
+    "barrier": Row(barrier, SYNCHRONIZATION, "sync arrive red wait cta cluster aligned and or popc release relaxed acquire"),
+    "shfl": Row(shuffle, "Data Movement and Conversion Instructions", "sync idx up down bfly"),
+    "vote": Row(vote, SYNCHRONIZATION, "sync all any uni ballot"),
+    "match": Row(match, SYNCHRONIZATION, "sync all any"),
+    "redux": Row(reduce, SYNCHRONIZATION, "sync add min max and or xor"),
+    "elect": Row(elect, SYNCHRONIZATION, "sync"),
     "activemask": Row(active_mask, SYNCHRONIZATION),
-    "mapa": Row(map_address, "Data Movement and Conversion Instructions"),
-    "membar": Row(nothing, SYNCHRONIZATION),
-    "fence": Row(nothing, SYNCHRONIZATION),
-    "griddepcontrol": Row(nothing, SYNCHRONIZATION),
+    "mapa": Row(map_address, "Data Movement and Conversion Instructions", "shared::cluster"),
+    "membar": Row(nothing, SYNCHRONIZATION, "cta gl sys cluster proxy alias"),
+    "fence": Row(nothing, SYNCHRONIZATION, "*"),
+    "griddepcontrol": Row(nothing, SYNCHRONIZATION, "launch_dependents wait"),
     "nanosleep": Row(nothing, "Miscellaneous Instructions"),
     "brkpt": Row(nothing, "Miscellaneous Instructions"),
-    "pmevent": Row(nothing, "Miscellaneous Instructions"),
-    "setmaxnreg": Row(nothing, "Miscellaneous Instructions"),
+    "pmevent": Row(nothing, "Miscellaneous Instructions", "mask"),
+    "setmaxnreg": Row(nothing, "Miscellaneous Instructions", "inc dec sync aligned"),
 }
+TRANSFERS = ("bra", "brx", "call", "ret", "exit", "trap")        # of which nothing is looked over
+
+
+def not_understood(e: Emitter, operands: tuple) -> None:
+    """A transfer of control, a barrier, or an opcode that nobody knows, of a form that is not understood."""
+    base = e.opcode.partition(".")[0]
+    if base in ("bar", "barrier"):
+        e.control = ir.Control("barrier", (), e.guard)             # of whom is not known
+    else:
+        e.emit("clobber", space="generic")
+        e.control = ir.Control("switch", (), e.guard)

@@ -24,6 +24,7 @@ from .types import BYTE, TYPES
 
 
 LOWEST_BYTE = 0xFF
+ADDRESS_BYTES = 8
 
 
 def variables(declaration: s.Variable, suffix: str = "", account: Account | None = None,
@@ -61,17 +62,38 @@ def variables(declaration: s.Variable, suffix: str = "", account: Account | None
 
 
 def _names(initial: s.Operand, element: int, offset: int = 0) -> Iterator[tuple[int, str]]:
-    """(byte offset, name) of the symbols whose addresses are among the elements of a list, each of `element` bytes."""
+    """(byte offset, name) of the symbols whose addresses are among the elements of a list, each of `element` bytes; of one of which
+    there are not all bytes, the name alone is known: its offset is -1."""
     if isinstance(initial, s.Name):
-        yield offset, initial.text
+        yield offset if element == ADDRESS_BYTES else -1, initial.text
     elif isinstance(initial, s.Apply):
         yield from _names(initial.argument, element, offset)
-    elif isinstance(initial, s.Mask):
-        if initial.mask == LOWEST_BYTE:                       # the others follow it: `0xFF(f), 0xFF00(f), …`
-            yield from _names(initial.value, element, offset)
+    elif isinstance(initial, s.Mask | s.Binary):
+        yield from ((-1, name) for part in _parts(initial) for _, name in _names(part, element, offset))
     elif isinstance(initial, s.Vector):
-        for at, item in enumerate(initial.items):
-            yield from _names(item, element, offset + at * element)
+        items = initial.items
+        for at, item in enumerate(items):
+            whole = items[at:at + ADDRESS_BYTES]
+            if element == 1 and isinstance(item, s.Mask) and isinstance(item.value, s.Name) and whole == _bytes_of(item.value):
+                yield offset + at, item.value.text
+            elif not (isinstance(item, s.Mask) and item.mask != LOWEST_BYTE and _follows(items, at)):
+                yield from _names(item, element, offset + at * element)
+
+
+def _parts(operand: s.Mask | s.Binary) -> tuple[s.Operand, ...]:
+    return (operand.value,) if isinstance(operand, s.Mask) else (operand.left, operand.right)
+
+
+def _bytes_of(name: s.Name) -> tuple[s.Mask, ...]:
+    """`0xFF(f), 0xFF00(f), …`: all bytes of an address."""
+    return tuple(s.Mask(LOWEST_BYTE << BYTE * k, name) for k in range(ADDRESS_BYTES))
+
+
+def _follows(items: tuple[s.Operand, ...], at: int) -> bool:
+    """A byte of an address all of which stands there."""
+    item = items[at]
+    first = at - (item.mask.bit_length() - 1) // BYTE
+    return first >= 0 and isinstance(item.value, s.Name) and items[first:first + ADDRESS_BYTES] == _bytes_of(item.value)
 
 
 def _without_names(initial: s.Operand) -> s.Operand:
@@ -86,7 +108,8 @@ def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Varia
     if not variable.functions:
         return replace(variable, around=None) if variable.around is not None else variable
     found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
-    return replace(variable, functions=found, around=variable.around if len(found) == len(variable.functions) else None)
+    whole = len(found) == len(variable.functions) and all(at >= 0 for at, _ in found)
+    return replace(variable, functions=found, around=variable.around if whole else None)
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:

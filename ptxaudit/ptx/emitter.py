@@ -23,6 +23,10 @@ SHARED_ADDRESS_BITS = 32
 GENERIC_ADDRESS_BITS = 64
 
 
+class NoMeaning(ValueError):
+    """The operands of an instruction are others than its row understands."""
+
+
 class Emitter(Writer):
     """Effects of the instruction at hand: `ops`, `control`, `site`, and what it needs to write them."""
 

@@ -7,7 +7,7 @@
       ret; }                                       Control("ret")))
 
 Registers of inner scopes are renamed apart. An opcode without a row, or a form that its row
-refuses, becomes an operation of its own name, which makes the registers it writes opaque.
+refuses, becomes an operation "opaque" with its opcode, which makes the registers it writes opaque.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from . import control, memory, moves, opcodes, video
 from . import syntax as s
 from .data import variables, with_functions
 from .debug import Debug
-from .emitter import Emitter, constant
+from .emitter import Emitter, NoMeaning, constant
 from .opcodes import Lower, Opcode, Plain, Row
 from .printer import instruction_text
 from .scope import Callee, Data, Place, Scope, parameter_bytes, shape_of
@@ -44,12 +44,27 @@ FUSIBLE = {f"{name}{ftz}.{kind}" for name in ("add", "sub", "mul", "neg") for ft
 """Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
 
 
+# Opcodes without a row that write their first operand and nothing else, or memory as `memory.WRITES` says.
+WITHOUT_ROW = frozenset("""
+    tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem copysign testp dp4a dp2a
+    vabsdiff vmad vmax vmin vset vset2 vset4 vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vmin2 vmin4 vmax2 vmax4 vabsdiff2 vabsdiff4
+    stacksave stackrestore alloca isspacep tcgen05 ldmatrix rnd
+""".split())
+
+
 @functools.lru_cache(maxsize=None)
 def meaning(opcode: str) -> Plain | Lower | None:
     """The row of an opcode applied to its modifiers, None where there is no meaning."""
     parsed = Opcode(opcode)
     row = ROWS.get(parsed.base)
-    return row.resolve(parsed) if row is not None else None
+    return row.resolve(parsed) if row is not None and not row.refuses(parsed) else None
+
+
+def refusal(opcode: str) -> str:
+    """What of an opcode with a row is not understood, in words."""
+    parsed = Opcode(opcode)
+    row = ROWS.get(parsed.base)
+    return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not understood"
 
 
 def lift_module(module: s.Module) -> ir.Module:
@@ -96,13 +111,21 @@ class _Lifter:
             functions[name] = lifter.run()
             shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
         functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
-        return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer)
+        linked = any(_is_linked(item) for item in self.module.items)
+        return ir.Module(self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer, linked)
 
     def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
         """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be called alike."""
         for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
             scope[d.name] = Data(variable)
             out.append(variable)
+
+
+def _is_linked(item: s.Item) -> bool:
+    """A function that other objects may call, or something that they have."""
+    if isinstance(item, s.Function):
+        return item.kind == ".func" and bool(item.linkage) and item.name not in ir.RUNTIME
+    return isinstance(item, s.Variable) and ".extern" in item.linkage and item.space != ".shared"
 
 
 class FunctionLifter:
@@ -233,9 +256,9 @@ class FunctionLifter:
         if lower is not None:
             try:
                 lower(emitter, operands)
-            except (ValueError, IndexError, TypeError):      # not the operands that the row is about
+            except (ValueError, IndexError, TypeError) as error:      # not the operands that the row is about
                 emitter.begin(scope, guard, instruction.opcode, instruction.line)
-                opaque(emitter, operands)
+                opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
             if emitter.site is not None:
                 emitter.keep_what_the_site_reads()
         elif row is None or len(operands) != len(row.widths) + 1:
@@ -311,14 +334,24 @@ def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, s
     return ir.Op(row.name, (target,), tuple(sources), row.bits, row.attrs, guard)
 
 
-def opaque(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-    """An operation of the opcode's own name: its results are unknown, for that reason.
+def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
+    """What has no meaning, and why: its results are unknown, and so is what it may write in memory and where it may lead.
 
     PTX writes to its first operand, if to any register; one that is only read there is lost, too.
     """
+    opcode = Opcode(e.opcode)
+    base, why = opcode.base, why or refusal(e.opcode)
     targets = written(e, operands[0]) if operands else ()
     sources = tuple([v for operand in operands[1 if targets else 0:] for v in e.everything(operand)])
-    e.emit(e.opcode, targets, sources)
+    e.emit("opaque", targets, sources, attrs=(e.opcode, why))
+    spaces = memory.spaces_of(opcode)
+    if base in memory.WRITES:
+        e.emit("clobber", space=memory.WRITES[base] or (spaces[0] if len(spaces) == 1 else "generic"))
+    elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
+        control.not_understood(e, operands)
+    if base in memory.SITES and (not spaces or any(space.startswith("shared") for space in spaces)):
+        space = next((space for space in spaces if space.startswith("shared")), "generic")
+        e.site = ir.Site(e.opcode, ir.Unknown(f"{e.opcode}: {why}"), 0, space, e.guard)
 
 
 def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:

@@ -22,6 +22,7 @@ SPACES = ("global", "shared", "local", "param", "const")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 ATOMICS = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 
+BARRIER = "an operation on a barrier object: no rule is known for its accesses"
 BULK = "a bulk copy: the copy engine moves whole rows, no lane addresses a bank"
 REMOTE = "an asynchronous store to another block's shared memory: its banks are served there"
 TENSOR_CORE = "the tensor core reads it through a descriptor: no lane addresses a bank"
@@ -133,8 +134,7 @@ def matrix_load(o: Opcode) -> Lower:
     space = space_of(o)
 
     def lower(e: Emitter, operands) -> None:
-        address, offset = e.address(operands[1], "" if space == "generic" else space)
-        e.emit(e.opcode, e.targets(operands[0]), (address,), 32, (), space, offset)
+        e.emit("load", e.targets(operands[0]), (ir.Unknown("a place that is not followed", 64),), 32, (32, False), "ldmatrix")
         mark(e, operands[1], space)
     return lower
 
@@ -161,7 +161,9 @@ def fragment(o: Opcode) -> Lower | None:
         address, offset = e.address(where, "" if space == "generic" else space)
         targets = e.targets(operands[0]) if loads else ()
         stride = tuple(e.value(operand, 32) for operand in operands[2:])
-        e.emit(e.opcode, targets, (address, *stride), 32, (), space, offset)
+        e.emit("opaque", targets, (address, *stride), 32, (e.opcode, ""), space, offset)
+        if not loads:
+            e.emit("clobber", space=space)
         if _site_space(space):
             mark(e, where, space, FRAGMENT)
     return lower
@@ -205,10 +207,8 @@ def bulk(o: Opcode) -> Lower:
 
     def lower(e: Emitter, operands) -> None:
         places = [operand for operand in operands if isinstance(operand, s.Memory)]
-        where = places[min(side, len(places) - 1)]
-        address, offset = e.address(where, spaces[side])
-        e.emit(e.opcode, (), (address,), 32, (), spaces[side] if side == 0 else "global", offset)
-        mark(e, where, spaces[side], BULK)
+        e.emit("clobber", space=spaces[0])
+        mark(e, places[min(side, len(places) - 1)], spaces[side], BULK)
     return lower
 
 
@@ -222,14 +222,16 @@ def unscored_write(reason: str):
             first = operands[0] if operands else None
             targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
             if not places:
-                e.emit(e.opcode, targets, tuple(v for x in operands for v in e.everything(x)))
+                e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
                 return
             address, offset = e.address(places[0], "" if space == "generic" else space)
             if o.base == "mbarrier" and o.plain & {"test_wait", "try_wait"}:        # of a barrier and a phase: one answer
                 place = e.compute("add", (address, ir.Const(offset & 0xFFFFFFFF, address.bits)), address.bits) if offset else address
                 e.emit("barrier.test", targets, (place, *(v for x in operands[2:3] for v in e.everything(x))))
             else:
-                e.emit(e.opcode, targets, (address,), 32, (), space, offset)
+                if targets:
+                    e.emit("opaque", targets, (address,), attrs=(e.opcode, ""))
+                e.emit("clobber", space=space)
             if _site_space(space):
                 mark(e, places[0], space, reason)
         return lower
@@ -247,7 +249,7 @@ def tensor_core(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands) -> None:
         first = operands[0]
         targets = e.targets(first) if isinstance(first, s.Vector) else ()
-        e.emit(e.opcode, targets, tuple(v for operand in operands for v in e.everything(operand)))
+        e.emit("opaque", targets, tuple(v for operand in operands for v in e.everything(operand)), attrs=(e.opcode, ""))
         descriptors = [x for x in operands[1:] if isinstance(x, s.Name)]
         comes_from = "" if o.base != "wgmma" else "registers" if isinstance(operands[1], s.Vector) else "shared"
         mark(e, descriptors[0] if descriptors else operands[-1], "shared", TENSOR_CORE, first=comes_from)
@@ -261,24 +263,42 @@ def nothing(o: Opcode) -> Lower:
     return lower
 
 
+_SHARED = "shared shared::cta shared::cluster"
+_SPACES = f"global local const param param::entry param::func {_SHARED}"
+_ORDER = "weak relaxed acquire release acq_rel volatile mmio cta cluster gpu sys"
+_CACHE = "ca cg cs lu cv wb wt unified L1::* L2::* level::*"
+_ASYNC = "async mbarrier::complete_tx::bytes"
+_ATOMIC = f"{' '.join(ATOMICS)} {_SPACES} {_ORDER} noftz v2 v4 v8 L2::cache_hint level::eviction_priority"
+_MATRICES = f"sync aligned m8n8 x1 x2 x4 trans {_SHARED}"
+_FRAGMENTS = "m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 m8n8k32 m8n8k128"
+_BULK = ("bulk reduce tensor 1d 2d 3d 4d 5d tile tile::* im2col im2col::* im2col_no_offs bulk_group read prefetch cp_mask multicast::cluster cta_group::* "
+         "mbarrier::complete_tx::bytes add min max inc dec and or xor noftz")
+MATRIX = "Warp-level Matrix Instructions"
 MOVEMENT = "Data Movement and Conversion Instructions"
 SYNCHRONIZATION = "Parallel Synchronization and Communication Instructions"
 ROWS: dict[str, Row] = {
-    "ld": Row(load, MOVEMENT),
-    "ldu": Row(load, MOVEMENT),
-    "st": Row(store, MOVEMENT),
-    "atom": Row(atomic, SYNCHRONIZATION),
-    "red": Row(atomic, SYNCHRONIZATION),
-    "ldmatrix": Row(matrix_load, "Warp-level Matrix Instructions"),
-    "stmatrix": Row(matrix_store, "Warp-level Matrix Instructions"),
-    "wmma": Row(fragment, "Warp-level Matrix Instructions"),
-    "cp": Row(copy_async, MOVEMENT),
-    "wgmma": Row(tensor_core, "Asynchronous Warpgroup Level Matrix Instructions"),
-    "tcgen05": Row(tensor_core, "TensorCore 5th Generation Family Instructions"),
-    "tensormap": Row(unscored_write(HOUSEKEEPING), MOVEMENT),
-    "clusterlaunchcontrol": Row(unscored_write(HOUSEKEEPING), "Parallel Synchronization and Communication Instructions"),
-    "prefetch": Row(nothing, MOVEMENT),
-    "prefetchu": Row(nothing, MOVEMENT),
-    "discard": Row(nothing, MOVEMENT),
-    "applypriority": Row(nothing, MOVEMENT),
+    "ld": Row(load, MOVEMENT, f"{_SPACES} {_ORDER} {_CACHE} nc v2 v4 v8"),
+    "ldu": Row(load, MOVEMENT, f"{_SPACES} v2 v4"),
+    "st": Row(store, MOVEMENT, f"{_SPACES} {_ORDER} {_CACHE} v2 v4 v8 {_ASYNC} bulk"),
+    "atom": Row(atomic, SYNCHRONIZATION, _ATOMIC),
+    "red": Row(atomic, SYNCHRONIZATION, f"{_ATOMIC} {_ASYNC}"),
+    "ldmatrix": Row(matrix_load, MATRIX, f"{_MATRICES} m8n16 m16n16 b8x16 b6x16_p32 b4x16_p64"),
+    "stmatrix": Row(matrix_store, MATRIX, f"{_MATRICES} m16n8"),
+    "wmma": Row(fragment, MATRIX, f"load store a b c d sync aligned row col global {_SHARED} {_FRAGMENTS}"),
+    "cp": Row(copy_async, MOVEMENT, f"async ca cg commit_group wait_group wait_all mbarrier arrive noinc global {_SHARED} {_BULK} L2 L2::*"),
+    "wgmma": Row(tensor_core, "Asynchronous Warpgroup Level Matrix Instructions", "fence commit_group wait_group mma_async sp sync aligned satfinite m64*"),
+    "tcgen05": Row(tensor_core, "TensorCore 5th Generation Family Instructions", "*"),
+    "tensormap": Row(unscored_write(HOUSEKEEPING), MOVEMENT, "*"),
+    "clusterlaunchcontrol": Row(unscored_write(HOUSEKEEPING), SYNCHRONIZATION, "*"),
+    "mbarrier": Row(unscored_write(BARRIER), SYNCHRONIZATION, "*"),
+    "prefetch": Row(nothing, MOVEMENT, "global local const param L1 L2 L2::* tensormap"),
+    "prefetchu": Row(nothing, MOVEMENT, "L1"),
+    "discard": Row(nothing, MOVEMENT, "global L2"),
+    "applypriority": Row(nothing, MOVEMENT, "global L2::*"),
 }
+"""What reads and writes memory. "*": whatever its modifiers, what it writes is opaque."""
+
+# Of those without a meaning and those that are refused: state spaces that they may write; "" where the opcode says which.
+WRITES = {"st": "", "atom": "", "red": "", "stmatrix": "", "cp": "", "mbarrier": "", "tensormap": "", "clusterlaunchcontrol": "", "wmma": "",
+          "sust": "global", "sured": "global", "multimem": "global"}
+SITES = ("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")

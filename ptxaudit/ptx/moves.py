@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .. import ir
 from . import syntax as s
-from .emitter import Emitter
+from .emitter import Emitter, NoMeaning
 from .opcodes import ROUNDINGS, Lower, Opcode, Plain, Row
 from .types import TYPES, Type
 
@@ -33,8 +33,9 @@ def move(o: Opcode) -> Plain | Lower | None:
         if type(d) is s.Vector:
             unpack(e, e.targets(d), e.value(a, bits), bits)
         elif type(a) is s.Vector:
-            items = e.values(a, bits // len(a.items))
-            e.emit("cat" if bits in (16, 32, 64) else e.opcode, (e.target(d),), items, bits)
+            if bits not in (16, 32, 64):
+                raise NoMeaning(f"{bits} bits of parts are not understood")
+            e.emit("cat", (e.target(d),), e.values(a, bits // len(a.items)), bits)
         else:
             e.emit("mov", (e.target(d),), (e.value(a, bits, floating),), bits)
     return Plain("mov", bits, (bits,), (), floating, lower)
@@ -44,8 +45,7 @@ def unpack(e: Emitter, targets: tuple, value: ir.Operand, bits: int) -> None:
     """Each target takes its share of the bits, lowest first."""
     part = bits // len(targets)
     if bits > 64 or part not in (8, 16, 32):
-        e.emit(e.opcode, targets, (value,), bits)
-        return
+        raise NoMeaning(f"parts of {part} of {bits} bits are not understood")
     if value in targets:                    # the source must not change between the extracts
         value = e.compute("mov", (value,), bits)
     for i, target in enumerate(targets):
@@ -66,12 +66,10 @@ def select(o: Opcode) -> Plain | None:
 
 def select_by_sign(o: Opcode) -> Lower | None:
     """slct.dtype.{s32,f32} d, a, b, c: a where c >= 0, else b (also for NaN)."""
-    if o.plain - {"ftz"} or len(o.types) != 2 or o.types[1] not in (TYPES["s32"], TYPES["f32"]):
+    if len(o.types) != 2 or o.types[1] not in (TYPES["s32"], TYPES["f32"]):
         return None
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
     test = ("fsetp.ge", ir.Const(0)) if o.types[1].kind == "f" else ("setp.ge.s", ir.Const(0))
-    if "ftz" in o.plain:
-        return None
 
     def lower(e: Emitter, operands) -> None:
         d, a, b, c = operands
@@ -103,7 +101,7 @@ def is_space(o: Opcode) -> Lower | None:
         p, a = operands
         e.emit("isspacep", (e.target(p),), (e.value(a, e.address_bits),), 1, (space.partition("::")[0],))
     # A shared address of another block of the cluster is in shared::cluster, not in shared::cta.
-    return lower if space in ("const", "global", "local", "shared", "shared::cta", "param") else None
+    return lower
 
 
 # --- conversions: "cvt" -------------------------------------------------------------------------
@@ -224,7 +222,7 @@ def comparison(name: str, t: Type) -> str | None:
 def _compared(o: Opcode, t: Type) -> tuple[str, str] | None:
     """(IR comparison, boolean operator or "")."""
     rest = [m for m in o.modifiers if m not in TYPES]
-    if not rest or "ftz" in rest:          # flushing changes comparisons of subnormals: opaque
+    if not rest:
         return None
     name = comparison(rest[0], t)
     if name is None or len(rest) > 2 or rest[1:] and rest[1] not in ("and", "or", "xor"):
@@ -286,15 +284,16 @@ def set_value(o: Opcode) -> Lower | None:
     return lower
 
 
+_RELATIONS = " ".join(sorted(FLOAT_COMPARISONS | UNSIGNED.keys() | {"and", "or", "xor"}))
 MOVEMENT, COMPARISON = "Data Movement and Conversion Instructions", "Comparison and Selection Instructions"
 
 ROWS: dict[str, Row] = {
-    "mov": Row(move, MOVEMENT),
+    "mov": Row(move, MOVEMENT, "v2 v4"),
     "selp": Row(select, COMPARISON),
     "slct": Row(select_by_sign, COMPARISON),
-    "setp": Row(set_predicate, COMPARISON),
-    "set": Row(set_value, COMPARISON),
-    "cvta": Row(convert_address, MOVEMENT),
-    "isspacep": Row(is_space, MOVEMENT),
-    "cvt": Row(convert, MOVEMENT),
+    "setp": Row(set_predicate, COMPARISON, _RELATIONS),
+    "set": Row(set_value, COMPARISON, _RELATIONS),
+    "cvta": Row(convert_address, MOVEMENT, "to const global local shared shared::cta shared::cluster param param::entry"),
+    "isspacep": Row(is_space, MOVEMENT, "const global local shared shared::cta param param::entry"),
+    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rni rzi rmi rpi ftz sat"),
 }

@@ -4,8 +4,8 @@
     mad.hi.s32   -> a function of (emitter, operands)     several operations
     tex.2d…      -> None                                  no meaning: opaque, by its name
 
-A row refuses (None) every modifier that it does not know; the lifter then writes an operation of
-the full opcode's name, whose results are opaque. Memory and control have their own tables
+A row declares the modifiers that it understands, and refuses (None) combinations that it does not; the lifter
+then makes what the instruction writes opaque. Nothing is looked over. Memory and control have their own tables
 (`memory.ROWS`, `control.ROWS`); moves, conversions and comparisons theirs (`moves.ROWS`).
 Section names are those of https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
@@ -63,15 +63,31 @@ class Plain:
     otherwise: Lower | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
-    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it."""
+    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it; modifiers: those that it understands beside
+    types ("*" behind the beginning of some)."""
 
     resolve: Callable[[Opcode], Plain | Lower | None]
     section: str
+    modifiers: str = ""
+
+    @cached_property
+    def _declared(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        words = self.modifiers.split()
+        return frozenset(w for w in words if w[-1] != "*"), tuple(w[:-1] for w in words if w[-1] == "*")
+
+    def refuses(self, opcode: Opcode) -> str:
+        """The first modifier that is not declared, in words; "" where all are."""
+        whole, beginnings = self._declared
+        for modifier in opcode.modifiers:
+            if modifier not in TYPES and modifier not in whole and not (beginnings and modifier.startswith(beginnings)):
+                return f".{modifier} is not understood here"
+        return ""
 
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
+CARRY = "%cc@"           # the condition code register, by a name that no register of a program has
 COUNT_BITS = 32         # shift counts, positions and lengths are 32-bit operands
 
 
@@ -118,9 +134,9 @@ def carried(subtract: bool, reads_carry: bool):
 
 
 def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool, writes: bool) -> None:
-    """target = a ± b with the flag %cc. Subtraction adds the complement: %cc is then "no borrow"
+    """target = a ± b with the carry flag. Subtraction adds the complement: the flag is then "no borrow"
     inside the sum, and the borrow itself (its negation) in the register."""
-    flag = ir.Reg("%cc", 1)
+    flag = ir.Reg(CARRY, 1)
     carry: ir.Operand = ir.Const(0, 1)
     if subtract:
         b = e.compute("not", (b,), bits)
@@ -134,8 +150,62 @@ def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool,
 
 
 def add_or_sub(name: str):
-    plain, carry = integer(name, 2), carried(name == "sub", False)
-    return lambda o: carry(o) if "cc" in o.plain else plain(o)
+    plain, carry, packed = integer(name, 2), carried(name == "sub", False), halves(name)
+    return lambda o: carry(o) if "cc" in o.plain else packed(o) if name == "add" and o.text.endswith("16x2") else plain(o)
+
+
+def extreme(name: str):
+    """min, max of integers; .relu: not less than 0."""
+    plain, packed = integer(name, 2, True), halves(name)
+
+    def resolve(o: Opcode) -> Plain | Lower | None:
+        if o.text.endswith("16x2"):
+            return packed(o)
+        if o.modifiers != ("relu", "s32"):
+            return plain(o)
+
+        def lower(e: Emitter, operands) -> None:
+            d, a, b = operands
+            e.emit("max.s", (e.target(d),), (e.compute(f"{name}.s", (e.value(a, 32), e.value(b, 32)), 32), ir.Const(0)), 32)
+        return lower
+    return resolve
+
+
+def halves(name: str):
+    """add, min, max of .u16x2 and .s16x2: the halves each by itself."""
+    def resolve(o: Opcode) -> Lower | None:
+        signed, positive = "s16x2" in o.modifiers, "relu" in o.plain
+        if len(o.types) != 1 or not signed and "u16x2" not in o.modifiers or o.plain - {"relu"} or positive and (not signed or name == "add"):
+            return None
+        full = name if name == "add" else f"{name}.{'s' if signed else 'u'}"
+
+        def lower(e: Emitter, operands) -> None:
+            d, *sources = operands
+            values = [e.value(source, 32) for source in sources]
+            parts = []
+            for at in (0, 16):
+                part = e.compute(full, tuple(e.compute("extract", (value,), 16, (at,)) for value in values), 16)
+                parts.append(e.compute("max.s", (part, ir.Const(0, 16)), 16) if positive else part)
+            e.emit("cat", (e.target(d),), tuple(parts), 32)
+        return lower
+    return resolve
+
+
+def dot_product(o: Opcode) -> Lower | None:
+    """dp4a: c and the products of the bytes of a and b; dp2a: of the halves of a and the lower or the higher bytes of b."""
+    if len(o.types) != 2 or any(t.bits != 32 or t.kind not in "su" for t in o.types) or len(o.plain) != (o.base == "dp2a"):
+        return None
+    bits, begin = (8, 0) if o.base == "dp4a" else (16, 16 if "hi" in o.plain else 0)
+    first, second = (f"bfe.{t.kind}" for t in o.types)
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, c = operands
+        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
+        for k in range(32 // bits):
+            factors = (e.compute(first, (x, ir.Const(bits * k), ir.Const(bits)), 32), e.compute(second, (y, ir.Const(begin + 8 * k), ir.Const(8)), 32))
+            total = e.compute("mad", (*factors, total), 32)
+        e.emit("mov", (e.target(d),), (total,), 32)
+    return lower
 
 
 def multiply(o: Opcode) -> Plain | Lower | None:
@@ -273,6 +343,16 @@ def permute(o: Opcode) -> Plain | None:
 
 # --- floats: "Floating Point Instructions", "Half Precision Floating Point Instructions" ------------
 
+def approximate(sources: int):
+    """An operation whose last bits are the chip's own: of equal numbers it makes equal ones. It goes by its whole opcode."""
+    def resolve(o: Opcode) -> Plain | None:
+        if len(o.types) != 1 or not o.plain & {"approx", "full"}:
+            return None
+        bits = o.types[0].bits
+        return Plain(o.text, bits, (bits,) * sources, (), True)
+    return resolve
+
+
 def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
@@ -301,32 +381,38 @@ def approximation(sources: int, *kinds: str):
 INTEGER, EXTENDED = "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions"
 FLOAT, LOGIC = "Floating Point Instructions", "Logic and Shift Instructions"
 
+_ROUNDED = "rn rz rm rp ftz"
+_APPROXIMATE = Row(approximate(1), FLOAT, "approx ftz")
+
 ROWS: dict[str, Row] = {
-    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER),
-    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER),
-    "addc": Row(carried(False, True), EXTENDED),
-    "subc": Row(carried(True, True), EXTENDED),
-    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER),
-    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER),
-    "madc": Row(multiply_add, EXTENDED),
-    "mul24": Row(multiply_24, INTEGER),
-    "mad24": Row(multiply_24, INTEGER),
+    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER, f"cc {_ROUNDED}"),
+    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER, f"cc {_ROUNDED}"),
+    "addc": Row(carried(False, True), EXTENDED, "cc"),
+    "subc": Row(carried(True, True), EXTENDED, "cc"),
+    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER, f"lo hi wide {_ROUNDED}"),
+    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER, f"lo hi wide cc {_ROUNDED}"),
+    "madc": Row(multiply_add, EXTENDED, "lo hi cc"),
+    "mul24": Row(multiply_24, INTEGER, "lo"),
+    "mad24": Row(multiply_24, INTEGER, "lo"),
     "sad": Row(sum_of_differences, INTEGER),
-    "div": Row(either(integer("div", 2, True), first_of(floating("fdiv", 2, demand=True), approximation(2, "approx", "full"))), INTEGER),
+    "div": Row(either(integer("div", 2, True), first_of(floating("fdiv", 2, demand=True), approximation(2, "approx", "full"), approximate(2))),
+               INTEGER, f"approx full {_ROUNDED}"),
     "rem": Row(integer("rem", 2, True), INTEGER),
     "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
     "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
-    "min": Row(either(integer("min", 2, True), floating("fmin", 2)), INTEGER),
-    "max": Row(either(integer("max", 2, True), floating("fmax", 2)), INTEGER),
+    "min": Row(either(extreme("min"), floating("fmin", 2)), INTEGER, "ftz relu"),
+    "max": Row(either(extreme("max"), floating("fmax", 2)), INTEGER, "ftz relu"),
+    "dp4a": Row(dot_product, INTEGER),
+    "dp2a": Row(dot_product, INTEGER, "lo hi"),
     "popc": Row(bit_count("popc"), INTEGER),
     "clz": Row(bit_count("clz"), INTEGER),
-    "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER),
+    "bfind": Row(bit_count("bfind", True, frozenset({"shiftamt"})), INTEGER, "shiftamt"),
     "fns": Row(logic("fns", 3), INTEGER),
     "brev": Row(logic("brev", 1), INTEGER),
     "bfe": Row(fields("bfe", lambda n: (n, COUNT_BITS, COUNT_BITS), by_sign=True), INTEGER),
     "bfi": Row(fields("bfi", lambda n: (n, n, COUNT_BITS, COUNT_BITS)), INTEGER),
-    "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER),
-    "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER),
+    "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER, "clamp wrap"),
+    "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER, "clamp wrap"),
     "and": Row(logic("and", 2), LOGIC),
     "or": Row(logic("or", 2), LOGIC),
     "xor": Row(logic("xor", 2), LOGIC),
@@ -335,12 +421,11 @@ ROWS: dict[str, Row] = {
     "lop3": Row(lookup_3, LOGIC),
     "shl": Row(shift, LOGIC),
     "shr": Row(shift, LOGIC),
-    "shf": Row(funnel_shift, LOGIC),
-    "prmt": Row(permute, "Data Movement and Conversion Instructions"),
-    "fma": Row(floating("fma", 3), FLOAT),
-    "rcp": Row(first_of(floating("frcp", 1, demand=True), approximation(1, "approx")), FLOAT),
-    "sqrt": Row(first_of(floating("fsqrt", 1, demand=True), approximation(1, "approx")), FLOAT),
-    "rsqrt": Row(approximation(1, "approx"), FLOAT),
-    "ex2": Row(approximation(1, "approx"), FLOAT),
-    "lg2": Row(approximation(1, "approx"), FLOAT),
+    "shf": Row(funnel_shift, LOGIC, "l r wrap clamp"),
+    "prmt": Row(permute, "Data Movement and Conversion Instructions", "f4e b4e rc8 ecl ecr rc16"),
+    "fma": Row(floating("fma", 3), FLOAT, _ROUNDED),
+    "rcp": Row(first_of(floating("frcp", 1, demand=True), approximation(1, "approx"), approximate(1)), FLOAT, f"approx {_ROUNDED}"),
+    "sqrt": Row(first_of(floating("fsqrt", 1, demand=True), approximation(1, "approx"), approximate(1)), FLOAT, f"approx {_ROUNDED}"),
+    **dict.fromkeys(("rsqrt", "ex2", "lg2"), Row(first_of(approximation(1, "approx"), approximate(1)), FLOAT, "approx ftz")),
+    **dict.fromkeys(("sin", "cos", "tanh"), _APPROXIMATE),
 }

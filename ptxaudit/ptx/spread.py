@@ -3,7 +3,7 @@
     wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes apart,
                                                            and both again 8 rows on: four instructions of one place and text
 
-What comes of an access is a row of `fragments`. The instructions of one place, opcode and text are one site, whose requests are those of
+What comes of an access is a row of `fragments`. The instructions that come of one access are one site, whose requests are those of
 all of them: as the machine code of the access has them.
 """
 
@@ -37,6 +37,7 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
     starts.append(at)
     lanes, constants = _Lanes(), _constants(function, found.keys())
     out: list[ir.Instruction] = []
+    origin: list[tuple[str, int]] = []
     for i in function.instructions:
         control = i.control
         if control is not None and control.targets:
@@ -45,8 +46,9 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
             out += _accesses(i, found[i.index], len(out), lanes, constants)
         else:
             out.append(replace(i, index=len(out), control=control) if control is not i.control or i.index != len(out) else i)
+        origin += [function.origin_of(i.index)] * (len(out) - len(origin))
     out[0] = replace(out[0], ops=(*lanes.ops, *out[0].ops))
-    return replace(function, instructions=tuple(out))
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
 
 
 def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, ir.Const]:
@@ -65,8 +67,8 @@ def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, i
 def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _Lanes,
               constants: dict[ir.Reg, ir.Const]) -> list[ir.Instruction]:
     """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
-    old = next(op for op in instruction.ops if op.name == instruction.opcode)
-    e = Writer(f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op is not old])
+    old = next(op for op in instruction.ops if op.name == "opaque")
+    e = Writer(f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op.name not in ("opaque", "clobber")])
     where, *stride = old.src
     bits = where.bits
     ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
@@ -91,7 +93,7 @@ def _accesses(instruction: ir.Instruction, made: Requests, index: int, lanes: _L
                 place = _plus(e, base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
             e.emit("store", (), (place, *[_DATA] * max(1, _width(made.opcode) // made.element)), made.element, (made.element,), old.space, offset)
         elif number == len(made.starts) - 1:
-            e.emit(old.name, old.dst, (base,), WORD, (), old.space, old.offset)
+            e.emit(old.name, old.dst, (base,), WORD, old.attrs, old.space, old.offset)
         # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not known
         site = ir.Site(made.opcode, base, offset, instruction.site.space, instruction.guard, again=number > 0,
                        rows_apart=pitch if known else None)

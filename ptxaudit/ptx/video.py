@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import ir
 from . import syntax as s
-from .emitter import Emitter
+from .emitter import Emitter, NoMeaning
 from .opcodes import Lower, Opcode, Row
 
 SECTION = "Scalar Video Instructions"
@@ -33,9 +33,7 @@ def scalar(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, *sources = operands
         if any(_selects(x) for x in operands):
-            written = e.target(s.Name(d.text.rpartition(".")[0]) if _selects(d) else d)
-            e.emit(e.opcode, (written,), tuple(v for x in sources for v in e.everything(x)), 32)
-            return
+            raise NoMeaning("an operand that selects bytes or half-words is not understood")
         a, b, *c = (e.value(x, 32) for x in sources)
         if "wrap" in modes:
             b = e.compute("and", (b, ir.Const(_LAST_SHIFT)), 32)
@@ -50,4 +48,22 @@ def _selects(operand: s.Operand) -> bool:
     return type(operand) is s.Name and operand.text.rpartition(".")[2] in SELECTORS
 
 
-ROWS: dict[str, Row] = {name: Row(scalar, SECTION) for name in ("vadd", "vsub", "vshl", "vshr")}
+def differences(o: Opcode) -> Lower | None:
+    """vabsdiff4.u32.u32.u32.add: c and the distances of the bytes of a and b."""
+    if o.modifiers != ("u32", "u32", "u32", "add"):
+        return None
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b, c = operands
+        if any(_selects(x) for x in operands):
+            raise NoMeaning("an operand that selects bytes is not understood")
+        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
+        for k in range(4):
+            first, second = (e.compute("bfe.u", (value, ir.Const(8 * k), ir.Const(8)), 32) for value in (x, y))
+            total = e.compute("sad.u", (first, second, total), 32)
+        e.emit("mov", (e.target(d),), (total,), 32)
+    return lower
+
+
+ROWS: dict[str, Row] = {name: Row(scalar, SECTION, "clamp wrap add") for name in ("vadd", "vsub", "vshl", "vshr")} | {
+    "vabsdiff4": Row(differences, "SIMD Video Instructions", "add")}

@@ -334,7 +334,8 @@ def _cost(site: Site, name: str) -> str:
 
 
 def notes_of(row: Row) -> list[Note]:
-    """The source line and where it was inlined; why, where the site got worse or its status changed."""
+    """The source line and where it was inlined; why, where the site got worse or its status changed; how often it runs, where
+    that changed."""
     change = row[0]
     worst = max((one.site for one in row), key=lambda site: site.excess or 0)
     notes = []
@@ -346,7 +347,17 @@ def notes_of(row: Row) -> list[Note]:
         notes.append(Note("note", worst.cause))
     if change.verdict is Verdict.STATUS_CHANGED and worst.reason:
         notes.append(Note("note", worst.reason))
+    if change.verdict in (Verdict.WORSE, Verdict.BETTER) and (requests := _requests(row)):
+        notes.append(Note("note", requests))
     return notes
+
+
+def _requests(row: Row) -> str:
+    """"requests 32 → 64", where both sides know them and they differ."""
+    old, new = ([getattr(change, side).requests for change in row] for side in ("old", "new"))
+    if None in old or None in new or sum(old) == sum(new):
+        return ""
+    return f"requests {number(sum(old))}{ARROW}{number(sum(new))}"
 
 
 def paid_changed(entry: KernelDiff) -> bool:

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from ptxaudit.diff import Diff
 from ptxaudit.render.change_rows import (
@@ -31,7 +30,7 @@ from ptxaudit.render.change_rows import (
     summary_lines,
     where,
 )
-from ptxaudit.render.markdown import fitting
+from ptxaudit.render.markdown import code, fitting, plain
 from ptxaudit.render.side_by_side import Codes, code_lines_of
 from ptxaudit.render.text import note_text
 
@@ -49,7 +48,7 @@ def diff_text(diff: Diff, everything: bool = False, top: int | None = None, code
 def diff_markdown(diff: Diff, everything: bool = False, top: int | None = None, codes: Codes | None = None) -> str:
     """The same as Markdown: a table a kernel, what got worse first, as many as a comment holds."""
     verdict = "got worse" if diff.got_worse else "nothing got worse"
-    blocks = [f"### ptxaudit: {verdict}", "  \n".join(map(_escaped, sides_lines(diff))), "  \n".join(map(_escaped, summary_lines(diff)))]
+    blocks = [f"### ptxaudit: {verdict}", "  \n".join(map(plain, sides_lines(diff))), "  \n".join(map(plain, summary_lines(diff)))]
     shown = shown_kernels(diff, everything, top)
     tables = [_kernel_markdown(one, codes) for one in shown]
     blocks = fitting([block for block in blocks if block], tables)
@@ -57,15 +56,15 @@ def diff_markdown(diff: Diff, everything: bool = False, top: int | None = None, 
 
 
 def _kernel_markdown(shown: Shown, codes: Codes | None) -> str:
-    lines = [f"**`{_escaped(name_of(shown.entry))}`** {_escaped(where(shown.entry))}"]
+    lines = [f"**`{code(name_of(shown.entry))}`** {plain(where(shown.entry))}"]
     if facts := facts_of(shown.entry):
-        lines += ["", "  \n".join(map(_escaped, facts))]
+        lines += ["", "  \n".join(map(plain, facts))]
     if shown.rows:
         lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-        lines += ["| " + " | ".join((*map(_escaped, cells_of(shown.entry, row)), _line(row))) + " |" for row in shown.rows]
+        lines += ["| " + " | ".join((*map(plain, cells_of(shown.entry, row)), _line(row))) + " |" for row in shown.rows]
     for row in shown.rows:
-        if code := code_lines_of(shown.entry, row, codes):
-            lines += ["", f"<details><summary>{_escaped(cells_of(shown.entry, row)[1])}: machine code</summary>", "", "```", *code, "```", "", "</details>"]
+        if both := code_lines_of(shown.entry, row, codes):
+            lines += ["", f"<details><summary>{plain(cells_of(shown.entry, row)[1])}: machine code</summary>", "", "```", *both, "```", "", "</details>"]
     return "\n".join(lines)
 
 
@@ -91,8 +90,4 @@ def _kernel_text(shown: Shown, codes: Codes | None) -> str:
 
 def _line(row: Row) -> str:
     """The notes of a row in one cell: the source as code, the rest below it."""
-    return "<br>".join(f"`{_escaped(note.text.replace('`', chr(39)))}`" if note.kind == "source" else _escaped(escape(note.text, quote=False)) for note in notes_of(row))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+    return "<br>".join(f"`{code(note.text)}`" if note.kind == "source" else plain(note.text) for note in notes_of(row))

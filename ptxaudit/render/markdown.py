@@ -24,7 +24,7 @@ def markdown(checked: Checked) -> str:
     outcome = plural(len(worst), "finding") if worst else "no finding"
     if len(results) > len(worst):
         outcome += f", {plural(len(results) - len(worst), 'note')}"
-    blocks = [f"## ptxaudit: {outcome}", "  \n".join(_text(line) for line in closing_lines(checked.report))]
+    blocks = [f"## ptxaudit: {outcome}", "  \n".join(plain(line) for line in closing_lines(checked.report))]
     blocks += [_problem(problem_text(problem)) for problem in checked.report.problems]
     if results:
         blocks.append("\n".join(["| | rule | place | what |", "|---|---|---|---|", *(_finding(one) for one in results[:MOST_FINDINGS])]))
@@ -44,16 +44,16 @@ def fitting(blocks: list[str], tables: list[str]) -> list[str]:
 
 def _finding(result: Result) -> str:
     where = result.file + (f":{result.place.line}" if result.place.line else "")
-    kernel = f" *in* `{_code(result.finding.kernel.demangled)}`" if result.finding.kernel else ""
-    return f"| {MARK[result.level]} | {result.rule.id} | `{_code(where)}` | {_text(result.message)}{kernel} |"
+    kernel = f" *in* `{code(result.finding.kernel.demangled)}`" if result.finding.kernel else ""
+    return f"| {MARK[result.level]} | {result.rule.id} | `{code(where)}` | {plain(result.message)}{kernel} |"
 
 
 def _allowed(checked: Checked) -> list[str]:
     """What comments allow, and those that allow nothing any more."""
     allowed = [result for result in checked.results if result.allowed]
-    lines = [f"- {one.rule.id} at `{_code(one.file)}:{one.place.line}` is allowed: {_text(one.allowed.reason)}" for one in allowed if one.allowed]
+    lines = [f"- {one.rule.id} at `{code(one.file)}:{one.place.line}` is allowed: {plain(one.allowed.reason)}" for one in allowed if one.allowed]
     for stale in checked.stale_suppressions:
-        lines.append(f"- the suppression of {stale.rule} at `{_code(below(stale.file, checked.root))}:{stale.line}` matches nothing any more")
+        lines.append(f"- the suppression of {stale.rule} at `{code(below(stale.file, checked.root))}:{stale.line}` matches nothing any more")
     return ["\n".join(lines)] if lines else []
 
 
@@ -61,11 +61,11 @@ def _kernel(kernel: Kernel) -> str:
     name, *facts = header_lines(kernel)
     total = total_row(kernel)
     lines = ["<details>", f"<summary><code>{_html(name)}</code> {_html(facts[0].strip())}</summary>", ""]
-    lines += [f"{_text(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
+    lines += [f"{plain(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
     lines.append("| " + " | ".join(COLUMNS) + " |")
     lines.append("|" + "|".join("---:" if column in NUMERIC else "---" for column in COLUMNS) + "|")
     for row in [*kernel_rows(kernel), *([total] if total else [])]:
-        lines.append("| " + " | ".join(_text(cell) for cell in row.cells) + " |")
+        lines.append("| " + " | ".join(plain(cell) for cell in row.cells) + " |")
     return "\n".join([*lines, "", "</details>"])
 
 
@@ -73,11 +73,13 @@ def _problem(text: str) -> str:
     return "```\n" + text.replace("```", "'''") + "\n```"
 
 
-def _text(text: str) -> str:
+def plain(text: str) -> str:
+    """Text in one line, in which nothing is Markdown."""
     return _html(" ".join(text.split())).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("`", "\\`")
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """What stands between two backticks, in a table too."""
     return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
 
 

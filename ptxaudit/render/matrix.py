@@ -8,14 +8,15 @@
       12.4 … 12.9     20,448      648         31       0           586
       13.5          20,964 ▲  1,128 ▲       32 ▲       0         767 ▲  4 worse, 40 same
 
-▲ and ▼ mark what is worse and better than in the release above. Releases one after the other that changed nothing are one line.
+▲ and ▼ mark what is worse and better than in the release above. Releases one after the other that changed nothing are one line;
+of several kernels those in which nothing changed are the lines of one table.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePath
 
@@ -24,6 +25,7 @@ from ptxaudit.matrix import SHOWN, Column, Matrix, Row, Step
 from ptxaudit.measures import MEASURES, Figure
 from ptxaudit.records import record
 from ptxaudit.render.change_rows import LONGEST_HEAD, figure_text, grown, summary_lines
+from ptxaudit.render.markdown import code, plain
 from ptxaudit.render.rows import ABSENT
 from ptxaudit.render.words import bare_name, cut_at, listing, plural
 from ptxaudit.report import Kernel
@@ -61,11 +63,11 @@ def matrix_text(matrix: Matrix, everything: bool = False) -> str:
 def matrix_markdown(matrix: Matrix, everything: bool = False) -> str:
     """The same as Markdown."""
     first, *rest = summary(matrix)
-    blocks = [f"### ptxaudit: {_escaped(first)}", "  \n".join(map(_escaped, rest))]
+    blocks = [f"### ptxaudit: {plain(first)}", "  \n".join(map(plain, rest))]
     for head, columns, lines in _tables(matrix, everything):
-        rows = ["| " + " | ".join(map(_escaped, line)) + " |" for line in (columns, *lines)]
+        rows = ["| " + " | ".join(map(plain, line)) + " |" for line in (columns, *lines)]
         rows.insert(1, "|" + "|".join("---:" if name in NUMERIC else "---" for name in columns) + "|")
-        blocks.append("\n".join([f"**`{_escaped(head)}`**", "", *rows]))
+        blocks.append("\n".join([f"**`{code(head)}`**", "", *rows]))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -117,15 +119,32 @@ Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]        # head, column
 
 
 def _tables(matrix: Matrix, everything: bool) -> Iterator[Table]:
-    """One a kernel, those that changed most first; then the totals."""
-    steps = {step.new: step for step in matrix.steps}
-    of_step = {at: _by_kernel(step) for at, step in steps.items()}
+    """One a kernel, those that changed most first; one of those that did not; then the totals."""
+    of_step = {step.new: _by_kernel(step) for step in matrix.steps}
+    same: list[tuple[Row, Line]] = []
     for row in sorted(matrix.rows, key=lambda row: -_change(row, of_step)):
-        shown = tuple(name for name in SHOWN if any(_cell(name, None, row.figure(name, at), kernel) != ABSENT for at, kernel in enumerate(row.kernels)))
-        lines = [tuple(_release(matrix, row.columns, line) if at == 0 else cell for at, cell in enumerate(("", *line.cells))) for line in _lines(matrix, row, shown, of_step, everything)]
-        yield _head(row), ("release", *shown, "sites"), lines
+        shown = _shown([row])
+        lines = _lines(matrix, row, shown, of_step, everything)
+        if len(matrix.rows) > 1 and len(row.columns) > 1 and len(lines) == 1:
+            same.append((row, lines[0]))
+        else:
+            yield _head(row), ("release", *shown, "sites"), [(_release(matrix, row.columns, line), *line.cells) for line in lines]
+    if same:
+        yield _unchanged([row for row, _ in same])
     if len(matrix.rows) > 1:
         yield from _totals(matrix)
+
+
+def _shown(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The figures that are known of some of these."""
+    return tuple(name for name in SHOWN if any(_cell(name, None, row.figure(name, at), kernel) != ABSENT for row in rows for at, kernel in enumerate(row.kernels)))
+
+
+def _unchanged(rows: Sequence[Row]) -> Table:
+    """The kernels that are the same in all columns, a line each."""
+    shown = _shown(rows)
+    lines = [(_head(row), *(_cell(name, None, row.figure(name, 0), row.kernels[0]) for name in shown)) for row in rows]
+    return f"nothing changed in {plural(len(rows), 'kernel')}", ("kernel", *shown), lines
 
 
 def _head(row: Row) -> str:
@@ -221,10 +240,6 @@ def _aligned(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator
             room = "" if not marked[at] or cell.endswith((WORSE, BETTER)) else "  "
             fields.append((cell + room).rjust(widths[at]) if numeric[at] else cell.ljust(widths[at]))
         yield "  ".join(fields).rstrip()
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 _PAGE = """\

@@ -32,7 +32,7 @@ NEVER = ir.Guard(ir.Reg("PT", 1), True)
 
 
 class NoMeaning(Exception):
-    """The lowering does not cover this form; the instruction's results become opaque."""
+    """The lowering does not cover this form, for the reason given; the instruction's results become opaque."""
 
 
 @record
@@ -84,6 +84,7 @@ class Builder:
         self.ops: list[ir.Op] = []
         self.site: ir.Site | None = None
         self.control: ir.Control | None = None
+        self.refused = ""                    # what of it is not understood
         self._temporaries = 0
 
     def has(self, *marks: str) -> bool:
@@ -92,7 +93,7 @@ class Builder:
 
     def operand(self, position: int) -> Operand:
         if not -len(self.operands) <= position < len(self.operands):
-            raise NoMeaning
+            raise NoMeaning("too few operands")
         return self.operands[position]
 
     # --- writing ---
@@ -138,15 +139,13 @@ class Builder:
     @staticmethod
     def destination(operand: Operand) -> ir.Reg | None:
         """The register that an operand names as a result, None for RZ and PT."""
-        if not isinstance(operand, Register):
-            raise NoMeaning
+        _bare(operand)
         return None if operand.is_zero else register(operand)
 
     @staticmethod
     def registers(operand: Operand, count: int) -> list[ir.Reg | None]:
         """`count` registers from the one that is named."""
-        if not isinstance(operand, Register):
-            raise NoMeaning
+        _bare(operand)
         if operand.is_zero:
             return [None] * count
         return [register(operand, k) for k in range(count)]
@@ -166,27 +165,27 @@ class Builder:
         """A 32-bit source as it stands, without its sign (a literal with it)."""
         if isinstance(operand, Register):
             if operand.is_predicate:
-                raise NoMeaning
+                raise NoMeaning("a predicate as a number")
             value: ir.Operand = ZERO32 if operand.is_zero else register(operand)
             return self._part(value, operand.suffixes) if operand.suffixes else value
         if isinstance(operand, Number):
             return self.literal(operand)
         if isinstance(operand, Memory) and operand.is_constant:
             return self._part(self.constant(operand), operand.suffixes)
-        raise NoMeaning
+        raise NoMeaning("an operand that is no number")
 
     def literal(self, number: Number, bits: int = WORD_BITS) -> ir.Operand:
         """An integer literal, or what a relocation puts in its place."""
         relocated = self.context.relocated.get(self.place)
         if relocated is not None:
             value, half = relocated
-            if bits != WORD_BITS or isinstance(value, ir.Unknown):
-                raise NoMeaning
+            if bits != WORD_BITS or isinstance(value, ir.Unknown) or number.absolute or number.inverted:
+                raise NoMeaning("what the linker puts in place of a literal")
             if isinstance(value, ir.Const):
                 return ir.Const(value.value >> half * WORD_BITS & 0xFFFFFFFF)
             return value if value.bits == bits else self.compute("extract", value, attrs=(half * WORD_BITS,))
-        if not number.is_integer:
-            raise NoMeaning
+        if not number.is_integer or number.absolute:
+            raise NoMeaning("a literal that is no integer")
         value = number.value
         if number.inverted:
             value = ~value
@@ -198,15 +197,17 @@ class Builder:
             match suffix:
                 case "B0" | "B1" | "B2" | "B3":
                     value = self.compute("bfe.u", value, ir.Const(8 * int(suffix[1])), ir.Const(8))
-                case "U32":
-                    pass
+                case "H0" | "H1":
+                    value = self.compute("bfe.u", value, ir.Const(16 * int(suffix[1])), ir.Const(16))
                 case _:
-                    raise NoMeaning
+                    raise NoMeaning(f"an operand with .{suffix}")
         return value
 
     def pair(self, operand: Operand) -> ir.Operand:
         """A 64-bit source with its sign or inversion applied."""
         value = self._pair(operand)
+        if operand.absolute:
+            raise NoMeaning("the absolute value of a pair")
         if isinstance(operand, Number) or not (operand.negated or operand.inverted):
             return value
         return self.compute("neg" if operand.negated else "not", value, bits=PAIR_BITS)
@@ -214,17 +215,17 @@ class Builder:
     def _pair(self, operand: Operand) -> ir.Operand:
         if isinstance(operand, Register) and not operand.is_predicate:
             if set(operand.suffixes) - {"64"}:
-                raise NoMeaning
+                raise NoMeaning(f"a pair with .{operand.suffixes[0]}")
             if operand.is_zero:
                 return ir.Const(0, PAIR_BITS)
-            return self.compute("cat", *self.registers(operand, 2), bits=PAIR_BITS)
+            return self.compute("cat", *self.registers(bare(operand), 2), bits=PAIR_BITS)
         if isinstance(operand, Number):
-            if operand.value >= 1 << (WORD_BITS - 1):
-                raise NoMeaning               # whether it is extended with zeros or signs is not known
+            if operand.is_integer and operand.value >= 1 << (WORD_BITS - 1):
+                raise NoMeaning("a literal of 32 bits for 64: with zeros or with its sign")
             return self.literal(operand, PAIR_BITS)
-        if isinstance(operand, Memory) and operand.is_constant:
+        if isinstance(operand, Memory) and operand.is_constant and not set(operand.suffixes) - {"64"}:
             return self.compute("cat", *self.constants(operand, 2), bits=PAIR_BITS)
-        raise NoMeaning
+        raise NoMeaning("an operand that is no pair")
 
     # --- reading floats ---
 
@@ -232,8 +233,8 @@ class Builder:
         """A floating-point source of 32 or 64 bits with |x| and sign applied."""
         if isinstance(operand, Number):
             return ir.Const(self._nan_bits(bits) if operand.text in NOT_NUMBERS else float_bits(operand, bits), bits)
-        if isinstance(operand, Register) and operand.suffixes and bits == WORD_BITS:
-            raise NoMeaning
+        if operand.inverted or isinstance(operand, (Register, Memory)) and operand.suffixes:
+            raise NoMeaning("a modifier of a float")
         value = self.word(operand) if bits == WORD_BITS else self._pair(operand)
         if operand.absolute:
             value = self.compute("fabs", value, bits=bits)
@@ -248,8 +249,7 @@ class Builder:
 
     def predicate(self, operand: Operand) -> ir.Operand:
         """A 1-bit source; PT is true."""
-        if not isinstance(operand, Register) or not operand.is_predicate:
-            raise NoMeaning
+        _expect_predicate(operand)
         if operand.is_zero:
             return FALSE if operand.negated else TRUE
         value = register(operand)
@@ -257,8 +257,7 @@ class Builder:
 
     def condition(self, operand: Operand) -> ir.Guard | None:
         """The guard narrowed by a predicate operand: None = always, NEVER = in no lane."""
-        if not isinstance(operand, Register) or not operand.is_predicate:
-            raise NoMeaning
+        _expect_predicate(operand)
         if operand.is_zero:
             return NEVER if operand.negated else self.guard
         if self.guard is None:
@@ -305,6 +304,22 @@ class Builder:
         return self._load(f"const:{bank}", ir.Const(offset), 0, 1, bits, signed)[0]
 
 
+def bare(operand: Register) -> Register:
+    """A register without signs and suffixes."""
+    return operand if not (operand.suffixes or operand.negated or operand.absolute or operand.inverted) else Register(operand.kind, operand.number)
+
+
+def _bare(operand: Operand) -> None:
+    """NoMeaning for anything but a register as it is."""
+    if not isinstance(operand, Register) or operand.suffixes or operand.negated or operand.absolute or operand.inverted:
+        raise NoMeaning("a destination that is no plain register")
+
+
+def _expect_predicate(operand: Operand) -> None:
+    if not isinstance(operand, Register) or not operand.is_predicate or operand.suffixes or operand.absolute or operand.inverted:
+        raise NoMeaning("an operand that is no predicate")
+
+
 @lru_cache(maxsize=None)
 def _parts(opcode: str) -> tuple[str, tuple[str, ...], frozenset[str]]:
     root, *marks = opcode.split(".")
@@ -329,8 +344,8 @@ def _temporary(number: int, bits: int) -> ir.Reg:
 
 def float_bits(number: Number, bits: int) -> int:
     """The bit pattern of a floating-point literal that is a number or infinite."""
-    if number.text in NOT_NUMBERS:
-        raise NoMeaning
+    if number.text in NOT_NUMBERS or number.absolute or number.inverted:
+        raise NoMeaning("a literal that is no number")
     if number.text.startswith("0x"):
         value = int(number.text, 16)
     else:
@@ -340,17 +355,17 @@ def float_bits(number: Number, bits: int) -> int:
 
 def constant_place(operand: Memory) -> tuple[int, ir.Reg | None, int]:
     """(bank, index register or None, byte offset) of c[bank][…]."""
+    if len(operand.brackets) != 2 or len(operand.brackets[0]) != 1 or not isinstance(operand.brackets[0][0], Number):
+        raise NoMeaning("a constant bank that is not named by a number")
     bank = operand.brackets[0][0]
-    if not isinstance(bank, Number):
-        raise NoMeaning
     index, offset = None, 0
     for term in operand.brackets[1]:
         if isinstance(term, Number):
             offset += term.value
-        elif isinstance(term, Register) and not term.suffixes and index is None:
+        elif isinstance(term, Register) and not term.is_predicate and index is None and bare(term) == term:
             index = None if term.is_zero else register(term)
         else:
-            raise NoMeaning
+            raise NoMeaning("the place in a constant bank")
     return bank.value, index, offset
 
 

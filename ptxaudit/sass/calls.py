@@ -139,17 +139,35 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
 def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
     """The register that holds at a function's entry what another holds at a place in it.
 
-    Copies are followed back; a register that comes back from the stack is its own.
+    Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it is
+    taken to be its own.
     """
-    for earlier in range(position - 1, first - 1, -1):
+    earlier = position
+    while (earlier := earlier - 1) >= first:
         line = lines[earlier]
-        if _writes(line, register) and line.opcode != "LDL":
+        if _writes(line, register) and line.opcode == "LDL":
+            kept = _kept_at(lines, first, earlier)
+            if kept is not None:
+                earlier, register = kept
+        elif _writes(line, register):
             ops = _operations(context, line, earlier)
             if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
                 register = ops[0].src[0].name
             else:
                 return ""          # computed: no caller's constant will match
     return register
+
+
+def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:
+    """(position, register) of the one store to the place on the stack that a load reads; None where there is none such, or where
+    the function keeps a convergence barrier, too, which is not followed (measured: a function that calls itself in some lanes)."""
+    if any(line.opcode.startswith("BMOV") for line in lines[first:position]):
+        return None
+    place = lines[position].operands.partition(", ")[2]
+    stores = [at for at in range(first, position) if lines[at].opcode == "STL" and lines[at].operands.startswith(place + ",")]
+    if len(stores) != 1 or any(_writes(line, "R1") for line in lines[stores[0] + 1:position]):
+        return None
+    return stores[0], lines[stores[0]].operands.partition(", ")[2]
 
 
 def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:

@@ -272,4 +272,4 @@ def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:
 def without_meaning(module: ir.Module) -> Counter:
     """Opcodes whose results are opaque, with how many instructions of the module have them."""
     return Counter(i.opcode for function in module.functions.values() for i in function.instructions
-                   if any(op.name == i.opcode and op.dst for op in i.ops))
+                   if any(op.name == "opaque" and op.dst for op in i.ops))

@@ -14,7 +14,8 @@ from __future__ import annotations
 from .. import ir
 from ..artifacts.cubin import INSTRUCTION_BYTES
 from .builder import NEVER, PAIR_BITS, WORD_BITS, Builder, NoMeaning, machine_register
-from .clobber import LAST_REGISTER
+from .clobber import LAST_REGISTER, clobber
+from .rows import Row
 from .syntax import Jump, Number, Register, Word
 
 
@@ -23,7 +24,7 @@ def _target(b: Builder) -> int:
     last = b.operand(-1)
     index = b.context.index_at(last.value) if isinstance(last, Number) else None
     if index is None:
-        raise NoMeaning
+        raise NoMeaning("a place outside of the code")
     return index
 
 
@@ -96,6 +97,7 @@ def leave(b: Builder) -> None:
 
 
 def trap(b: Builder) -> None:
+    """BPT.TRAP ends the launch; the others are for a debugger."""
     if b.has("TRAP"):
         b.control = ir.Control("exit", guard=b.guard)
 
@@ -142,9 +144,19 @@ def _computed_call(b: Builder) -> None:
 
 
 def forget_everything(b: Builder) -> None:
-    """What an instruction that cannot be read may have written: every register."""
+    """What an instruction that cannot be read may have written: every register, and memory."""
     b.ops.clear()
-    b.emit(b.opcode, _ALL_REGISTERS, ())
+    b.emit("opaque", _ALL_REGISTERS, (), attrs=(b.opcode, ""))
+    b.emit("clobber", (), (), space="generic")
+
+
+def not_understood(b: Builder) -> None:
+    """A transfer of control that no row declares: it may lead anywhere."""
+    if b.root in ("BAR", "UCGABAR_ARV", "UCGABAR_WAIT"):
+        b.control = ir.Control("barrier", guard=b.guard)             # of whom is not known
+        return clobber(b)
+    forget_everything(b)
+    unknown_jump(b)
 
 
 def give_back(b: Builder) -> None:
@@ -191,10 +203,7 @@ def warp_sync(b: Builder) -> None:
     """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place (the instructions up to there run together)."""
     selector: ir.Operand | None = None
     if b.operands and not b.has("ALL"):
-        first = b.operand(0)
-        if isinstance(first, Register) and first.is_predicate:
-            raise NoMeaning
-        selector = b.integer(first)
+        selector = b.integer(b.operand(0))
     b.control = ir.Control("part" if b.has("EXCLUSIVE") else "warpsync", (), b.guard, selector=selector)
 
 
@@ -211,8 +220,6 @@ def _integer(operand) -> int | None:
 
 def barrier_result(b: Builder) -> None:
     """B2R.RESULT: what the block's last BAR.RED has reduced, as a number or as a predicate."""
-    if not b.has("RESULT"):
-        raise NoMeaning
     for operand in b.operands:
         destination = b.destination(operand)
         if destination is not None:
@@ -235,16 +242,30 @@ def nothing(b: Builder) -> None:
     """No effect on registers, shared memory or the flow of control."""
 
 
-_NO_EFFECT = """
-    NOP DEPBAR LDGDEPBAR LDTDEPBAR MEMBAR FENCE ERRBAR CGAERRBAR CCTL CCTLL CCTLT NANOSLEEP WARPGROUP WARPGROUPSET
-    UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF PREEXIT ACQBULK ACQSHMINIT ENDCOLLECTIVE PMTRIG SETLMEMBASE USETSHMSZ
-    R2B STT STTM SUST SURED
-""".split()
+# Waits, fences, hints and caches: (marks, operands). What they are given is read, and no register that is followed is written.
+_NO_EFFECT = {
+    "NOP": ("", ""), "DEPBAR": ("LE?", "W?N?W?"), "LDGDEPBAR": ("", ""), "LDTDEPBAR": ("", ""),
+    "MEMBAR": ("(SC|ALL)? (CTA|SM|GPU|SYS|VC)?", ""), "FENCE": ("VIEW ASYNC (S|T|G)?", ""), "ERRBAR": ("", ""), "CGAERRBAR": ("", ""),
+    "CCTL": ("E? (IVALL|IVALLP|PF1|PF1_5|PF2|IV|RS|WBALL|RSLB|WB|D|DV)?", "M?"), "CCTLL": ("(IV|IVALL|PF1|WB|WBALL|RS)?", "M?"), "CCTLT": ("(IVALL)?", ""),
+    "NANOSLEEP": ("(SYNCS|WARP)?", "P?I?"), "WARPGROUP": ("(ARRIVE|DEPBAR LE|DEPBAR)?", "W?N?"), "WARPGROUPSET": ("", "N?"),
+    "UTMACMDFLUSH": ("", ""), "UTMACCTL": ("(PF|IV|IVALL)?", "M?"), "UTMAPF": ("L2? (1D|2D|3D|4D|5D) (IM2COL|GATHER4)?", "M{0,2}R?"),
+    "UBLKPF": ("(L2)?", "M?R?"), "PREEXIT": ("", ""), "ACQBULK": ("", ""), "ACQSHMINIT": ("", ""), "ENDCOLLECTIVE": ("", ""), "PMTRIG": ("", "[RN]*"),
+}
+_SIDES = "(RECONVERGENT|RELIABLE)?"
+_JUMP = Row(unknown_jump, "", "P?[NJRIW]?")
+
+# What leads somewhere, or says who goes on together: what is not understood of these is not looked over.
+CONTROL = {
+    "BRA": Row(branch, "(U (ANY|ALL)?)? / DIV / CONV", "P?N|RN", "~"), "BRX": Row(switch, "", "P?J"), "BRXU": Row(switch, "", "P?J"),
+    "JMP": _JUMP, "JMX": _JUMP, "JMXU": _JUMP, "RTT": _JUMP, "EXIT": Row(leave, "", "P?"), "KILL": Row(leave, "", "P?"), "BPT": Row(trap, "TRAP / INT / DRAIN / PAUSE", "N?"),
+    "CALL": Row(call, "(ABS|REL) NOINC?", "[NJRW]"), "RET": Row(give_back, "(ABS|REL) NODEC?", "J"),
+    "BSSY": Row(open_barrier, _SIDES, "WN"), "BSYNC": Row(synchronise, _SIDES, "W"), "BREAK": Row(leave_barrier, _SIDES, "P?W"),
+    "BMOV": Row(move_barrier, "32 CLEAR? / 32", "RW|WR"), "WARPSYNC": Row(warp_sync, "ALL? / EXCLUSIVE / COLLECTIVE ALL?", "R?N?"),
+    "YIELD": Row(give_way, "", ""), "BAR": Row(block_barrier, "(SYNC|ARV) DEFER_BLOCKING? / RED (AND|OR|POPC) DEFER_BLOCKING?", "[RN]{1,2}P?"),
+    "UCGABAR_ARV": Row(block_barrier, "", ""), "UCGABAR_WAIT": Row(block_barrier, "", ""),
+}
 
 LOWERINGS = {
-    **dict.fromkeys(_NO_EFFECT, nothing),
-    "BRA": branch, "BRX": switch, "BRXU": switch, "JMP": unknown_jump, "JMX": unknown_jump, "JMXU": unknown_jump,
-    "EXIT": leave, "KILL": leave, "BPT": trap, "CALL": call, "RET": give_back,
-    "BSSY": open_barrier, "BSYNC": synchronise, "BREAK": leave_barrier, "BMOV": move_barrier, "WARPSYNC": warp_sync, "USETMAXREG": set_registers, "B2R": barrier_result, "YIELD": give_way,
-    "BAR": block_barrier, "UCGABAR_ARV": block_barrier, "UCGABAR_WAIT": block_barrier,
+    **{root: Row(nothing, *declared) for root, declared in _NO_EFFECT.items()}, **CONTROL,
+    "USETMAXREG": Row(set_registers, "(DEALLOC|TRY_ALLOC) CTAPOOL", "P?[RN]"), "B2R": Row(barrier_result, "RESULT", "RP?"),
 }

@@ -14,9 +14,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .. import ir
-from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, float_bits
-from .lift_integer import write_comparison
+from .builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, bare, float_bits
+from .lift_integer import COMBINE, write_comparison
 from .lift_logic import write_selection
+from .rows import Row
 from .syntax import Number, Operand, Register
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
@@ -35,17 +36,15 @@ def _rounding_of(marks: tuple[str, ...]) -> str:
     return next((_ROUNDING[mark] for mark in marks if mark in _ROUNDING), "rn")
 
 
-def _attrs(b: Builder, saturates: bool = False) -> tuple:
+def _attrs(b: Builder) -> tuple:
     if b.has("SAT"):
-        if not saturates:
-            raise NoMeaning
         return _rounding(b), b.has("FTZ"), True
     return _rounding(b), b.has("FTZ")
 
 
 def _arithmetic(name: str, bits: int):
     def lower(b: Builder) -> None:
-        attrs = _attrs(b, saturates=bits == WORD_BITS)
+        attrs = _attrs(b)
         sources = [b.real(o, bits) for o in b.operands[1:]]
         if bits == PAIR_BITS:
             b.write_pair(b.operand(0), b.compute(name, *sources, bits=bits, attrs=attrs))
@@ -56,8 +55,6 @@ def _arithmetic(name: str, bits: int):
 
 def minimum(b: Builder) -> None:
     """FMNMX: the least where the predicate holds, else the greatest."""
-    if b.has("NAN", "XORSIGN") or len(b.operands) != 4:
-        raise NoMeaning
     selector = b.operand(3)
     if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
@@ -78,7 +75,7 @@ def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
 def minimum_of_three(b: Builder) -> None:
     """FMNMX3: the least or the greatest of three; a NaN counts only where all are."""
     selector = b.operand(4)
-    if b.has("NAN", "XORSIGN") or not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
+    if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
     name, attrs = "fmax" if selector.negated else "fmin", ("rn", b.has("FTZ"))
     first = b.compute(name, b.real(b.operand(1)), b.real(b.operand(2)), attrs=attrs)
@@ -108,7 +105,7 @@ def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
         return [b.word(Register(operand.kind, operand.number))] * 2
     if operand.suffixes != ("F32x2", "HI_LO") and not operand.is_zero:
         raise NoMeaning
-    return [ir.Const(0) if register is None else register for register in b.registers(operand, 2)]
+    return [ir.Const(0) if register is None else register for register in b.registers(bare(operand), 2)]
 
 
 _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
@@ -117,8 +114,6 @@ _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU",
 def _compare(bits: int):
     def lower(b: Builder) -> None:
         relation = next((mark.lower() for mark in b.marks if mark in _RELATIONS), None)
-        if relation is None or b.has("FTZ") and bits != WORD_BITS:
-            raise NoMeaning
         yes = b.compute(f"fsetp.{relation}", _flushed(b, 2, bits), _flushed(b, 3, bits), bits=bits, result=1)
         write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
     return lower
@@ -126,29 +121,20 @@ def _compare(bits: int):
 
 def division_check(b: Builder) -> None:
     """FCHK P, a, b: whether a / b has to go the slow way."""
-    if b.marks not in ([], ["DIVIDE"], (), ("DIVIDE",)):
-        raise NoMeaning
     b.write_predicate(b.operand(0), b.compute("fsetp.check", b.real(b.operand(1)), b.real(b.operand(2)), bits=WORD_BITS, result=1))
 
 
 # --- conversions ----------------------------------------------------------------------------
 
 _FLOAT_BITS = {"F16": _HALF, "F32": WORD_BITS, "F64": PAIR_BITS}
-_OF_CONVERSIONS = frozenset({*_ROUNDING, *_FROM_BITS, *_FLOAT_BITS})
 _HALVES = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): _HALF, ("H1_H1",): _HALF}
-
-
-def _only(b: Builder, *more: str) -> None:
-    """Marks that conversions have, and these."""
-    if not _OF_CONVERSIONS.union(more).issuperset(b.marks):
-        raise NoMeaning
 
 
 def _half(b: Builder, operand: Operand) -> ir.Operand:
     """A 16-bit float out of a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
-    word = ir.Const(0) if operand.is_zero else b.registers(operand, 1)[0]
+    word = ir.Const(0) if operand.is_zero else b.registers(bare(operand), 1)[0]
     value = b.compute("extract", word, bits=_HALF, attrs=(_HALVES[operand.suffixes],))
     if operand.absolute:
         value = b.compute("fabs", value, bits=_HALF)
@@ -169,7 +155,6 @@ def _write_float(b: Builder, value: ir.Operand, bits: int) -> None:
 
 def from_integer(b: Builder) -> None:
     """I2F, I2FP, UI2F, UI2FP: a signed or unsigned integer of 8 to 64 bits to a float of 16 to 64 bits."""
-    _only(b)
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, width = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = b.operand(1)
@@ -187,7 +172,6 @@ def from_integer(b: Builder) -> None:
 
 def to_integer(b: Builder) -> None:
     """F2I, UF2I: a float to an integer of 8 to 64 bits; NaN is zero (.NTZ), or the sign bit alone."""
-    _only(b, "FTZ", "NTZ")
     source_bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
@@ -207,7 +191,6 @@ def to_integer(b: Builder) -> None:
 
 def convert(b: Builder) -> None:
     """F2F between 16, 32 and 64 bits; FRND to whole numbers of the same width."""
-    _only(b, "FTZ")
     widths = [_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS]
     if b.root == "FRND":
         bits = widths[0] if widths else WORD_BITS
@@ -219,14 +202,8 @@ def convert(b: Builder) -> None:
     _write_float(b, b.compute("f2f", _real(b, b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ"))), to)
 
 
-# before sm_89 the widths are not written
-_PACKED_HALVES = frozenset((*form, *rounding) for form in (("F16", "F32", "PACK_AB"), ("PACK_AB",)) for rounding in ((), ("RZ",)))
-
-
 def pack_halves(b: Builder) -> None:
     """F2FP.F16.F32.PACK_AB R, high, low: two 32-bit floats as 16-bit ones in one register."""
-    if tuple(b.marks) not in _PACKED_HALVES or len(b.operands) != 3:
-        raise NoMeaning
     high, low = (b.compute("f2f", b.real(b.operand(at)), bits=_HALF, attrs=(_rounding(b), False)) for at in (1, 2))
     b.write(b.operand(0), "cat", low, high)
 
@@ -238,12 +215,10 @@ _NARROW = {("F16",): ".f16", ("BF16",): ".bf16"}
 
 def special_function(b: Builder) -> None:
     """MUFU: a function by its name; what that gives is the machine's."""
-    if not b.marks or len(b.operands) != 2:
-        raise NoMeaning
     name, narrow = f"mufu.{b.marks[0].lower()}", b.marks[1:]
     if not narrow:
         return b.write(b.operand(0), name, b.real(b.operand(1)))
-    if narrow not in _NARROW or b.operand(1).negated or b.operand(1).absolute:
+    if b.operand(1).negated or b.operand(1).absolute:
         raise NoMeaning
     b.write(b.operand(0), "cat", b.compute(name + _NARROW[narrow], _half(b, b.operand(1)), bits=_HALF), _UPPER_HALF)
 
@@ -252,10 +227,8 @@ def special_function(b: Builder) -> None:
 
 def half_constant(b: Builder) -> None:
     """HFMA2 R, -RZ, RZ, high, low: a constant as two half-float literals."""
-    if len(b.operands) != 5 or b.has("SAT", "RELU", "BF16_V2", "FTZ", "FMZ"):
-        raise NoMeaning
     destination, first, second, high, low = b.operands
-    if not (_zero(first) and _zero(second) and isinstance(high, Number) and isinstance(low, Number)):
+    if not (_zero(first) and first.negated and _zero(second) and not second.negated and isinstance(high, Number) and isinstance(low, Number)):
         raise NoMeaning
     value = _half_bits(high) << _HALF | _half_bits(low)
     b.write(destination, "mov", ir.Const(value))
@@ -273,8 +246,6 @@ def _zero(operand: Operand) -> bool:
 
 def half_to_float(b: Builder) -> None:
     """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
-    if b.marks != ("F32",) or len(b.operands) != 3:
-        raise NoMeaning
     first, second = b.operands[1:]
     nothing, source = (first, second) if _zero(first) else (second, first)
     if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):
@@ -284,15 +255,32 @@ def half_to_float(b: Builder) -> None:
     b.write(b.operand(0), "f2f", _half(b, source), attrs=("rn", False))
 
 
+_MODES = "(RM|RP|RZ)?"
+_RELATION = f"({'|'.join(sorted(_RELATIONS))})"
+_COMBINE = f"({'|'.join(COMBINE)})"
+_INTEGER = f"({'|'.join(_FROM_BITS)})"
+_OF_PAIRS = ".F32 .F32x2 .HI_LO"
+_WHOLE = "(FLOOR|CEIL|TRUNC)?"
+_FLOAT = f"({'|'.join(_FLOAT_BITS)})"
+_OF_HALVES = ".H0 .H1 .H0_H0 .H1_H1"
+
 LOWERINGS = {
-    "FADD": _arithmetic("fadd", WORD_BITS), "FMUL": _arithmetic("fmul", WORD_BITS), "FFMA": _arithmetic("fma", WORD_BITS),
-    "UFADD": _arithmetic("fadd", WORD_BITS), "UFMUL": _arithmetic("fmul", WORD_BITS), "UFFMA": _arithmetic("fma", WORD_BITS),
-    "DADD": _arithmetic("fadd", PAIR_BITS), "DMUL": _arithmetic("fmul", PAIR_BITS), "DFMA": _arithmetic("fma", PAIR_BITS),
-    "FADD2": _packed("fadd"), "FMUL2": _packed("fmul"), "FFMA2": _packed("fma"), "FMNMX3": minimum_of_three,
-    "FMNMX": minimum, "FSEL": select, "UFSEL": select,
-    "FSETP": _compare(WORD_BITS), "UFSETP": _compare(WORD_BITS), "DSETP": _compare(PAIR_BITS),
-    "FCHK": division_check,
-    "I2F": from_integer, "I2FP": from_integer, "UI2F": from_integer, "UI2FP": from_integer,
-    "F2I": to_integer, "UF2I": to_integer, "F2F": convert, "FRND": convert, "F2FP": pack_halves, "MUFU": special_function,
-    "HFMA2": half_constant, "HADD2": half_to_float,
+    **dict.fromkeys(("FADD", "UFADD"), Row(_arithmetic("fadd", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
+    **dict.fromkeys(("FMUL", "UFMUL"), Row(_arithmetic("fmul", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
+    **dict.fromkeys(("FFMA", "UFFMA"), Row(_arithmetic("fma", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{3}", "- |")),
+    "DADD": Row(_arithmetic("fadd", PAIR_BITS), _MODES, "RV{2}", "- |"), "DMUL": Row(_arithmetic("fmul", PAIR_BITS), _MODES, "RV{2}", "- |"),
+    "DFMA": Row(_arithmetic("fma", PAIR_BITS), _MODES, "RV{3}", "- |"),
+    "FADD2": Row(_packed("fadd"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS), "FMUL2": Row(_packed("fmul"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS),
+    "FFMA2": Row(_packed("fma"), f"FTZ? {_MODES}", "RV{3}", _OF_PAIRS), "FMNMX3": Row(minimum_of_three, "FTZ?", "RV{3}P", "- |"),
+    "FMNMX": Row(minimum, "FTZ?", "RV{2}P", "- |"), **dict.fromkeys(("FSEL", "UFSEL"), Row(select, "FTZ?", "RV{2}P", "- |")),
+    **dict.fromkeys(("FSETP", "UFSETP"), Row(_compare(WORD_BITS), f"{_RELATION} FTZ? {_COMBINE}", "PPV{2}P", "- |")),
+    "DSETP": Row(_compare(PAIR_BITS), f"{_RELATION} {_COMBINE}", "PPV{2}P", "- |"), "FCHK": Row(division_check, "DIVIDE?", "PV{2}", "- |"),
+    **dict.fromkeys(("I2F", "UI2F"), Row(from_integer, f"{_FLOAT}? {_INTEGER}? {_MODES}", "RI", ".B0 .B1 .B2 .B3 .H0 .H1")),
+    **dict.fromkeys(("I2FP", "UI2FP"), Row(from_integer, f"F32 (S32|U32) {_MODES}", "RI")),
+    **dict.fromkeys(("F2I", "UF2I"), Row(to_integer, f"FTZ? {_INTEGER}? {_FLOAT}? {_WHOLE} NTZ?", "RV", f"- | {_OF_HALVES}")),
+    "F2F": Row(convert, f"FTZ? {_FLOAT} {_FLOAT} {_MODES}", "RV", f"- | {_OF_HALVES}"),
+    "FRND": Row(convert, f"FTZ? {_FLOAT}? {_WHOLE}", "RV", f"- | {_OF_HALVES}"),
+    "F2FP": Row(pack_halves, "(F16 F32)? PACK_AB RZ?", "RV{2}", "- |"),       # before sm_89 the widths are not written
+    "MUFU": Row(special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH) (F16|BF16)? / RCP64H / RSQ64H", "RV", f"- | {_OF_HALVES}"),
+    "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"), "HADD2": Row(half_to_float, "F32", "RRR", f"- | {_OF_HALVES}"),
 }

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from .. import ir
 from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning
+from .rows import Row
 from .syntax import Number, Operand, Register
 
+HALF_BITS = 16
 _NOTHING = ir.Const(0, PAIR_BITS)
 
 
@@ -236,14 +238,12 @@ def _choice(b: Builder, operand: Operand) -> str | None:
 
 def minimum(b: Builder) -> None:
     """IMNMX, VIMNMX, VIMNMX3, UIMNMX, UVIMNMX: the least where the last predicate holds, else the greatest."""
-    if any("16x2" in mark or mark == "RELU" for mark in b.marks):
-        raise NoMeaning
     if b.has("S64", "U64"):
         return _wide_minimum(b)
     destination, carries, sources = _split(b)
     _no_predicates(b, carries)
     selector = sources.pop()
-    _extreme(b, destination, sources, selector)
+    _extreme(b, destination, [b.integer(source) for source in sources], selector)
 
 
 def _wide_minimum(b: Builder) -> None:
@@ -259,33 +259,88 @@ def _wide_minimum(b: Builder) -> None:
     b.write_pair(destination, values[0])
 
 
-def _extreme(b: Builder, destination, sources, selector) -> None:
-    sign = "u" if b.has("U32") else "s"
-    values = [b.integer(s) if not isinstance(s, ir.Reg) else s for s in sources]
-    choice = _choice(b, selector)
+def _extreme(b: Builder, destination, values: list[ir.Operand], selector) -> None:
+    """The least or greatest of values, of their halves each by itself where the opcode says so; .RELU: not less than 0."""
+    sign = "u" if b.has("U32", "U16x2") else "s"
+    halves, choice = b.has("S16x2", "U16x2"), _choice(b, selector)
+    bits = HALF_BITS if halves else WORD_BITS
     results = []
     for kind in (choice,) if choice else ("min", "max"):
-        value = values[0]
-        for other in values[1:]:
-            value = b.compute(f"{kind}.{sign}", value, other)
-        results.append(value)
+        parts = []
+        for part in zip(*(_halves(b, value) for value in values)) if halves else (values,):
+            result = part[0]
+            for other in part[1:]:
+                result = b.compute(f"{kind}.{sign}", result, other, bits=bits)
+            parts.append(b.compute("max.s", result, ir.Const(0, bits), bits=bits) if b.has("RELU") else result)
+        results.append(b.compute("cat", *parts) if halves else parts[0])
     if choice:
         b.write(destination, "mov", results[0])
     else:
         b.write(destination, "select", *results, b.predicate(selector))
 
 
+def _halves(b: Builder, value: ir.Operand) -> list[ir.Operand]:
+    return [b.compute("extract", value, bits=HALF_BITS, attrs=(at,)) for at in (0, HALF_BITS)]
+
+
+def _added(b: Builder, first: Operand, second: Operand) -> ir.Operand:
+    """The sum of two sources, of their halves each by itself where the opcode says so."""
+    if not b.has("16x2", "S16x2", "U16x2"):
+        return b.compute("add", b.integer(first), b.integer(second))
+    if first.negated or not isinstance(second, Number) and second.negated:
+        raise NoMeaning("the sign of halves")
+    pairs = zip(_halves(b, b.integer(first)), _halves(b, b.integer(second)))
+    return b.compute("cat", *[b.compute("add", x, y, bits=HALF_BITS) for x, y in pairs])
+
+
 def add_minimum(b: Builder) -> None:
     """VIADDMNMX: the least or greatest of a + b and c."""
-    if b.has("RELU") or any("16x2" in mark for mark in b.marks):
-        raise NoMeaning
     destination, carries, sources = _split(b)
     _no_predicates(b, carries)
     if len(sources) != 4:
         raise NoMeaning
     first, second, third, selector = sources
-    total = b.compute("add", b.integer(first), b.integer(second))
-    _extreme(b, destination, [total, third], selector)
+    _extreme(b, destination, [_added(b, first, second), b.integer(third)], selector)
+
+
+def vector_add(b: Builder) -> None:
+    """VIADD: a + b; .16x2 of halves."""
+    if not b.has("16x2"):
+        return add(b)
+    b.write(b.operand(0), "mov", _added(b, b.operand(1), b.operand(2)))
+
+
+def difference(b: Builder) -> None:
+    """VABSDIFF: c and the distance of a and b."""
+    b.write(b.operand(0), "sad.u" if b.has("U32") else "sad.s", *[b.integer(b.operand(k)) for k in (1, 2, 3)])
+
+
+def differences(b: Builder) -> None:
+    """VABSDIFF4.U8.ACC: c and the distances of the bytes of a and b."""
+    first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
+    for k in range(4):
+        total = b.compute("sad.u", _field(b, first, 8 * k, 8, False), _field(b, second, 8 * k, 8, False), total)
+    b.write(b.operand(0), "mov", total)
+
+
+def dot_product(b: Builder) -> None:
+    """IDP.4A: c and the products of the bytes of a and b; IDP.2A: of the halves of a and the lower or the higher bytes of b."""
+    first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
+    bits, begin = (8, 0) if b.has("4A") else (HALF_BITS, HALF_BITS if b.has("HI") else 0)
+    signed = [mark[0] == "S" for mark in b.marks[-2:]]
+    for k in range(WORD_BITS // bits):
+        total = b.compute("mad", _field(b, first, bits * k, bits, signed[0]), _field(b, second, begin + 8 * k, 8, signed[1]), total)
+    b.write(b.operand(0), "mov", total)
+
+
+def _field(b: Builder, value: ir.Operand, begin: int, length: int, signed: bool) -> ir.Operand:
+    return b.compute("bfe.s" if signed else "bfe.u", value, ir.Const(begin), ir.Const(length))
+
+
+def saturate(b: Builder) -> None:
+    """I2I.U8.S32.SAT, I2I.U16.S32.SAT."""
+    positive = b.compute("max.s", b.integer(b.operand(1)), ZERO32)
+    b.write(b.operand(0), "min.s", positive, ir.Const(0xFF if b.has("U8") else 0xFFFF))
 
 
 def absolute(b: Builder) -> None:
@@ -343,11 +398,26 @@ def compare(b: Builder) -> None:
     write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
 
 
+_SUM = Row(add, "X? / 64", "RP{0,2}I{2,3}P{0,2}", "- ~")
+_VECTOR_SUM = Row(vector_add, "16x2?", "RI{2}", "-")
+_PRODUCT = Row(multiply_add, "(MOV|SHL|IADD)? U32? / X / WIDE U32? / WIDE U32 X / HI U32?", "RP?I{3}P?", "- ~")
+_SCALED = Row(scaled_add, "(HI X? SX32?)?", "RP?I{2}I?NP?", "- ~")
+_EXTREMES = "U32 / S32? RELU? / U16x2 / S16x2 RELU?"
+_MINIMUM = Row(minimum, _EXTREMES, "RP{0,2}I{2}P", "-")
+_EITHER_MINIMUM = Row(minimum, "(S32|U32)? / S64 / U64", "RI{2}P|P{2}RI{2}P{2}", "-")
+_RELATION = f"({'|'.join(_RELATIONS)})"
+_COMBINE = f"({'|'.join(COMBINE)})"
+_COMPARISON = Row(compare, f"{_RELATION} U32? {_COMBINE} EX? / {_RELATION} (S64|U64) {_COMBINE}", "PPI{2}P{1,2}", "-")
+
 LOWERINGS = {
-    "IADD3": add, "UIADD3": add, "IADD": add, "UIADD": add, "VIADD": add, "UVIADD": add,
-    "IMAD": multiply_add, "UIMAD": multiply_add,
-    "LEA": scaled_add, "ULEA": scaled_add,
-    "IMNMX": minimum, "UIMNMX": minimum, "VIMNMX": minimum, "UVIMNMX": minimum, "VIMNMX3": minimum, "UVIMNMX3": minimum,
-    "VIADDMNMX": add_minimum, "UVIADDMNMX": add_minimum, "IABS": absolute, "UIABS": absolute,
-    "ISETP": compare, "UISETP": compare,
+    **dict.fromkeys(("IADD3", "UIADD3", "IADD", "UIADD"), _SUM), **dict.fromkeys(("VIADD", "UVIADD"), _VECTOR_SUM),
+    **dict.fromkeys(("IMAD", "UIMAD"), _PRODUCT), **dict.fromkeys(("LEA", "ULEA"), _SCALED),
+    **dict.fromkeys(("IMNMX", "UIMNMX"), _EITHER_MINIMUM), **dict.fromkeys(("VIMNMX", "UVIMNMX"), _MINIMUM),
+    **dict.fromkeys(("VIMNMX3", "UVIMNMX3"), Row(minimum, _EXTREMES, "RP{0,2}I{3}P", "-")),
+    **dict.fromkeys(("VIADDMNMX", "UVIADDMNMX"), Row(add_minimum, _EXTREMES, "RP{0,2}I{3}P", "-")),
+    **dict.fromkeys(("IABS", "UIABS"), Row(absolute, "", "RI", "-")),
+    **dict.fromkeys(("ISETP", "UISETP"), _COMPARISON),
+    "VABSDIFF": Row(difference, "U32?", "RI{3}"), "VABSDIFF4": Row(differences, "U8 ACC", "RI{3}"),
+    "IDP": Row(dot_product, "4A (U8|S8) (U8|S8) / 2A (LO|HI) (U16|S16) (U8|S8)", "RI{3}"),
+    "I2I": Row(saturate, "(U8|U16) S32 SAT", "RI"),
 }

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from .. import ir
 from . import places
-from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning, machine_register, register
+from .builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning, bare, machine_register, register
+from .rows import Row
 from .syntax import Number, Operand, Register, Word
 
 PREDICATES = 7             # P0 to P6; P7 is PT
@@ -161,8 +162,6 @@ _PERMUTED_FIELDS = {
 
 def move(b: Builder) -> None:
     """MOV, UMOV, R2UR, with one 32-bit source, or a pair for .64."""
-    if len(b.operands) < 2 or b.has("FILL", "OR"):
-        raise NoMeaning
     if b.has("64"):
         source = b.operand(1)
         return b.write_pair(b.operand(0), b.literal(source, PAIR_BITS) if isinstance(source, Number) else b.pair(source))
@@ -240,7 +239,7 @@ def register_to_predicates(b: Builder) -> None:
     if kind is None or not isinstance(mask, Number) or not isinstance(source, Register):
         raise NoMeaning
     shift = 8 * (_byte(b.marks) or _byte(source.suffixes))
-    value: ir.Operand = ZERO32 if source.is_zero else register(source)
+    value: ir.Operand = ZERO32 if source.is_zero else register(bare(source))
     for k in range(PREDICATES):
         if mask.value >> k & 1:
             bit = b.compute("and", value, ir.Const(1 << (k + shift)))
@@ -248,13 +247,24 @@ def register_to_predicates(b: Builder) -> None:
             b.emit("mov", (machine_register(kind, k),), (yes,), 1)
 
 
+_SHIFTS = "L (U32|S32) HI? / L (U64|S64) HI? / L W (U32|S32) HI? / R (U32|S32) HI? / R (U64|S64) HI? / R W (U32|S32) HI?"
+_BYTES = "(B0|B1|B2|B3)?"
+_BYTE_SUFFIXES = ".B0 .B1 .B2 .B3"
+
 LOWERINGS = {
-    "LOP3": logic, "ULOP3": logic, "PLOP3": predicate_logic, "UPLOP3": predicate_logic,
-    "SHF": funnel_shift, "USHF": funnel_shift, "SGXT": sign_extend, "USGXT": sign_extend, "BMSK": bit_mask, "UBMSK": bit_mask,
-    "FLO": find_leading_one, "UFLO": find_leading_one, "POPC": _one_source("popc"), "UPOPC": _one_source("popc"),
-    "BREV": _one_source("brev"), "UBREV": _one_source("brev"), "PRMT": permute, "UPRMT": permute,
-    "MOV": move, "UMOV": move, "R2UR": move, "MOV32I": move, "SEL": select, "USEL": select,
-    "S2R": read_special, "S2UR": read_special, "CS2R": read_special, "CS2UR": read_special,
-    "P2R": predicates_to_register, "UP2UR": predicates_to_register,
-    "R2P": register_to_predicates, "UR2UP": register_to_predicates,
+    **dict.fromkeys(("LOP3", "ULOP3"), Row(logic, "LUT PAND?", "P?RI{3}NP?", "~")),
+    **dict.fromkeys(("PLOP3", "UPLOP3"), Row(predicate_logic, "LUT", "P{5}N{2}")),
+    **dict.fromkeys(("SHF", "USHF"), Row(funnel_shift, _SHIFTS, "RI{3}")),
+    # of a length in constant memory the disassembler prints another bank and offset than the code has (seen on sm_75 to sm_89)
+    **dict.fromkeys(("SGXT", "USGXT"), Row(sign_extend, "W? U32?", "RI[RN]")),
+    **dict.fromkeys(("BMSK", "UBMSK"), Row(bit_mask, "W?", "RI{2}")),
+    **dict.fromkeys(("FLO", "UFLO"), Row(find_leading_one, "U32? SH?", "RI", "~")),
+    **dict.fromkeys(("POPC", "UPOPC"), Row(_one_source("popc"), "", "RI", "~")),
+    **dict.fromkeys(("BREV", "UBREV"), Row(_one_source("brev"), "", "RI", "~")),
+    **dict.fromkeys(("PRMT", "UPRMT"), Row(permute, f"({'|'.join(_PERMUTE_MODES)})?", "RI{3}")),
+    "MOV": Row(move, "(64|SPILL)?", "RI"), "UMOV": Row(move, "64?", "RI"), "MOV32I": Row(move, "", "RI"), "R2UR": Row(move, "BROADCAST?", "RI"),
+    **dict.fromkeys(("SEL", "USEL"), Row(select, "64?", "RI{2}P", "-")),
+    **dict.fromkeys(("S2R", "S2UR"), Row(read_special, "", "RW")), **dict.fromkeys(("CS2R", "CS2UR"), Row(read_special, "32?", "RW")),
+    **dict.fromkeys(("P2R", "UP2UR"), Row(predicates_to_register, _BYTES, "RWIN")),
+    **dict.fromkeys(("R2P", "UR2UP"), Row(register_to_predicates, _BYTES, "WRN", _BYTE_SUFFIXES)),
 }

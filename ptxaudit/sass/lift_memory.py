@@ -13,8 +13,9 @@ it comes here.
 from __future__ import annotations
 
 from .. import ir
-from .builder import PAIR_BITS, WORD_BITS, ZERO32, Builder, NoMeaning, constant_place, register
+from .builder import PAIR_BITS, WORD_BITS, ZERO32, Builder, NoMeaning, bare, constant_place, register
 from .clobber import loaded
+from .rows import Row
 from .syntax import Memory, Number, Operand, Register
 
 _ELEMENTS = {"U8": (8, False), "S8": (8, True), "U16": (16, False), "S16": (16, True)}
@@ -26,8 +27,9 @@ _ALWAYS = ir.Const(1, 1)
 # --- addresses ------------------------------------------------------------------------------
 
 def _memory(operand: Operand) -> Memory:
-    if not isinstance(operand, Memory) or operand.is_constant:
-        raise NoMeaning
+    """[address], or desc[UR4][address], in which the first bracket says how to cache."""
+    if not isinstance(operand, Memory) or (operand.name, len(operand.brackets)) not in (("", 1), ("desc", 2)):
+        raise NoMeaning("a place in memory of this form")
     return operand
 
 
@@ -37,11 +39,11 @@ def address(b: Builder, operand: Memory, wide: bool) -> tuple[ir.Operand, int]:
     for term in operand.brackets[-1]:
         if isinstance(term, Number):
             offset += term.value
-        elif isinstance(term, Register) and not term.is_predicate:
+        elif isinstance(term, Register) and not (term.is_predicate or term.negated or term.absolute or term.inverted):
             if not term.is_zero:
                 parts.append(_wide_term(b, term) if wide else _narrow_term(b, term))
         else:
-            raise NoMeaning
+            raise NoMeaning("a term of an address")
     bits = PAIR_BITS if wide else WORD_BITS
     if not parts:
         return ir.Const(offset & ((1 << bits) - 1), bits), 0
@@ -52,20 +54,20 @@ def address(b: Builder, operand: Memory, wide: bool) -> tuple[ir.Operand, int]:
 
 
 def _narrow_term(b: Builder, term: Register) -> ir.Operand:
-    value: ir.Operand = register(term)
+    value: ir.Operand = register(bare(term))
     for suffix in term.suffixes:
         if suffix not in _SCALES:
-            raise NoMeaning
+            raise NoMeaning(f"an address with .{suffix}")
         value = b.compute("shl", value, ir.Const(_SCALES[suffix]))
     return value
 
 
 def _wide_term(b: Builder, term: Register) -> ir.Operand:
     if term.suffixes == ("U32",):
-        return b.compute("zext", register(term), bits=PAIR_BITS)
+        return b.compute("zext", register(bare(term)), bits=PAIR_BITS)
     if term.suffixes not in ((), ("64",)):
-        raise NoMeaning
-    return b.compute("cat", *b.registers(Register(term.kind, term.number), 2), bits=PAIR_BITS)
+        raise NoMeaning(f"an address with .{term.suffixes[0]}")
+    return b.compute("cat", *b.registers(bare(term), 2), bits=PAIR_BITS)
 
 
 def _kept(b: Builder, base: ir.Operand, results: list[ir.Reg | None]) -> ir.Operand:
@@ -83,8 +85,6 @@ def _form(b: Builder) -> tuple[int, bool, int]:
     for mark, (bits, signed) in _ELEMENTS.items():
         if b.has(mark):
             return bits, signed, 1
-    if b.has("256"):
-        raise NoMeaning
     return WORD_BITS, False, next((n for mark, n in _COUNTS.items() if b.has(mark)), 1)
 
 
@@ -92,8 +92,6 @@ def _form(b: Builder) -> tuple[int, bool, int]:
 
 def _load(space: str, wide: bool):
     def lower(b: Builder) -> None:
-        if len(b.operands) != 2 and not (len(b.operands) == 3 and space == "global"):
-            raise NoMeaning
         bits, signed, count = _form(b)
         base, offset = address(b, _memory(b.operand(1)), wide)
         results = b.registers(b.operand(0), count)
@@ -118,8 +116,6 @@ def _store(space: str, wide: bool):
 def load_constant(b: Builder) -> None:
     """LDC, ULDC, LDCU: from a constant bank; bank 0 holds the parameters."""
     operand = b.operand(1)
-    if not isinstance(operand, Memory) or not operand.is_constant or b.has("IL", "IS", "ISL"):
-        raise NoMeaning
     bits, signed, count = _form(b)
     results = b.registers(b.operand(0), count)
     if operand.name == "c":
@@ -227,6 +223,8 @@ def unscored_site(b: Builder) -> None:
     """Marks an access that is listed but not scored; what it writes is left to `clobber`."""
     reason = _UNSCORED.get(b.root)
     if reason is None:
+        if b.root in _SITES:                # listed, though it is not known where it goes
+            b.site = ir.Site(b.opcode, ir.Unknown(f"{b.opcode}: {b.refused}", WORD_BITS), 0, _SITES[b.root], b.guard)
         return
     if not any(isinstance(o, Memory) and (o.name in ("", "gdesc") or b.root.startswith("UTC")) for o in b.operands):
         return                           # e.g. SYNCS.CCTL, HGMMA with both factors in registers
@@ -241,8 +239,6 @@ def unscored_site(b: Builder) -> None:
 
 def test_barrier(b: Builder) -> None:
     """SYNCS.PHASECHK: has the barrier's phase ended? Lanes that ask the same of one barrier get one answer."""
-    if "PHASECHK" not in b.marks or len(b.operands) != 3:
-        raise NoMeaning
     base, offset = address(b, _memory(b.operand(1)), False)
     place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
     b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
@@ -257,8 +253,8 @@ _SPACES = {"S": "shared", "D": "shared::cluster", "L": "local", "G": "global", "
 def query_space(b: Builder) -> None:
     """QSPC: does a generic address lie in a space?"""
     space = next((_SPACES[mark] for mark in b.marks if mark in _SPACES), None)
-    if space is None or not isinstance(b.operand(1), Register) or not b.operand(1).is_zero:
-        raise NoMeaning
+    if space is None or not b.operand(1).is_zero:
+        raise NoMeaning("a state space asked of a register")
     base, offset = address(b, _memory(b.operand(2)), True)
     if offset:
         base = b.compute("add", base, ir.Const(offset & ((1 << PAIR_BITS) - 1), PAIR_BITS), bits=PAIR_BITS)
@@ -267,11 +263,33 @@ def query_space(b: Builder) -> None:
         b.emit("isspacep", (result,), (base,), PAIR_BITS, (space,))
 
 
+_SIZE = "(U8|S8|U16|S16|32|64|128)?"
+_CACHED = "(EF|EL|LU|EU|NA)?"                                  # eviction
+_FETCHED = "(LTC64B|LTC128B|LTC256B)?"                         # prefetch
+_ORDERED = "(STRONG|WEAK|MMIO)? (CTA|SM|GPU|SYS|VC)? PRIVATE?"
+_WIDE = f"E U? {_CACHED} {_FETCHED} {_SIZE} CONSTANT? {_ORDERED}"
+_WRITTEN = f"E {_CACHED} {_FETCHED} {_SIZE} {_ORDERED}"
+_KINDS = f"({'|'.join(_ATOMIC)})"
+_SHARED_ATOMIC = f"{_KINDS} (S32|U32)? (32|64|128)? / POPC INC 32? / CAST SPIN? (64|128)?"
+_TYPES = "(F16|F16x2|F32|F64|BF16|BF16x2|S32|U32|S64|U64|32|64|128)? FTZ? RN?"
+_FAR_ATOMIC = f"E {_CACHED} {_KINDS} {_TYPES} {_ORDERED}"
+_SHAPES = "16 (M88|MT88) (2|4)? / 8 MT1616 2? / (U4x16P64TO8|U6x16P32TO8) MT1616 2? / (U4x16P64TO8|U6x16P32TO8) M816 (2|4)?"
+_FAR_REDUCTION = Row(_atomic("global", True, False), _FAR_ATOMIC, "P?MR{1,2}")        # RED before sm_90; generic ones are ATOM with RZ
+
+# Accesses that are sites, with their state space.
+_SITES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared", "LDGSTS": "shared",
+          "LD": "generic", "ST": "generic", "ATOM": "generic"}
+
 LOWERINGS = {
-    "LDS": _load("shared", False), "LDL": _load("local", False), "LDG": _load("global", True), "LD": _load("generic", True),
-    "STS": _store("shared", False), "STL": _store("local", False), "STG": _store("global", True), "ST": _store("generic", True),
-    "LDC": load_constant, "ULDC": load_constant, "LDCU": load_constant,
-    "ATOMS": _atomic("shared", False, True), "ATOM": _atomic("generic", True, True), "ATOMG": _atomic("global", True, True),
-    "RED": _atomic("global", True, False), "REDG": _atomic("global", True, False),     # RED before sm_90; generic ones are ATOM with RZ
-    "LDSM": load_matrix, "STSM": store_matrix, "LDGSTS": copy_async, "QSPC": query_space, "SYNCS": test_barrier,
+    "LDS": Row(_load("shared", False), f"U? {_SIZE}", "RM"), "LDL": Row(_load("local", False), f"{_CACHED} {_SIZE}", "RM"),
+    "LDG": Row(_load("global", True), _WIDE, "RM"), "LD": Row(_load("generic", True), _WIDE, "RM"),
+    "STS": Row(_store("shared", False), _SIZE, "MR"), "STL": Row(_store("local", False), f"{_CACHED} {_SIZE}", "MR"),
+    "STG": Row(_store("global", True), _WRITTEN, "MR"), "ST": Row(_store("generic", True), _WRITTEN, "MR"),
+    **dict.fromkeys(("LDC", "ULDC", "LDCU"), Row(load_constant, _SIZE, "RC")),
+    "ATOMS": Row(_atomic("shared", False, True), _SHARED_ATOMIC, "P?R?MR{0,2}"),
+    "ATOM": Row(_atomic("generic", True, True), _FAR_ATOMIC, "P?RMR{1,2}"), "ATOMG": Row(_atomic("global", True, True), _FAR_ATOMIC, "P?RMR{1,2}"),
+    "RED": _FAR_REDUCTION, "REDG": _FAR_REDUCTION,
+    "LDSM": Row(load_matrix, _SHAPES, "RM"), "STSM": Row(store_matrix, "16 (M88|MT88) (2|4)? / 8 MT168 (2|4)?", "MR"),
+    "LDGSTS": Row(copy_async, f"E BYPASS? {_CACHED} {_FETCHED} (64|128)? ZFILL?", "M{2}P?"),
+    "QSPC": Row(query_space, f"E? ({'|'.join(_SPACES)})", "PRM"), "SYNCS": Row(test_barrier, "PHASECHK TRANS64 TRYWAIT?", "PMR"),
 }

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from .builder import Builder, NoMeaning, register
+from .builder import Builder, NoMeaning
+from .rows import Row
 from .syntax import Register
 
 _SHUFFLES = {"IDX": "idx", "UP": "up", "DOWN": "down", "BFLY": "bfly"}
@@ -24,8 +25,6 @@ def _kind(b: Builder, kinds: dict[str, str]) -> str:
 
 def shuffle(b: Builder) -> None:
     """SHFL P, R, value, lane, clamp: over the active lanes."""
-    if len(b.operands) != 5:
-        raise NoMeaning
     results = (b.destination(b.operand(1)), b.destination(b.operand(0)))
     b.emit(f"shfl.{_kind(b, _SHUFFLES)}", results, tuple(b.integer(b.operand(i)) for i in (2, 3, 4)))
 
@@ -35,12 +34,10 @@ def vote(b: Builder) -> None:
     operands = list(b.operands)
     source = b.predicate(operands.pop())
     for operand in operands:
-        if not isinstance(operand, Register):
-            raise NoMeaning
         if operand.is_zero:
             continue
         name = _kind(b, _VOTES) if operand.is_predicate else "ballot"
-        b.emit(f"vote.{name}", (register(operand),), (source,), 1 if operand.is_predicate else 32)
+        b.emit(f"vote.{name}", (b.destination(operand),), (source,), 1 if operand.is_predicate else 32)
 
 
 def match(b: Builder) -> None:
@@ -58,8 +55,6 @@ _REDUCTIONS = {"SUM": "add", "OR": "or", "XOR": "xor", "AND": "and"}
 
 def reduction(b: Builder) -> None:
     """REDUX and CREDUX: one integer of all active lanes."""
-    if len(b.operands) != 2 or b.has("F32", "NAN", "ABS"):
-        raise NoMeaning
     name = next((_REDUCTIONS[mark] for mark in b.marks if mark in _REDUCTIONS), None)
     if name is None:
         least = "min" if b.has("MIN") else "max" if b.has("MAX") else None
@@ -70,11 +65,15 @@ def reduction(b: Builder) -> None:
 def election(b: Builder) -> None:
     """ELECT P, UR, PT: one active lane."""
     predicate, lane = b.destination(b.operand(0)), b.destination(b.operand(1))
-    if len(b.operands) == 3 and not (isinstance(b.operand(2), Register) and b.operand(2).is_zero):
+    if len(b.operands) == 3 and not (b.operand(2).is_zero and not b.operand(2).negated):
         raise NoMeaning
     b.emit("elect", (lane, predicate), ())
 
 
+_VOTE = Row(vote, f"({'|'.join(_VOTES)})", "R?P{2}")
+_REDUCTION = Row(reduction, "(SUM|MIN|MAX) S32? / OR / XOR / AND / ", "RR")
+
 LOWERINGS = {
-    "SHFL": shuffle, "VOTE": vote, "VOTEU": vote, "MATCH": match, "REDUX": reduction, "CREDUX": reduction, "ELECT": election,
+    "SHFL": Row(shuffle, f"({'|'.join(_SHUFFLES)})", "PRRI{2}"), "VOTE": _VOTE, "VOTEU": _VOTE,
+    "MATCH": Row(match, f"({'|'.join(_MATCHES)}) U64?", "P?RR"), "REDUX": _REDUCTION, "CREDUX": _REDUCTION, "ELECT": Row(election, "", "PRP?"),
 }

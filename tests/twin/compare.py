@@ -31,6 +31,7 @@ class Seen:
     requests: int = 0
     active: int = 0
     elsewhere: int = 0                            # issues of a generic access to other memory
+    elsewhere_active: int = 0                     # those with an active lane
     low: int = 0
     high: int = 0
     ideal: int = 0
@@ -74,6 +75,7 @@ def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **op
         s = seen[request.line]
         if request.elsewhere:
             s.elsewhere += 1
+            s.elsewhere_active += bool(request.lanes)
             return
         s.requests += 1
         if not request.addresses:
@@ -185,20 +187,20 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
             continue
         if site.status == Status.UNREACHED:
             verdict.exact += 1
-            if s.requests:
-                verdict.wrong.append(where + f"unreached, but {s.requests} requests")
+            if s.requests or s.elsewhere:
+                verdict.wrong.append(where + f"unreached, but {s.requests + s.elsewhere} requests")
             continue
         if site.status == Status.EXACT:
             verdict.exact += 1
             may_merge = launch.cluster is not None and GENERIC_LOAD.search(site.text)          # in clusters, which the twin's rule leaves out
             ideal = min(s.ideal, site.ideal) if may_merge else s.ideal
-            mine = (s.requests + s.elsewhere, s.active + s.elsewhere, s.low, s.high, ideal)
+            mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
             if mine != theirs and not s.uncounted:
                 verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
             continue
         verdict.others.append((site.status.value, site.reason))
-        issued = s.requests + s.elsewhere, s.active + s.elsewhere
+        issued = s.requests + s.elsewhere, s.active + s.elsewhere_active
         if any(mine not in (None, theirs) for mine, theirs in zip((site.requests, site.active_requests), issued)):
             verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {issued}")
         verdict.wrong += [where + w for w in ranges(site, s)]
@@ -255,12 +257,12 @@ def partly(text: str, kernel: str, grid, block, params, told, dynamic: int = 0, 
                 verdict.exact += site.status in (Status.EXACT, Status.INVARIANT, Status.UNREACHED)
                 if site.status not in (Status.EXACT, Status.INVARIANT, Status.UNREACHED):
                     verdict.others.append((site.status.value, site.reason))
-            if site.status == Status.UNREACHED and s.requests:
-                verdict.wrong.append(where + f"unreached, but {s.requests} requests")
+            if site.status == Status.UNREACHED and (s.requests or s.elsewhere):
+                verdict.wrong.append(where + f"unreached, but {s.requests + s.elsewhere} requests")
             elif s.uncounted:
                 continue
             elif site.status == Status.EXACT:
-                mine = (s.requests, s.active, s.low, s.high, s.ideal)
+                mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, s.ideal)
                 theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
                 if mine != theirs:
                     verdict.wrong.append(where + f"exact: engine {theirs}, twin {mine}")

@@ -242,7 +242,7 @@ class Instructions:
         if space == "shared" or shared or space == "generic" and any(
                 self._space_of(self._address(frame, where, l)) == "shared" for l in active):
             self._note(step, shared, None, acting)
-        elif space == "generic" and acting:
+        elif space == "generic":
             self._note(step, {}, None, acting, elsewhere=True)
         memory = lambda l: {"shared": self.shared, "local": self.local[l]}.get(spaces[l], self.machine.memory)
         if base in ("ld", "ldu"):

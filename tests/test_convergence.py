@@ -1,0 +1,56 @@
+"""Lanes that part and meet in machine code, held against what an H100 did with random programs (bench/convergence)."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from convergence_programs import claims
+
+from bench.convergence.programs import LANES, Step, lane_words, random_program
+from ptxaudit.lanes.result import Status
+
+MEASURED = json.loads(gzip.decompress((Path(__file__).parent / "data" / "convergence_sm90.json.gz").read_bytes()))
+MANNERS = sorted({name.split("/")[0] for name in MEASURED["counts"]})
+COUNTED = (Status.EXACT, Status.UNREACHED)
+# of the records so many are counted at least: barriers that lanes leave without a word, or that others wait at, leave none
+SHARE = {"reused": 0.5, "yielding": 0.5, "flat": 0.6, "careless": 0.6, "halfway": 0.85}
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_what_is_counted_is_what_was_measured(manner):
+    counted = every = 0
+    for name, counts in MEASURED["counts"].items():
+        if name.split("/")[0] != manner:
+            continue
+        seed, warp = (int(part) for part in name.split("/")[1:])
+        measured = dict(counts)
+        for number, site in claims(random_program(seed, manner), lane_words(seed)[LANES * warp:LANES * (warp + 1)]).items():
+            every += 1
+            if site.status in COUNTED:
+                counted += 1
+                assert (site.requests or 0) == measured.get(number, 0), (name, number)
+    assert counted >= SHARE.get(manner, 0.92) * every
+
+
+def requests(*steps: Step, lanes=None) -> dict:
+    """record -> its requests, None where they are not counted."""
+    found = claims(steps, lanes or [(lane & 1, 9) for lane in range(LANES)])
+    return {number: site.requests if site.status in COUNTED else None for number, site in found.items()}
+
+
+def test_lanes_wait_for_each_other_at_a_barrier_and_nowhere_else():
+    inside = (Step("open", 0, 4), Step("decide"), Step("branch", 0, 4, True), Step("record", 1))
+    assert requests(*inside, Step("sync", 0), Step("record", 2)) == {1: 1, 2: 1}
+    assert requests(Step("decide"), Step("branch", 0, 3, True), Step("record", 1), Step("record", 2)) == {1: 1, 2: 2}
+
+
+def test_a_branch_that_decides_nothing_else_parts_lanes_too():
+    assert requests(Step("decide"), Step("branch", 0, 3, True), Step("nop"), Step("record", 1)) == {1: 2}
+
+
+def test_lanes_that_gave_way_are_together_again_where_all_of_them_name_all():
+    spin = (Step("decide"), Step("branch", 0, 3, True), Step("yield"), Step("nop"))
+    assert requests(*spin, Step("record", 1)) == {1: None}
+    assert requests(*spin, Step("warpsync_all"), Step("record", 1)) == {1: 1}
+    assert requests(*spin, Step("warpsync", 0xFFFFFFFF), Step("record", 1)) == {1: 1}

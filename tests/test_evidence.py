@@ -1,0 +1,90 @@
+"""What is called measured: an opcode that was measured on exactly the machine that a site is scored as, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import measured_kernels
+import ptxaudit
+from machine_code import from_ptx
+from ptxaudit import machines
+from ptxaudit.banks import classify
+from ptxaudit.lanes.record import SiteRecord
+from ptxaudit.lanes.result import SiteResult
+from ptxaudit.measured import MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
+from ptxaudit.report import Site
+from ptxaudit.work import Account
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLES = ("bitonic_sort", "histogram", "hgemm", "transpose", "vector_merges")
+OTHERS = ("sm_75", "sm_80", "sm_89", "sm_100", "sm_120")
+
+
+def sites(name: str, arch: str, isa: str, told: bool):
+    source = ROOT / "samples" / name / f"{name}.cu"
+    launches = tuple(ptxaudit.read_launches(source.with_name("launch.toml"))) if told else ()
+    return [site for kernel in ptxaudit.audit(source, arch=arch, isa=isa, launches=launches).kernels for site in kernel.sites]
+
+
+@pytest.mark.parametrize("arch", OTHERS)
+@pytest.mark.parametrize("told", (True, False))
+def test_nothing_is_measured_on_other_generations(arch, told):
+    for name in SAMPLES[:2] if arch == "sm_75" else SAMPLES:
+        for isa in ("ptx", "sass"):
+            assert {site.evidence for site in sites(name, arch, isa, told)} <= {"by rule"}, (name, isa)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_what_the_record_has_is_measured(isa):
+    machine = machines.get("sm_90")
+    found = sites("vector_merges", "sm_90", isa, True)
+    assert found and all(site.evidence == machine.evidence(classify(site.opcode)) == "measured" for site in found)
+
+
+def test_the_machine_decides_and_not_what_the_code_was_compiled_for():
+    source = ROOT / "samples" / "transpose" / "transpose.cu"
+    as_hopper, = {site.evidence for site in ptxaudit.audit(source, arch="sm_80", isa="ptx", machine="sm_90").sites}
+    as_ampere, = {site.evidence for site in ptxaudit.audit(source, arch="sm_90", isa="ptx", machine="sm_80").sites}
+    assert (as_hopper, as_ampere) == ("measured", "by rule")
+
+
+def test_by_rule_is_what_nobody_says_otherwise():
+    assert [f.default for cls in (SiteResult, Site) for f in fields(cls) if f.name == "evidence"] == ["by rule"] * 2
+    for name in machines.names():
+        for opcode in (*MEASURED, *MEASURED_PRODUCTS):
+            measured = name in MEASURED_ARCHS
+            assert machines.get(name).evidence(classify(opcode)) == ("measured" if measured else "by rule"), (name, opcode)
+    assert SiteRecord(machines.get("sm_80"), classify("LDS"), Account()).evidence == "by rule"
+
+
+def test_products_that_are_called_measured_were_counted():
+    """Each is in the committed kernels, with what the profiler charges for it, or in the launches of single products."""
+    opcode = re.compile(r"(?:@!?\w+ )?([HQ]GMMA\S*)")
+    counted = {found[1] for name in measured_kernels.SETS for launch in measured_kernels.document(name)["launches"]
+               for _, text, wavefronts, *_ in launch["sites"] if wavefronts and (found := opcode.match(text))}
+    alone = json.loads(gzip.decompress((ROOT / "tests" / "data" / "tensor_sm90.json.gz").read_bytes()))["launches"]
+    counted |= {f"HGMMA.64x{one['n']}x16.F32" for one in alone if one["kernel"].startswith("wgmma")}
+    assert MEASURED_PRODUCTS == counted
+
+
+PRODUCT = """.visible .entry k(.param .u64 p) {{ .reg .b64 %d<3>; .reg .f32 %f<9>; .reg .pred yes; ld.param.u64 %d1, [p]; ld.param.u64 %d2, [p];
+ setp.eq.u64 yes, %d1, %d2; {zero} wgmma.fence.sync.aligned;
+ wgmma.mma_async.sync.aligned.m64n8k{k}.f32.{type}.{type} {{%f0, %f1, %f2, %f3}}, %d1, %d2, yes, 1, 1{majors};
+ wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.v4.f32 [%d1], {{%f0, %f1, %f2, %f3}}; ret; }}
+"""
+
+
+@pytest.mark.parametrize("type_, k", [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32)])
+def test_the_machine_instruction_of_a_product(type_, k):
+    """What `classify` says of PTX is what ptxas makes of it."""
+    zero = " ".join(f"mov.f32 %f{i}, 0f00000000;" for i in range(4))
+    body = PRODUCT.format(zero=zero, k=k, type=type_, majors=", 0, 0" if k == 16 else "")
+    report = ptxaudit.audit(from_ptx(body, "sm_90a"))
+    (site,) = [s for s in report.sites if s.access == "wgmma"]
+    assert classify(f"wgmma.mma_async.sync.aligned.m64n8k{k}.f32.{type_}.{type_}").sass == site.opcode

@@ -1,0 +1,36 @@
+"""What is claimed of kernels that call through pointers and themselves, against what an H100 counted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.adversary import report, truth  # noqa: E402
+from bench.adversary.check import Checked, audit  # noqa: E402
+from bench.adversary.claims import Verdict  # noqa: E402
+
+KEPT = ROOT / "tests" / "data" / "calls_sm90"
+EQUAL = 400           # sites at least with exactly the counted requests and wavefronts; the share only grows
+
+
+@pytest.fixture(scope="module")
+def checked() -> list[Checked]:
+    return [audit(one, "told", "sass") for one in truth.load(KEPT, [KEPT / "launches.json.gz"])]
+
+
+def test_no_claim_is_wrong(checked):
+    assert list(report.failures(checked)) == []
+    assert list(report.wrong(checked)) == []
+
+
+def test_no_access_of_what_is_called_is_left_out(checked):
+    assert not [f.text for c in checked for f in c.findings if f.kind == "unlisted"]
+
+
+def test_most_that_is_known_is_exact(checked):
+    assert sum(f.verdict is Verdict.EQUAL for c in checked for f in c.findings) >= EQUAL

@@ -1,0 +1,131 @@
+"""Votes, matches, reductions and elections of lanes that name different member masks: each group of lanes has a result of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import ptxaudit
+from machine_code import PROLOGUE
+from ptxaudit.lanes.members import members, several, words_of
+from ptxaudit.lanes.value import Lost, Uniform, Value, constant, known, opaque, unknown
+from ptxaudit.reasons import Kind
+
+LANES = range(32)
+ALL = np.ones((1, 32), bool)
+TILES = {"halves": 0xFFFF, "eights": 0xFF, "pairs": 0x3, "whole": 0xFFFFFFFF}
+
+KERNEL = """.visible .entry k(.param .u64 out, .param .u32 n)
+{{ .reg .b64 %o; .reg .b32 %x, %m, %v, %r, %a, %n, %w<6>; .reg .pred %p, %q; .shared .align 16 .b8 s[8192];
+ ld.param.u64 %o, [out]; ld.param.u32 %n, [n]; mov.u32 %x, %laneid; and.b32 %w1, %x, {first}; shl.b32 %m, {mask}, %w1;
+ mad.lo.u32 %v, %x, 5, 3; and.b32 %v, %v, {values}; and.b32 %w2, %v, 1; setp.ne.u32 %p, %w2, 0;
+ {operation}
+ mad.lo.u32 %a, %r, 128, %x; and.b32 %a, %a, 2044; mov.u32 %w3, s; add.u32 %a, %a, %w3; ld.shared.u32 %w4, [%a]; st.global.u32 [%o], %w4; ret; }}
+"""
+
+
+def value(lane: int, values: int) -> int:
+    return (5 * lane + 3) & values
+
+
+def group(lane: int, mask: int) -> list[int]:
+    size = mask.bit_count()
+    return [other for other in LANES if other // size == lane // size]
+
+
+def signed(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word
+
+
+Meaning = Callable[[list[int], Callable[[int], int], int], int]
+OPERATIONS: dict[str, tuple[str, Meaning]] = {
+    "ballot": ("vote.sync.ballot.b32 %r, %p, %m;", lambda g, v, lane: sum(1 << o for o in g if v(o) & 1)),
+    "any": ("vote.sync.any.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if any(v(o) & 1 for o in g) else 2),
+    "all": ("vote.sync.all.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if all(v(o) & 1 for o in g) else 2),
+    "uni": ("vote.sync.uni.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if len({v(o) & 1 for o in g}) == 1 else 2),
+    "match any": ("match.any.sync.b32 %r, %v, %m;", lambda g, v, lane: sum(1 << o for o in g if v(o) == v(lane))),
+    "match all": ("match.all.sync.b32 %r|%q, %v, %m; @!%q mov.u32 %r, 5;",
+                  lambda g, v, lane: sum(1 << o for o in g) if len({v(o) for o in g}) == 1 else 5),
+    "add": ("redux.sync.add.u32 %r, %v, %m;", lambda g, v, lane: sum(map(v, g))),
+    "max": ("redux.sync.max.u32 %r, %v, %m;", lambda g, v, lane: max(map(v, g))),
+    "least": ("not.b32 %v, %v; redux.sync.min.s32 %r, %v, %m;", lambda g, v, lane: min(-1 - v(o) for o in g)),
+    "or": ("redux.sync.or.b32 %r, %v, %m;", lambda g, v, lane: int(np.bitwise_or.reduce([v(o) for o in g]))),
+    "elect": ("elect.sync %r|%q, %m; @%q add.u32 %r, %r, 3;", lambda g, v, lane: g[0] + 3 * (lane == g[0])),
+}
+
+
+def site(operation: str, mask: int, values: int, params: list) -> ptxaudit.report.Site:
+    size = mask.bit_count()
+    body = KERNEL.format(first=32 - size, mask=mask, values=values, operation=operation)
+    launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=params)
+    (found,) = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + body, isa="ptx", arch="sm_90", launches=[launch]).sites
+    return found
+
+
+def cost(results: list[int]) -> int:
+    return ptxaudit.score_request("ld.shared.u32", [(128 * r + lane) & 2044 for lane, r in enumerate(results)], arch="sm_90").wavefronts
+
+
+@pytest.mark.parametrize("values", (0x3F, 0x8, 0))
+@pytest.mark.parametrize("mask", TILES.values(), ids=TILES)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_each_group_has_its_own_result(name: str, mask: int, values: int) -> None:
+    text, meaning = OPERATIONS[name]
+    results = [meaning(group(lane, mask), lambda o: value(o, values), lane) for lane in LANES]
+    found = site(text, mask, values, [None, None])
+    assert (found.status, found.requests, found.wavefronts) == ("exact", 1, cost(results)), (found, results)
+
+
+UNKNOWN = {
+    "vote": "setp.eq.u32 %p, %w5, 0; vote.sync.any.pred %q, %p, %m; selp.u32 %r, %x, 0, %q;",
+    "ballot": "setp.eq.u32 %p, %w5, 0; vote.sync.ballot.b32 %r, %p, %m; and.b32 %r, %r, 1; mul.lo.u32 %r, %r, %x;",
+    "redux": "redux.sync.and.b32 %r, %w5, %m; and.b32 %r, %r, 1; mul.lo.u32 %r, %r, %x;",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
+    """In some tiles 128 · lane, in others 0: one wavefront to 32, whatever the loaded data are, and all between them."""
+    text = "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o];" + UNKNOWN[name]
+    whole, tiles = (site(text, mask, 0x3F, [None, None]) for mask in (TILES["whole"], TILES["eights"]))
+    for found in (whole, tiles):
+        assert found.wavefronts is None and found.status == "data-dependent", found
+    low, high = tiles.per_request.low, tiles.per_request.high
+    mixed = [cost([lane if lane // 8 in chosen else 0 for lane in LANES]) for chosen in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 3))]
+    assert low <= min(mixed) and max(mixed) <= high, tiles
+
+
+def test_a_mask_that_is_not_known_names_no_group() -> None:
+    """match gives a mask of its own to each group of lanes with equal data."""
+    text = ("shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o]; match.any.sync.b32 %m, %w5, 0xffffffff; "
+            "vote.sync.ballot.b32 %r, %p, %m;")
+    assert site(text, 0xFFFF, 0x3F, [None, None]).wavefronts is None
+
+
+def test_a_shuffle_from_another_group_gives_nothing_known() -> None:
+    within = site("shfl.sync.bfly.b32 %r, %v, 7, 0x1f, %m;", 0xFF, 0x3F, [None, None])
+    assert (within.status, within.wavefronts) == ("exact", cost([value(lane ^ 7, 0x3F) for lane in LANES]))
+    assert site("shfl.sync.bfly.b32 %r, %v, 8, 0x1f, %m;", 0xFF, 0x3F, [None, None]).wavefronts is None
+
+
+def test_groups() -> None:
+    tile = known(np.array([[0xFF << (lane & 24) for lane in LANES]], np.uint32))
+    active = ALL.copy()
+    active[0, 3] = False
+    groups = members(tile, active)
+    assert groups is not None and several(groups)
+    assert words_of(groups)[0].tolist() == [(0xFF << (lane & 24)) & ~8 for lane in LANES]
+    assert words_of(members(constant(0xF0, 32), ALL)).tolist() == [[0xF0]]
+    assert words_of(members(None, active)).tolist() == [[0xFFFFFFF7]]
+    outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))                    # what idle lanes hold is nothing to the others
+    assert words_of(members(outside, active)).tolist() == [[0xF7]]
+
+
+def test_groups_that_are_not_known() -> None:
+    n = Uniform("n", 32, key="n")
+    assert words_of(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]                # the same in all lanes, whatever it is
+    per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
+    assert members(per_lane, ALL) is None
+    assert members(opaque(32, Lost(Kind.LOADED)), ALL) is None

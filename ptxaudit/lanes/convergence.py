@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..reasons import Kind, first_of
+from ..reasons import Kind, first_of, several
 from .effects import FULL_MASK, pack, unpack
 from .env import LANES
 from .value import Lost
@@ -124,10 +124,10 @@ class Warps:
         if len(rows) and not self.loose[rows].all():
             self.simulation.repeats.no_round()
             self.why = first_of(self.why, why)
-            if why.kind is Kind.BARRIER_SHARED:         # lanes may go on where others wait
-                for record in self.simulation.records.values():
-                    record.doubt = first_of(record.doubt, why)
             self.loose[rows] = self.ever_loose[rows] = True
+        if len(rows) and why.kind is Kind.BARRIER_SHARED:             # lanes may go on where others wait
+            for record in self.simulation.records.values():
+                record.doubt = record.doubt if record.doubt is not None and record.doubt.of_kind(why.kind) else several(record.doubt, why)
         for firm in self.firm.values():
             firm[rows] = False
 

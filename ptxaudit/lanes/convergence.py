@@ -247,7 +247,7 @@ class Warps:
         rows = cohort.rows[some]
         self.turn += 1
         word = self._of(self.words, name, np.uint32)
-        self._of(self.shared, name, bool)[rows] = word[rows] != 0
+        self._of(self.shared, name, bool)[rows] = word[rows] & self._alive(rows) != 0
         word[rows] |= pack(lanes[some])[:, 0]
         self._of(self.firm, name, bool)[rows] = ~self.loose[rows] & (cohort.parted is None)
         self._of(self.opened, name, np.int64)[rows] = self.turn

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..reasons import Kind, first_of
+from ..reasons import Kind, first_of, several
 from .effects import FULL_MASK, pack, unpack
 from .env import LANES
 from .value import Lost
@@ -124,10 +124,10 @@ class Warps:
         if len(rows) and not self.loose[rows].all():
             self.simulation.repeats.no_round()
             self.why = first_of(self.why, why)
-            if why.kind is Kind.BARRIER_SHARED:         # lanes may go on where others wait
-                for record in self.simulation.records.values():
-                    record.doubt = first_of(record.doubt, why)
             self.loose[rows] = self.ever_loose[rows] = True
+        if len(rows) and why.kind is Kind.BARRIER_SHARED:             # lanes may go on where others wait
+            for record in self.simulation.records.values():
+                record.doubt = record.doubt if record.doubt is not None and record.doubt.of_kind(why.kind) else several(record.doubt, why)
         for firm in self.firm.values():
             firm[rows] = False
 
@@ -247,7 +247,7 @@ class Warps:
         rows = cohort.rows[some]
         self.turn += 1
         word = self._of(self.words, name, np.uint32)
-        self._of(self.shared, name, bool)[rows] = word[rows] != 0
+        self._of(self.shared, name, bool)[rows] = word[rows] & self._alive(rows) != 0
         word[rows] |= pack(lanes[some])[:, 0]
         self._of(self.firm, name, bool)[rows] = ~self.loose[rows] & (cohort.parted is None)
         self._of(self.opened, name, np.int64)[rows] = self.turn

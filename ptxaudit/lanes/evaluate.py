@@ -204,6 +204,8 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
 
     widest: what a request of this access can cost at all.
     """
+    if inferred.status == Status.UNREACHED and simulated.reason is not None and simulated.reason.of_kind(Kind.BARRIER_SHARED):
+        return simulated                        # no way leads there, but that from one BSYNC to where lanes of another go on
     if inferred.status == Status.UNREACHED:             # whatever the run did not know
         return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
     if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:

@@ -46,6 +46,8 @@ def of_several(result: SiteResult, most: int, widest: int) -> SiteResult:
     """An answer for requests of one call each, where up to `most` of them may be served as one. widest: what any request of the
     access costs at most."""
     per = result.per_request
+    if result.line_class_max is not None:
+        return replace(result, line_class_max=result.line_class_max * most)
     if most == 1 or per is None or result.status not in _WIDENED:
         return result
     high = max(per[1], min(per[1] * most, widest))

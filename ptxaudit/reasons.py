@@ -205,6 +205,7 @@ class Kind(Enum):
     NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
     MAY_JOIN = Row("groups of lanes of a warp may go on together at {at}")
     CALLS_JOIN = Row("lanes in different calls of one routine may go on together at {at}")
+    CALLS_TOGETHER = Row("lanes in different calls of one routine may make a request together")
     WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")
     CALLED_APART = Row("lanes call different functions at {at} and may come back apart")

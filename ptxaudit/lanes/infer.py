@@ -20,13 +20,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import banks
 from ..graph import END, Graph, is_unresolved, opaque_load
 from ..ir import Const, Control, Function
 from ..reasons import Kind, one_of_each
 from ..reducible import reducible
 from ..work import BLOCK, OPERATION, Account, Exhausted, elements
-from . import affine, clusters
+from . import affine, clusters, together
 from .effects import FULL_MASK, Registers, View, blend, execute, forget_local, guard_mask
+from .env import LANES
 from .hypothesis import Hypothesis
 from .kept import Keeper, Kept
 from .loops import Loop, Paths, blocks_of
@@ -121,6 +123,8 @@ def _concluded(question: Question, observed: Observed, shapes: dict[int, Shape],
             try:
                 access, seen = question.accesses[index], observed.seen.get(index, [])
                 out[name] = conclusions.conclude(name, access, seen, shapes.get(index, Shape.TOLD))
+                if (most := observed.together.get(index, 1)) > 1:
+                    out[name] = together.of_several(out[name], most, banks.bounds(conclusions.machine, access, 1, LANES)[1])
                 if keep:
                     out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
             except Exhausted as spent:
@@ -152,16 +156,19 @@ def _with_single_entries(question: Question, account: Account) -> Question:
 @dataclass(frozen=True)
 class Observed:
     """seen: an access that answers -> its requests in all batches of rows. left: those of which these are not all, because the
-    account did not pay for more. failure: why nothing is known of any."""
+    account did not pay for more. failure: why nothing is known of any. together: an access -> of how many requests that were seen one
+    may be made up (1 where it is not here)."""
 
     seen: dict[int, list[Seen]]
     left: dict[int, Exhausted]
     failure: Lost | None
+    together: dict[int, int]
 
 
 def _observed(question: Question, batches: list[Rows], account: Account) -> Observed:
     seen: dict[int, list[Seen]] = defaultdict(list)
     left: dict[int, Exhausted] = {}
+    joined: dict[int, int] = {}
     failure: Lost | None = None
     carried = question.paths.carried() if question.paths.order is not None else None
     for rows in batches:
@@ -178,9 +185,22 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
         for index, observations in interpreter.seen.items():
             if observations:
                 seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
+        for index, most in _together(question, interpreter).items():
+            joined[index] = max(most, joined.get(index, 1))
         if left:
             break
-    return Observed(seen, left, failure)
+    return Observed(seen, left, failure, joined)
+
+
+def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
+    """Of how many requests in these rows one may be made up, for the accesses of which copies were seen."""
+    if not question.paths.graph.yielding:
+        return {}
+    copies: dict[int, list[list[Observation]]] = defaultdict(list)
+    for index, observations in interpreter.seen.items():
+        if observations:
+            copies[question.twins[index]].append(observations)
+    return {index: together.most_together(every) for index, every in copies.items() if len(every) > 1}
 
 
 def _kept(access, seen: list[Seen], origin: list[int] | None) -> Kept:

@@ -40,7 +40,7 @@ class Divergence:
             last, meeting = instructions[graph.ends[block] - 1], graph.postdominators.get(block, END)
             if meeting != END and _conditional(last):
                 control = instructions[graph.starts[meeting]].control
-                if (control is None or control.kind != "sync") and self.differs(last.index):
+                if (control is None or control.kind != "sync" or graph.yields(block)) and self.differs(last.index):
                     found.append(last.index)
         return frozenset(found)
 

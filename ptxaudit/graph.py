@@ -163,6 +163,12 @@ class Graph:
         return out
 
     @cached_property
+    def giving_way(self) -> frozenset[int]:
+        """The first blocks of such routines in which, or in what they call, lanes yield."""
+        return frozenset(start for start in set(self.calls.values())
+                         if not self.yielding.isdisjoint(nx.descendants(self.within, start) | {start}))
+
+    @cached_property
     def _coming_back(self) -> nx.DiGraph:
         """`within` without the ways into such routines: every call is one step."""
         if not self.calls:

@@ -54,3 +54,10 @@ def test_lanes_that_gave_way_are_together_again_where_all_of_them_name_all():
     assert requests(*spin, Step("record", 1)) == {1: None}
     assert requests(*spin, Step("warpsync_all"), Step("record", 1)) == {1: 1}
     assert requests(*spin, Step("warpsync", 0xFFFFFFFF), Step("record", 1)) == {1: 1}
+
+
+def test_lanes_that_name_none_but_themselves_do_not_wait():
+    """Those that wait at another WARPSYNC for all go on waiting for them (a kernel whose halves each sync by themselves)."""
+    lanes = [(int(lane % 4 == 0), 9) for lane in range(LANES)]
+    rest = sum(1 << lane for lane in range(LANES) if lane % 4)
+    assert requests(Step("decide"), Step("branch", 0, 3, True), Step("warpsync", rest), Step("warpsync_all"), Step("record", 1), lanes=lanes) == {1: 1}

@@ -379,14 +379,16 @@ class Warps:
     # --- the whole warp ---
 
     def warpsync(self, cohort: Cohort, words: np.ndarray | None, named: int, alone: bool) -> list[Cohort]:
-        """Lanes wait for those that they name. words: (n, LANES) uint32, None: all; alone: those with other masks go on apart."""
+        """Lanes wait for those that they name; where none of those is missing they do not wait, so that lanes that stand at
+        another WARPSYNC go on waiting for them.
+
+        words: (n, LANES) uint32, None: all; alone: those with other masks go on apart."""
         rows, mine, alive = cohort.rows, pack(cohort.mask)[:, 0], self._alive(cohort.rows)
         if words is None:
             words, named = np.full((len(rows), LANES), FULL_MASK, np.uint32), FULL_MASK
         words = np.where(cohort.mask, words, np.uint32(0))
         union = np.bitwise_or.reduce(words, axis=1)
-        here = np.isin(np.concatenate([s.cohort.rows for s in self.syncing]), rows).any() if self.syncing else False
-        if not here and not (union & alive & ~mine).any() and not (alone and self._differ(words, cohort.mask).any()):
+        if not (union & alive & ~mine).any() and not (alone and self._differ(words, cohort.mask).any()):
             self._cover(rows)
             self._tighten(cohort, words)
             self.simulation.ordered(cohort, named)

@@ -256,6 +256,7 @@ class Interpreter:
         self.unrolled: set[int] = set()          # heads of loops that were, once at least
         self.begun: dict[int, State] = {}        # head -> what the last trip of the loop that was run began with
         self.held: dict[int, tuple[Hypothesis, bool]] = {}      # head -> what held last, and whether lanes left in different trips
+        self.given_way: set[int] = set()         # blocks in which some lanes of a warp yield: those that wait for them may go on
         self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
@@ -474,6 +475,8 @@ class Interpreter:
     def _run_block(self, block: int, state: State) -> None:
         """Run it from a state that is its own to change."""
         self.account.spend(self.paths.cost(block), INFERRING)
+        if block in self.graph.yielding:
+            self._give_way(block, state)
         view = self._view(state)
         for instruction, ops in self.paths.steps(block):
             k = instruction.index
@@ -495,6 +498,12 @@ class Interpreter:
         self.account.spend(elements(self.rows.env.work_done()), INFERRING)
         self.after[block] = state
         self._leave(block, state)
+
+    def _give_way(self, block: int, state: State) -> None:
+        """Where only some lanes of a warp yield, those that wait for them may go on without them."""
+        some = state.mask.any(axis=1)
+        if not state.exact or (self.rows.env.exists & ~state.mask)[some].any():
+            self.given_way.add(block)
 
     def _view(self, state: State) -> View:
         """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
@@ -599,6 +608,8 @@ class Interpreter:
                     part.doubts = either_doubts(state.doubts, (doubt_of(doubt, self.graph.ends[block] - 1),))
             if part.mask.any():
                 self._go(block, start, part)
+                if start in self.graph.giving_way:
+                    self._give_way(block, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
         why = Lost(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
         forget_local(state.registers)
@@ -735,7 +746,7 @@ class Interpreter:
         between = self.paths.on_the_way(dominator, block)
         if called_apart & (between | {dominator}):
             return True
-        return bool(between & self.graph.yielding) and any(self.branches.any(b, "varying", "apart") for b in between)
+        return not between.isdisjoint(self.graph.yielding | self.given_way) and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _held(self, dominator: int, block: int) -> bool:
         """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits for all."""
@@ -758,6 +769,15 @@ class Interpreter:
         if not self.function.explicit_reconvergence or self.paths.waits(block):
             return ()
         return (one_of_each(Kind.NO_BARRIER, self.graph.starts[block]),)
+
+    def _let_go(self, block: int) -> tuple[Lost, ...]:
+        """Where lanes of a warp come from different ways: those that waited for others may have gone on when these gave way."""
+        if not self.given_way:
+            return ()
+        d = self.paths.dominators.get(block)
+        while d is not None and not self.paths.loops[d] <= self.paths.loops[block]:
+            d = self.paths.dominators.get(d) if self.paths.dominators.get(d) != d else None
+        return () if d is not None and self.given_way.isdisjoint(self.paths.on_the_way(d, block) | {d}) else (one_of_each(Kind.YIELD),)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
@@ -787,7 +807,7 @@ class Interpreter:
                 met = self._meet(name, a, b, apart is not False and name not in self.uniform, key, out.doubts + other.doubts)
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
         out.exact = out.exact and other.exact and (exclusive or alike)
-        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block) or self._apart_at(block)):
+        if exclusive and out.exact and (out.mask.any(axis=1) & other.mask.any(axis=1)).any() and (doubts := self._some_missing(block) or self._apart_at(block) or self._let_go(block)):
             out.exact, out.doubts = False, either_doubts(out.doubts, doubts)
         out.mask = out.mask if alike else out.mask | other.mask
         out.doubts = either_doubts(out.doubts, other.doubts)

@@ -57,6 +57,6 @@ def _plan(cls: type) -> Plan:
             if typing.get_origin(option) is tuple and Any not in arguments:
                 elements = frozenset(one for one in arguments if one is not Ellipsis)
                 several.append((name, elements, None if Ellipsis in arguments else len(arguments), any(map(is_dataclass, elements))))
-            if typing.get_origin(option) is dict and all(isinstance(one, type) for one in arguments):
+            if typing.get_origin(option) is dict and Any not in arguments and all(isinstance(one, type) for one in arguments):
                 tables.append((name, *arguments))
     return tuple(fields), tuple(inner), tuple(several), tuple(tables)

@@ -187,6 +187,10 @@ class Simulation:
         if pc >= len(self.instructions):
             return pc
         instruction = self.instructions[pc]
+        control = instruction.control
+        if control is not None and control.kind == "call" and control.guard is None and len(control.targets) == 1:
+            # one of the calls that a computed one may be: lanes that have chosen are on their way to different functions
+            return instruction.place, instruction.opcode, self.instructions[control.targets[0]].place
         return instruction.place, instruction.opcode, instruction.text
 
     def unfinished(self) -> frozenset[int]:
@@ -802,7 +806,7 @@ class Simulation:
 
     def _release_all(self) -> None:
         """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
-        if self.explicit:
+        if self.explicit or not self.waiting:
             return self.warps.idle()
         waiting, self.waiting = self.waiting, []
         first = min(c.pc for c, _ in waiting)

@@ -217,10 +217,17 @@ def special_function(b: Builder) -> None:
     """MUFU: a function by its name; what that gives is the machine's."""
     name, narrow = f"mufu.{b.marks[0].lower()}", b.marks[1:]
     if not narrow:
-        return b.write(b.operand(0), name, b.real(b.operand(1)))
+        return b.write(b.operand(0), name, _upper_word(b, b.operand(1)) if name.endswith("64h") else b.real(b.operand(1)))
     if b.operand(1).negated or b.operand(1).absolute:
         raise NoMeaning
     b.write(b.operand(0), "cat", b.compute(name + _NARROW[narrow], _half(b, b.operand(1)), bits=_HALF), _UPPER_HALF)
+
+
+def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
+    """The upper half of a double: a register or constant holds that word, a literal is printed as the double that it begins."""
+    if isinstance(operand, Number):
+        return ir.Const(b.real(operand, PAIR_BITS).value >> WORD_BITS)
+    return b.real(operand)
 
 
 # --- half floats ----------------------------------------------------------------------------

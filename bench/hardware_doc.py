@@ -84,7 +84,9 @@ twice as long. One of the two must hold for the whole warp. Stores never merge, 
     Section("Generic loads", ("generic load",), """
 `LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge, weak,
 volatile or relaxed, with any eviction priority: it is served like a store of its width. `ST` is served as `STS`, `ATOM` as
-`ATOMS`. In a launch with clusters `LD` merged as `LDS` does (see *Another block's memory*).""", (
+`ATOMS`. In a launch with clusters `LD` merged as `LDS` does (see *Another block's memory*).
+A request of `ATOM` none of whose lanes goes to shared memory takes no wavefront of it, but the counter `…_op_atom` has one for
+it (H100, 20 of 21 launches without clusters and without other atomic operations); no counter has one for such an `LD` or `ST`.""", (
         Picture("ld64-pairs", "LD.E.64", _of(lambda i: 8 * (i // 2)), "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group"),
     ), (8, 16)),
     Section("Atomics", ("atomic", "count", "cas"), """

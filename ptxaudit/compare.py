@@ -241,10 +241,25 @@ def _totals(sites: Iterable[Site], counted: Mapping[int, Counted], counters: Map
         if not covered:
             continue
         by_instruction = [counted[site.offset].wavefronts or 0 for site in covered if site.offset in counted]
-        bounds = [_bounds(site, site.requests) if site.requests is not None else site.bounds for site in covered]
+        bounds = [_counter_bounds(site) for site in covered]
         known = [pair for pair in bounds if pair is not None]
         high = sum(high for _, high in known) if len(known) == len(bounds) else None
         yield Total(name, count, sum(low for low, _ in known), high, sum(by_instruction))
+
+
+def _counter_bounds(site: Site) -> tuple[int, int] | None:
+    """What a site adds to its counter: one for each request of a generic atomic operation that goes to other memory alone,
+    which costs no wavefront of shared memory (docs/hardware.md)."""
+    bounds = _bounds(site, site.requests) if site.requests is not None else site.bounds
+    of_shared = site.per_request is not None and site.per_request.low > 0      # every request has lanes that go there
+    if bounds is None or of_shared or site.status is Status.UNREACHED or not _GENERIC_ATOMIC.match(site.opcode):
+        return bounds
+    if bounds == (0, 0) and site.active_requests is not None:
+        return site.active_requests, site.active_requests
+    return None if site.requests is None else (bounds[0], bounds[1] + site.requests)
+
+
+_GENERIC_ATOMIC = re.compile(r"(ATOM|RED)\b")
 
 
 # --- JSON ---------------------------------------------------------------------------------------

@@ -142,6 +142,17 @@ def test_sections_without_text_are_found_by_their_branches() -> None:
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"g": 0, "k": 256}
 
 
+def test_what_had_wavefronts_accesses_memory() -> None:
+    sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["ADD", "MUL", "RET"], "g": ["ADD", "LDS", "RET"]}
+    opcodes = ran(0, 3) | ran(256, 3, sections["k"])
+    assert truth.locate(sorted(opcodes), opcodes, sections, "k", frozenset((16,))) == {"g": 0, "k": 256}
+
+
+def test_sections_with_the_same_opcodes_may_have_changed_places() -> None:
+    sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["ATOM", "RET"], "g": ["ATOM", "RET"]}
+    assert truth.exchangeable(sections) == {"f": 32, "g": 32}
+
+
 def test_what_fits_nowhere_is_refused() -> None:
     with pytest.raises(truth.NotLocated):
         truth.locate([0, 16], {0: "MOV", 16: "FADD"}, {"k": ["MOV", "EXIT"]}, "k")

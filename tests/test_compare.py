@@ -100,6 +100,20 @@ def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
     assert result.differs == (verdict is Verdict.DIFFERS)
 
 
+@pytest.mark.parametrize(("figures", "counted", "agrees"), [
+    ({"wavefronts": 0, "per_request": Span(0, 0)}, 4, True),        # all of other memory: one a request
+    ({"wavefronts": 0, "per_request": Span(0, 0)}, 0, False),
+    ({"wavefronts": 8, "per_request": Span(2, 2)}, 8, True),        # all of shared memory: what they cost
+    ({"wavefronts": 8, "per_request": Span(2, 2)}, 12, False),
+    ({"wavefronts": 4, "per_request": Span(0, 2)}, 6, True),        # some of both
+])
+def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted, agrees) -> None:
+    site = exact(opcode="ATOM.E.ADD.STRONG.GPU", access="atomic", **figures)
+    profile = Profile("k", (Counted(16, site.text, 4, figures["wavefronts"]),), {"op_atom": counted})
+    (total,) = compare(entry(site), profile).totals
+    assert total.agrees == agrees
+
+
 def test_an_instruction_that_the_report_lacks_is_told() -> None:
     result = compare(entry(exact()), Profile("k", (Counted(16, "LDS R0, [R2]", 4, 8), Counted(32, "STS [R2], R0", 4, 4), Counted(48, "FADD", 4, 0))))
     assert [(row.verdict, row.offset) for row in result.rows] == [(Verdict.EQUAL, 16), (Verdict.UNLISTED, 32)]

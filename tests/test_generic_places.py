@@ -35,3 +35,28 @@ def test_another_blocks_memory_is_not_scored_as_the_own():
                             launches=[ptxaudit.Launch("cluster_sum", grid=(8,), block=(128,), cluster=(4,), params=[None, None])])
     (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
     assert remote.wavefronts is None and (remote.per_request is None or remote.per_request[0] == 0), remote.reason
+
+
+OF_ANOTHER = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void __cluster_dims__(2) of_another(const unsigned* src, unsigned* out)
+{
+    __shared__ unsigned s[64];
+    auto cluster = cg::this_cluster();
+    s[threadIdx.x] = src[threadIdx.x];
+    cluster.sync();
+    if (src[threadIdx.x] & 1)
+        out[threadIdx.x] = cluster.map_shared_rank(s, src[0] & 1)[threadIdx.x];
+    cluster.sync();
+}
+"""
+
+
+def test_a_request_that_may_be_of_another_block_may_cost_nothing(tmp_path):
+    source = tmp_path / "of_another.cu"
+    source.write_text(OF_ANOTHER)
+    launch = ptxaudit.Launch("of_another", grid=(4,), block=(64,), params=[None, None])
+    report = ptxaudit.audit(source, arch="sm_90", isa="sass", launches=[launch])
+    (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
+    assert remote.wavefronts is None and remote.per_request is not None and remote.per_request.low == 0, remote

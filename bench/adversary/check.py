@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,9 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
         )
         by_place = {function.instructions[site.index].place: site for site in result.sites}
         small = prod(e["grid"]) < CHIP
-        found = tuple(claims.findings(compare(entry, one.profile), by_place, dict(one.placed()), one.elsewhere, small))
+        comparison = compare(entry, one.profile)
+        comparison = replace(comparison, rows=tuple(row for row in comparison.rows if one.told(row.offset)))
+        found = tuple(claims.findings(comparison, by_place, dict(one.placed()), one.elsewhere, small))
         if isa == "both":
             found += tuple(ptx_check.findings(one, how, entry, function))
     except Exception:

@@ -3,7 +3,8 @@
     for one in load(folder, ["part-0.json.gz"]): one.entry["build"], one.profile
 
 A profiler places instructions by their addresses in memory, where the sections of a cubin lie in any order and apart.
-`locate` finds where each section began: where its opcodes stand, in their order, on everything that ran.
+`locate` finds where each section began: where its opcodes stand, in their order, on everything that ran. Sections with
+the same opcodes (two virtual methods, `__iAtomicAdd` and `__uAtomicAdd`) may have changed places: nothing is said of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import json
 import re
 import tarfile
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -51,13 +53,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Truth:
-    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts."""
+    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts; alike: sections
+    that cannot be told from others, with their bytes."""
 
     entry: Mapping[str, Any] = field(repr=False)
     cubin: Cubin = field(repr=False)
     module: ir.Module = field(repr=False)
     ptx: str = field(repr=False)
     ran: tuple[Counts, ...] = field(repr=False)
+    alike: Mapping[str, int] = field(repr=False, default_factory=dict)
 
     def __str__(self) -> str:
         e = self.entry
@@ -72,13 +76,22 @@ class Truth:
     def placed(self) -> Iterator[tuple[int, Counts]]:
         """(the engine's place, counts) of what ran in sections that the engine lists with the kernel."""
         for one in self.ran:
-            if one.section in self.starts:
+            if one.section in self.starts and one.section not in self.alike:
                 yield self.starts[one.section] + one.offset, one
 
     @property
     def elsewhere(self) -> list[Counts]:
         """Shared-memory instructions that ran in functions which the engine does not list with the kernel."""
-        return [one for one in self.ran if one.section not in self.starts and one.wavefronts]
+        return [
+            one
+            for one in self.ran
+            if one.section not in self.starts and one.section not in self.alike and one.wavefronts
+        ]
+
+    def told(self, place: int) -> bool:
+        """What ran at a place of the engine's numbering is known: its section is like no other."""
+        starts = self.starts
+        return not any(starts[name] <= place < starts[name] + size for name, size in self.alike.items() if name in starts)
 
     @cached_property
     def profile(self) -> Profile:
@@ -101,16 +114,26 @@ def starts_of(function: ir.Function) -> dict[str, int]:
 # --- sections -----------------------------------------------------------------------------------
 
 
+def exchangeable(sections: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """{section: bytes} of those with the same opcodes as another."""
+    same = Counter(tuple(code) for code in sections.values())
+    return {name: len(code) * INSTRUCTION_BYTES for name, code in sections.items() if same[tuple(code)] > 1}
+
+
 def locate(
-    places: Sequence[int], opcodes: Mapping[int, str], sections: Mapping[str, Sequence[str]], kernel: str
+    places: Sequence[int],
+    opcodes: Mapping[int, str],
+    sections: Mapping[str, Sequence[str]],
+    kernel: str,
+    accesses: Set[int] = frozenset(),
 ) -> dict[str, int]:
     """{section: where it begins} for every section in which something ran. Raises NotLocated.
 
-    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them. What runs in a
-    section runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
+    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them;
+    accesses: places that had wavefronts of shared memory. What runs in a section runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
     """
     found: dict[str, int] = {}
-    if not _arrange(places, 0, opcodes, sections, found, [MOST_TRIES]) or kernel not in found:
+    if not _arrange(places, 0, opcodes, accesses, sections, found, [MOST_TRIES]) or kernel not in found:
         raise NotLocated(f"{len(places)} instructions that ran fit no arrangement of {len(sections)} sections")
     return found
 
@@ -122,6 +145,7 @@ def _arrange(
     places: Sequence[int],
     at: int,
     opcodes: Mapping[int, str],
+    accesses: Set[int],
     sections: Mapping[str, Sequence[str]],
     found: dict[str, int],
     tries: list[int],
@@ -131,26 +155,30 @@ def _arrange(
         return True
     if (places[at] - places[0]) % ALIGNED:
         return False
-    fits = ((name, _fits(places, at, opcodes, code)) for name, code in sections.items() if name not in found)
+    fits = ((name, _fits(places, at, opcodes, accesses, code)) for name, code in sections.items() if name not in found)
     for name, count in sorted((fit for fit in fits if fit[1]), key=lambda fit: -fit[1]):
         tries[0] -= 1
         found[name] = places[at]
-        if tries[0] > 0 and _arrange(places, at + count, opcodes, sections, found, tries):
+        if tries[0] > 0 and _arrange(places, at + count, opcodes, accesses, sections, found, tries):
             return True
         del found[name]
     return False
 
 
-def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequence[str]) -> int:
+def _fits(
+    places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: Set[int], code: Sequence[str]
+) -> int:
     """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
 
     The profiler has no text of functions that are only reached through tables. There control flow decides: what does
-    not branch is followed by what stands behind it.
+    not branch is followed by what stands behind it; and what had wavefronts accesses memory.
     """
     base = places[at]
     end = bisect_left(places, base + len(code) * INSTRUCTION_BYTES)
     ran = [(place - base) // INSTRUCTION_BYTES for place in islice(places, at, end)]
     if any(opcodes[place] not in ("", code[number]) for place, number in zip(islice(places, at, end), ran)):
+        return 0
+    if any(place in accesses and not _ACCESSES.match(code[number]) for place, number in zip(islice(places, at, end), ran)):
         return 0
     blind = not any(opcodes[place] for place in islice(places, at, end))
     if blind and not all(
@@ -160,6 +188,7 @@ def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], code: Sequ
     return len(ran)
 
 
+_ACCESSES = re.compile(r"LD|ST|ATOM|RED|SYNCS|UBLK|UTMA|WGMMA|HGMMA|IGMMA|QGMMA|BGMMA|ARRIVES|CCTL")
 _BRANCHES = re.compile(r"BRA|BRX|JMP|JMX|RET|EXIT|CALL|BREAK|BSYNC|WARPSYNC|YIELD|BPT|KILL|NANOSLEEP")
 
 
@@ -170,8 +199,9 @@ def ran_of(
     rows = [row for row in zip(*entry["executed"]) if row[1]]
     places = [place for place, _, _ in rows]
     codes = {name: [line.opcode for line in lines] for name, lines in sections.items()}
-    starts = locate(places, {int(place): opcode for place, opcode in opcodes.items()}, codes, entry["kernel"])
     sites = {offset: (wavefronts, ideal) for offset, _, wavefronts, ideal, _, _ in entry["sites"]}
+    accesses = {place for place, (wavefronts, _) in sites.items() if wavefronts}
+    starts = locate(places, {int(place): opcode for place, opcode in opcodes.items()}, codes, entry["kernel"], accesses)
     order = sorted(((start, name) for name, start in starts.items()), reverse=True)
     for place, executed, lanes in rows:
         start, name = next((start, name) for start, name in order if start <= place)
@@ -203,13 +233,14 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
         for cubin, lines in zip(cubins, disassemble(cubins), strict=True):
             module = lift_module(cubin, lines)
             sections = {name: section for name, section in lines.items() if not isinstance(section, InputError)}
+            alike = exchangeable({name: [line.opcode for line in section] for name, section in sections.items()})
             for entry in by_cubin[cubin.file]:
                 try:
                     ran = tuple(ran_of(entry, code[cubin.file], sections))
                 except NotLocated as error:
                     print(f"seed {entry['seed']} {entry['build']}: {error}")
                     continue
-                yield Truth(entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran)
+                yield Truth(entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike)
 
 
 def members(path: Path, names: set[str]) -> dict[str, bytes]:

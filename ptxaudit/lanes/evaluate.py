@@ -93,7 +93,7 @@ def _evaluated(function: Function, graph: Graph, launch, machine, facts: Facts, 
         if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
             results[i] = simulated[i]
         elif i in simulated:
-            results[i] = _merge(simulated[i], inferred.sites[i], banks.bounds(machine, accesses[i], 1, LANES))
+            results[i] = _merge(simulated[i], inferred.sites[i], _widest(machine, accesses[i], function.instructions[i].site))
             if facts.keep:
                 of_run = simulated[i].kept
                 results[i] = replace(results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run)
@@ -193,6 +193,12 @@ def _added(function: Function, index: int) -> int | None:
         if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
             return op.src[1].value
     return None
+
+
+def _widest(machine, access, site) -> tuple[int, int]:
+    """What a request can cost at all: nothing where its lanes may all go to other memory, or to another block's."""
+    low, high = banks.bounds(machine, access, 1, LANES)
+    return 0 if site.space in ("generic", "shared::cluster") else low, high
 
 
 def _settled(result: SiteResult) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..reasons import Kind, first_of, several
-from .effects import FULL_MASK, pack, unpack
+from .effects import FULL_MASK, pack
 from .env import LANES
 from .value import Lost
 

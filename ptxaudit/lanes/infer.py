@@ -746,7 +746,8 @@ class Interpreter:
         between = self.paths.on_the_way(dominator, block)
         if called_apart & (between | {dominator}):
             return True
-        return not between.isdisjoint(self.graph.yielding | self.given_way) and any(self.branches.any(b, "varying", "apart") for b in between)
+        return not between.isdisjoint(self.graph.yielding | self.given_way) \
+            and any(self.branches.any(b, "varying", "apart") for b in between)
 
     def _held(self, dominator: int, block: int) -> bool:
         """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits for all."""
@@ -777,7 +778,9 @@ class Interpreter:
         d = self.paths.dominators.get(block)
         while d is not None and not self.paths.loops[d] <= self.paths.loops[block]:
             d = self.paths.dominators.get(d) if self.paths.dominators.get(d) != d else None
-        return () if d is not None and self.given_way.isdisjoint(self.paths.on_the_way(d, block) | {d}) else (one_of_each(Kind.YIELD),)
+        if d is not None and self.given_way.isdisjoint(self.paths.on_the_way(d, block) | {d}):
+            return ()
+        return (one_of_each(Kind.YIELD),)
 
     def _merge(self, block: int, out: State, other: State, apart: bool | None, key, together: bool) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""

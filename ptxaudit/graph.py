@@ -600,6 +600,18 @@ class Graph:
         """Lanes that run together may go different ways at a branch."""
         return self.divergence is None or self.divergence.differs(index)
 
+    def parts_inside(self, block: int) -> bool:
+        """Lanes that run together may go different ways at a branch between the one that ends `block` and its post-dominator."""
+        if block not in self._parted_inside:
+            ends = (self.function.instructions[self.ends[b] - 1] for b in self.region(block) if b != block)
+            self._parted_inside[block] = any(
+                i.control is not None and (i.control.kind == "switch" or i.control.guard is not None) and self.may_part(i.index) for i in ends)
+        return self._parted_inside[block]
+
+    @cached_property
+    def _parted_inside(self) -> dict[int, bool]:
+        return {}
+
     def _moving_barriers(self) -> list[int]:
         """Instructions that save a convergence barrier, put it back or clear it."""
         return [i.index for i in self.function.instructions if i.ops and any(op.name in BARRIER_MOVES for op in i.ops)

@@ -949,8 +949,10 @@ class Simulation:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
+            block = self.graph.block_of[instruction.index]
             apart = not (doubt.poison is None and squeeze(doubt).uniform) and self.graph.may_part(instruction.index)
-            yields = self.graph.yields(self.graph.block_of[instruction.index]) or bool(instruction.control.choices)
+            yields = self.graph.yields(block) or bool(instruction.control.choices)
+            apart = apart or yields and self.graph.parts_inside(block)         # all may take one way, and part on it
             if apart and yields:
                 self.warps.loosen(cohort.rows, Lost(Kind.YIELD))
             if apart and (yields or self.explicit):

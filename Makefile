@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test bench wheel hardware-check adversary-check calibrate-check hardware-doc coverage soak clean
+.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc coverage soak clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -18,6 +18,17 @@ audit: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Style, unused code, and the order of the packages (docs/architecture.md).
+lint: $(VENV)/.ptxaudit-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/vulture
+
+$(VENV)/.ptxaudit-lint: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
+	@touch $@
 
 # Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
 hardware-check: $(STAMP)

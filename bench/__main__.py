@@ -22,7 +22,10 @@ _MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 def line(figure: Figure) -> str:
     unit = f" {figure.unit}" if figure.unit else ""
     note = f"  ({figure.note})" if figure.note else ""
-    return f"{figure.name:<66} {figure.measured:8.2f}{unit:<3} goal {figure.goal:4g}{unit:<3} ratio {figure.ratio:5.2f}{note}"
+    return (
+        f"{figure.name:<66} {figure.measured:8.2f}{unit:<3} goal {figure.goal:4g}{unit:<3} ratio"
+        f" {figure.ratio:5.2f}{note}"
+    )
 
 
 def table(found: dict[str, list[Figure]]) -> str:
@@ -60,7 +63,10 @@ def main() -> int:
     if options.json:
         print(as_json(every))
     if options.write:
-        README.write_text(_MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], README.read_text(encoding="utf-8")), encoding="utf-8")
+        README.write_text(
+            _MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], README.read_text(encoding="utf-8")),
+            encoding="utf-8",
+        )
     return 1 if any(figure.ratio > 1 for figure in every) else 0
 
 

@@ -1,6 +1,7 @@
 """Audits the machine code in wheels with nothing told: does everything decode, and what has no meaning?
 
-    python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds N]
+    python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds
+    N]
     python bench/artifacts.py --page        docs/machine_code.md, from bench/artifacts.json
 
 For every package and architecture up to `--kernels` kernels, spread evenly over its images, are
@@ -23,17 +24,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ptxaudit.artifacts.container import ELF_MAGIC, FATBIN_MAGIC, Image, images, read_images
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.errors import InputError
-from ptxaudit.options import Options
-from ptxaudit.pipeline import run
-from ptxaudit.reasons import Kind
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.container import ELF_MAGIC, FATBIN_MAGIC, Image, images, read_images
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.options import Options
+from ptxaudit.ir.reasons import Kind
+from ptxaudit.review.audit import run
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST = 75                          # what the disassembler reads
-MOST_MEMBERS = 200                   # of a wheel, spread over all of them
-MOST_IMAGES = 40                     # of one architecture of a package, spread over all of them
+OLDEST = 75  # what the disassembler reads
+MOST_MEMBERS = 200  # of a wheel, spread over all of them
+MOST_IMAGES = 40  # of one architecture of a package, spread over all of them
 BINARIES = (".so", ".cubin", ".fatbin", ".a", ".o")
 NO_MEANING, EXHAUSTED = Kind.NO_MEANING.text, Kind.EXHAUSTED.text
 
@@ -55,9 +56,15 @@ class Row:
 
     def record(self) -> dict:
         return {
-            "images": self.images, "kernels": self.kernels, "sites": self.sites, "lost_to_opcodes": self.lost_to_opcodes,
-            "out_of_time": self.out_of_time, "seconds": round(self.seconds, 1), "status": dict(self.status.most_common()),
-            "opcodes": dict(self.opcodes.most_common(20)), "unknown": dict(self.unknown.most_common(8)),
+            "images": self.images,
+            "kernels": self.kernels,
+            "sites": self.sites,
+            "lost_to_opcodes": self.lost_to_opcodes,
+            "out_of_time": self.out_of_time,
+            "seconds": round(self.seconds, 1),
+            "status": dict(self.status.most_common()),
+            "opcodes": dict(self.opcodes.most_common(20)),
+            "unknown": dict(self.unknown.most_common(8)),
             "problems": dict(self.problems.most_common(8)),
         }
 
@@ -70,7 +77,9 @@ def binaries(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
     elif path.suffix == ".whl":
         package = path.name.partition("-")[0]
         with zipfile.ZipFile(path) as wheel:
-            members = [member for member in wheel.infolist() if member.filename.endswith(BINARIES) or ".so." in member.filename]
+            members = [
+                member for member in wheel.infolist() if member.filename.endswith(BINARIES) or ".so." in member.filename
+            ]
             for member in spread(members, MOST_MEMBERS):
                 if member.file_size:
                     with wheel.open(member) as packed:
@@ -136,11 +145,17 @@ def page(results: dict) -> str:
         total = Counter()
         opcodes: Counter = Counter()
         for row in rows.values():
-            total.update({key: row[key] for key in ("kernels", "sites", "lost_to_opcodes", "out_of_time")}, open=row["status"].get("unknown", 0))
+            total.update(
+                {key: row[key] for key in ("kernels", "sites", "lost_to_opcodes", "out_of_time")},
+                open=row["status"].get("unknown", 0),
+            )
             opcodes.update(row["opcodes"])
         totals.update(total)
         names = ", ".join(sorted(rows, key=lambda arch: int(arch[3:])))
-        lines.append(f"| {package} | {names} | {_figures(total)} | {', '.join(f'`{name}`' for name, _ in opcodes.most_common(3))} |")
+        lines.append(
+            f"| {package} | {names} | {_figures(total)} |"
+            f" {', '.join(f'`{name}`' for name, _ in opcodes.most_common(3))} |"
+        )
     lines.append(f"| **all** | | {_figures(totals)} | |")
     table = "\n".join(lines)
     return f"""# Machine code in packages
@@ -160,7 +175,10 @@ for (tensor copies, barriers, tensor cores), and those of kernels whose seconds 
 
 def _figures(total: Counter) -> str:
     share = 100 * total["lost_to_opcodes"] / max(1, total["sites"])
-    return f"{total['kernels']:,} | {total['sites']:,} | {total['lost_to_opcodes']:,} ({share:.2f} %) | {total['open']:,} | {total['out_of_time']:,}"
+    return (
+        f"{total['kernels']:,} | {total['sites']:,} | {total['lost_to_opcodes']:,} ({share:.2f} %) | {total['open']:,}"
+        f" | {total['out_of_time']:,}"
+    )
 
 
 def main() -> None:
@@ -171,7 +189,9 @@ def main() -> None:
     parser.add_argument("--kernels", type=int, default=100, help="of one package and architecture")
     parser.add_argument("--budget", type=float, default=10.0, help="seconds for a kernel")
     parser.add_argument("--arch", action="append", help="only these")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for one package; the rest of it is left out")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="for one package; the rest of it is left out"
+    )
     given = parser.parse_args()
     if given.page:
         PAGE.write_text(page(json.loads(RESULTS.read_text())), encoding="utf-8")
@@ -189,7 +209,11 @@ def main() -> None:
                     continue
                 by_arch: dict[str, list[Image]] = defaultdict(list)
                 for image in found:
-                    if image.kind == "cubin" and int(image.arch[3:]) >= OLDEST and (not given.arch or image.arch in given.arch):
+                    if (
+                        image.kind == "cubin"
+                        and int(image.arch[3:]) >= OLDEST
+                        and (not given.arch or image.arch in given.arch)
+                    ):
                         by_arch[image.arch].append(image)
                 for arch, group in sorted(by_arch.items(), key=lambda item: rows[package][item[0]].kernels):
                     row = rows[package][arch]
@@ -198,8 +222,12 @@ def main() -> None:
         for package in rows:
             for arch, row in sorted(rows[package].items(), key=lambda item: int(item[0][3:])):
                 share = 100 * row.lost_to_opcodes / max(1, row.sites)
-                print(f"{package:24} {arch:7} {row.images:4} images {row.kernels:5} kernels {row.sites:6} sites, lost to opcodes"
-                      f" {share:5.2f} %, {row.out_of_time} out of time, {row.seconds:.0f} s {dict(row.opcodes.most_common(6)) or ''}", flush=True)
+                print(
+                    f"{package:24} {arch:7} {row.images:4} images {row.kernels:5} kernels {row.sites:6} sites, lost to"
+                    f" opcodes {share:5.2f} %, {row.out_of_time} out of time, {row.seconds:.0f} s"
+                    f" {dict(row.opcodes.most_common(6)) or ''}",
+                    flush=True,
+                )
         if given.output:
             document = {package: {arch: row.record() for arch, row in archs.items()} for package, archs in rows.items()}
             given.output.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")

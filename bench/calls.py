@@ -1,9 +1,10 @@
-"""Kernels that call through tables, virtual functions and themselves, by lane, by warp and as a parameter says, to be measured.
+"""Kernels that call through tables, virtual functions and themselves, by lane, by warp and as a parameter says, to be
+measured.
 
-    python -m bench.calls FOLDER                                         a plan, as bench.adversary makes them
-    python -m bench.adversary.gpu run FOLDER -o OUT                      on the GPU machine
-    python -m bench.adversary compare FOLDER OUT --telling told          what is claimed, against what was counted
-    python -m bench.adversary keep FOLDER OUT -o tests/data/calls_sm90 CUBIN…
+python -m bench.calls FOLDER                                         a plan, as bench.adversary makes them
+python -m bench.adversary.gpu run FOLDER -o OUT                      on the GPU machine
+python -m bench.adversary compare FOLDER OUT --telling told          what is claimed, against what was counted
+python -m bench.adversary keep FOLDER OUT -o tests/data/calls_sm90 CUBIN…
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from bench.adversary import builds, plan
 
 BUILDS = ("nvrtc-O3", "nvcc-O3", "nvcc-G", "nvcc-rdc", "nvcc-O0")
-LAUNCHES = (((2, 1, 1), (64, 1, 1), 1), ((1, 1, 1), (41, 1, 1), 2))          # grid, block, n
+LAUNCHES = (((2, 1, 1), (64, 1, 1), 1), ((1, 1, 1), (41, 1, 1), 2))  # grid, block, n
 
 KERNEL = """
 extern "C" __global__ void {name}(unsigned* out, unsigned n, int m) {{
@@ -69,29 +70,38 @@ __device__ __noinline__ int g1(int* s, int n, int t) { int v = s[t * 4 & 1023]; 
 
 # name -> (what stands before the kernel, what it does)
 KERNELS: dict[int, tuple[str, str]] = {
-    900: (TYPE + RETURNING + "static __device__ F table[2] = {f0, f1};",
-          "int v = table[t & 1](s, t); s[t * 2 + v & 1023] = v;"),
-    902: (TYPE + RETURNING + ENDING + "static __constant__ F table[3] = {f0, f1, f2};",
-          "int v = table[t % 3](s, t); s[t * 2 & 1023] = v; v = s[t * 5 & 1023]; s[t] = v;"),
-    904: (TYPE + RETURNING + ENDING + PARTING + "static __device__ F table[4] = {f0, f1, f2, f3};",
-          "int v = table[t >> 3 & 3](s, t); s[t * 2 & 1023] = v; __syncwarp(__activemask()); s[t] = v;"),
-    906: (VIRTUAL,
-          "A a; B b; a.x = 1; b.x = 2; A* p = (t & 3) == 1 ? &a : (A*)&b; int v = use(p, s, t); "
-          "s[t * 2 & 1023] = v;"),
-    908: (FACTORIAL,
-          "int v = fact(s, (t & 3) + 1, t); s[t * 3 & 1023] = v & 255;"),
-    910: (TREE,
-          "int v = tree(s, 0, 8, t); s[t * 2 + v & 1023] = v;"),
-    912: (TYPE + RETURNING + PARTING + "static __device__ F table[3] = {f0, f1, f3};",
-          "int v = 0; for (int i = 0; i < 4; i++) { v += table[(t + i) % 3](s, t + i & 511); "
-          "s[t + i & 1023] = v; }"),
-    914: (EACH_OTHER,
-          "int v = both[t & 1](s, 3, t); s[t * 2 + v & 1023] = v;"),
-    916: (TYPE + RETURNING + PARTING + "static __device__ F table[3] = {f0, f1, f3};",
-          "int v = table[n % 3](s, t); s[t * 2 & 1023] = v; s[t] = v;"),
-    918: (TYPE + RETURNING + ENDING + "static __device__ F table[3] = {f0, f1, f2};",
-          "__shared__ F mine[2]; if (t < 2) mine[t] = table[t + 1]; __syncthreads(); "
-          "int v = mine[t >> 1 & 1](s, t); s[t * 2 & 1023] = v; __syncthreads(); s[t] = v;"),
+    900: (
+        TYPE + RETURNING + "static __device__ F table[2] = {f0, f1};",
+        "int v = table[t & 1](s, t); s[t * 2 + v & 1023] = v;",
+    ),
+    902: (
+        TYPE + RETURNING + ENDING + "static __constant__ F table[3] = {f0, f1, f2};",
+        "int v = table[t % 3](s, t); s[t * 2 & 1023] = v; v = s[t * 5 & 1023]; s[t] = v;",
+    ),
+    904: (
+        TYPE + RETURNING + ENDING + PARTING + "static __device__ F table[4] = {f0, f1, f2, f3};",
+        "int v = table[t >> 3 & 3](s, t); s[t * 2 & 1023] = v; __syncwarp(__activemask()); s[t] = v;",
+    ),
+    906: (
+        VIRTUAL,
+        "A a; B b; a.x = 1; b.x = 2; A* p = (t & 3) == 1 ? &a : (A*)&b; int v = use(p, s, t); s[t * 2 & 1023] = v;",
+    ),
+    908: (FACTORIAL, "int v = fact(s, (t & 3) + 1, t); s[t * 3 & 1023] = v & 255;"),
+    910: (TREE, "int v = tree(s, 0, 8, t); s[t * 2 + v & 1023] = v;"),
+    912: (
+        TYPE + RETURNING + PARTING + "static __device__ F table[3] = {f0, f1, f3};",
+        "int v = 0; for (int i = 0; i < 4; i++) { v += table[(t + i) % 3](s, t + i & 511); s[t + i & 1023] = v; }",
+    ),
+    914: (EACH_OTHER, "int v = both[t & 1](s, 3, t); s[t * 2 + v & 1023] = v;"),
+    916: (
+        TYPE + RETURNING + PARTING + "static __device__ F table[3] = {f0, f1, f3};",
+        "int v = table[n % 3](s, t); s[t * 2 & 1023] = v; s[t] = v;",
+    ),
+    918: (
+        TYPE + RETURNING + ENDING + "static __device__ F table[3] = {f0, f1, f2};",
+        "__shared__ F mine[2]; if (t < 2) mine[t] = table[t + 1]; __syncthreads(); "
+        "int v = mine[t >> 1 & 1](s, t); s[t * 2 & 1023] = v; __syncthreads(); s[t] = v;",
+    ),
 }
 
 
@@ -104,7 +114,9 @@ def write(folder: Path) -> None:
             name = f"k{seed}"
             text = before + KERNEL.format(name=name, body=body)
             for build in BUILDS:
-                built = builds.compile_build(SimpleNamespace(seed=seed, name=name, source=lambda text=text: text), build)
+                built = builds.compile_build(
+                    SimpleNamespace(seed=seed, name=name, source=lambda text=text: text), build
+                )
                 cubin = f"{name}.{build}.cubin"
                 plan.add(cubins, cubin, built.cubin)
                 plan.add(texts, cubin.replace(".cubin", ".ptx"), built.ptx.encode())
@@ -115,8 +127,18 @@ def write(folder: Path) -> None:
 def _entry(seed: int, name: str, cubin: str, built: builds.Built, grid: tuple, block: tuple, n: int) -> dict[str, Any]:
     number = lambda name, value: {"name": name, "kind": "number", "size": 4, "value": value}
     return {
-        "seed": seed, "build": built.build, "features": ["calls"], "cubin": cubin, "kernel": name, "grid": list(grid), "block": list(block),
-        "cluster": [0, 0, 0], "dynamic_shared": 0, "symbols": {}, "compiler": built.compiler, "arch": built.arch,
+        "seed": seed,
+        "build": built.build,
+        "features": ["calls"],
+        "cubin": cubin,
+        "kernel": name,
+        "grid": list(grid),
+        "block": list(block),
+        "cluster": [0, 0, 0],
+        "dynamic_shared": 0,
+        "symbols": {},
+        "compiler": built.compiler,
+        "arch": built.arch,
         "parameters": [{"name": "out", "kind": "buffer", "size": 8, "value": "out"}, number("n", n), number("m", 1)],
         "buffers": {"out": {"type": "uint32", "count": 4096, "step": 1, "shift": 31, "modulo": 2147483648, "low": 0}},
     }

@@ -17,17 +17,26 @@ from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
 
 SAMPLES = CHECKOUT / "samples"
-ARCHITECTURES = ("sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121", "sm_89", "sm_88")       # what takes the PTX of sm_90, or nearly all
+ARCHITECTURES = (
+    "sm_90",
+    "sm_100",
+    "sm_103",
+    "sm_110",
+    "sm_120",
+    "sm_121",
+    "sm_89",
+    "sm_88",
+)  # what takes the PTX of sm_90, or nearly all
 CUBINS = ("scan", "transpose", "flash_attention", "hgemm", "gemm")
 MANY = 1000
-CORES = 2                # ptxas runs on
+CORES = 2  # ptxas runs on
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 
 _ALL_PTX = """\
 import sys
 from pathlib import Path
 from ptxaudit.errors import InputError
-from ptxaudit.nvrtc import compile_source
+from ptxaudit.frontend.compile.nvrtc import compile_source
 for source in sys.argv[2:]:
     try:
         Path(sys.argv[1], Path(source).stem + ".ptx").write_text(compile_source(source, arch="sm_90").ptx)
@@ -47,7 +56,7 @@ def samples_ptx(folder: Path) -> list[Path]:
 
 def assembled(folder: Path) -> tuple[Path, Path]:
     """(a folder of one-kernel cubins, a fat binary of the same kernels), at least MANY of them."""
-    from ptxaudit import toolchains
+    from ptxaudit.frontend.compile import toolchains
 
     one, all_of, library = folder / "one", folder / "all", folder / "library.fatbin"
     if library.exists():
@@ -62,26 +71,37 @@ def assembled(folder: Path) -> tuple[Path, Path]:
             ptx = all_of / f"{arch}-{source.name}"
             ptx.write_text(text)
             tasks.append([ptxas, f"-arch={arch}", str(ptx), "-o", str(ptx.with_suffix(".cubin"))])
-            tasks += [[ptxas, f"-arch={arch}", "-e", name, str(ptx), "-o", str(one / f"{arch}-{source.stem}-{at}.cubin")]
-                      for at, name in enumerate(_ENTRY.findall(text))]
+            tasks += [
+                [ptxas, f"-arch={arch}", "-e", name, str(ptx), "-o", str(one / f"{arch}-{source.stem}-{at}.cubin")]
+                for at, name in enumerate(_ENTRY.findall(text))
+            ]
     with ThreadPoolExecutor(CORES) as pool:
         list(pool.map(lambda task: subprocess.run(task, capture_output=True, check=False), tasks))
     packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
-    images = [f"--image3=kind=elf,sm={cubin.name[3:].partition('-')[0]},file={cubin}" for cubin in sorted(all_of.glob("*.cubin"))]
-    subprocess.run([str(packer), f"--create={library}", "-64", "--compress-all", *images], check=True, capture_output=True)
+    images = [
+        f"--image3=kind=elf,sm={cubin.name[3:].partition('-')[0]},file={cubin}"
+        for cubin in sorted(all_of.glob("*.cubin"))
+    ]
+    subprocess.run(
+        [str(packer), f"--create={library}", "-64", "--compress-all", *images], check=True, capture_output=True
+    )
     assert len(list(one.glob("*.cubin"))) >= MANY
     return one, library
 
 
 def cubin(folder: Path) -> Iterator[Figure]:
     """The audit of one cubin, nothing told, over the disassembler alone."""
-    from ptxaudit import toolchains
+    from ptxaudit.frontend.compile import toolchains
 
     nvdisasm = toolchains.get("nvdisasm").path
     ptx = {path.stem: path for path in samples_ptx(folder)}
     for name in CUBINS:
         target = folder / f"{name}.cubin"
-        subprocess.run([toolchains.get("ptxas").path, "-arch=sm_90", str(ptx[name]), "-o", str(target)], check=True, capture_output=True)
+        subprocess.run(
+            [toolchains.get("ptxas").path, "-arch=sm_90", str(ptx[name]), "-o", str(target)],
+            check=True,
+            capture_output=True,
+        )
         alone, audited = best([nvdisasm, target.name], folder, 3), best(audit(target.name), folder, 3)
         size = target.stat().st_size / 1000
         note = f"{audited.seconds:.2f} s against {alone.seconds:.2f} s, {size:.0f} kB"

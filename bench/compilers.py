@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ptxaudit
-from ptxaudit import toolchains
-from ptxaudit.diff import Diff, Verdict
-from ptxaudit.matrix import Matrix, matrix
-from ptxaudit.options import Options
-from ptxaudit.render.change_rows import resources_changed
-from ptxaudit.render.changes import diff_text
-from ptxaudit.render.matrix import matrix_text
-from ptxaudit.render.words import number, plural
-from ptxaudit.sides import Side
-from ptxaudit.verdict import QUIET
+from ptxaudit.base.words import number, plural
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.options import Options
+from ptxaudit.review.diff.matrix import Matrix, matrix
+from ptxaudit.review.diff.reports import Diff, Verdict
+from ptxaudit.review.diff.sides import Side
+from ptxaudit.review.diff.verdict import QUIET
+from ptxaudit.ui.render.change_rows import resources_changed
+from ptxaudit.ui.render.changes import diff_text
+from ptxaudit.ui.render.matrix import matrix_text
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples"
 OLDER = ("11.8", "12.4", "12.9")
-MOST_LINES = 60              # of one diff in the page
-BUDGET = 20.0                # seconds for a kernel and launch
+MOST_LINES = 60  # of one diff in the page
+BUDGET = 20.0  # seconds for a kernel and launch
 
 HEAD = """\
 # What a compiler upgrade changes
@@ -81,7 +81,9 @@ def under(sample: Sample, versions: tuple[str, ...]) -> Matrix:
     launches = tuple(ptxaudit.read_launches(sample.source.with_name("launch.toml")))
     path = os.path.relpath(sample.source)
     options = Options(arch=sample.arch, isa="sass", launches=launches, budget=BUDGET, **sample.options)
-    return matrix(path, [(version, None, Side(path, _with(options, version))) for version in versions], lambda step: None)
+    return matrix(
+        path, [(version, None, Side(path, _with(options, version))) for version in versions], lambda step: None
+    )
 
 
 def _with(options: Options, version: str) -> Options:
@@ -101,15 +103,21 @@ def cells(found: Matrix) -> list[str]:
 
 
 def summary(diff: Diff) -> str:
-    """"excess 120 → 128; 2 worse, 30 same"."""
+    """ "excess 120 → 128; 2 worse, 30 same"."""
     counts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
-    figures = [f"{name} {number(both[0])} → {number(both[1])}" for name, both in diff.totals.items() if both[0] != both[1]]
+    figures = [
+        f"{name} {number(both[0])} → {number(both[1])}" for name, both in diff.totals.items() if both[0] != both[1]
+    ]
     return "; ".join([*figures, counts or "no site"])
 
 
 def sections(sample: Sample, found: Matrix) -> list[str]:
     """The table of a sample and the diffs of its releases, where one changed more than lines and a few instructions."""
-    told = [step for step in found.steps if any(change.verdict not in QUIET for entry in step.diff.kernels for change in entry.changes)]
+    told = [
+        step
+        for step in found.steps
+        if any(change.verdict not in QUIET for entry in step.diff.kernels for change in entry.changes)
+    ]
     if not told and not any(resources_changed(entry) for step in found.steps for entry in step.diff.kernels):
         return []
     out = [f"## {sample.name}\n\n```\n{table(found)}\n```"]
@@ -121,8 +129,12 @@ def sections(sample: Sample, found: Matrix) -> list[str]:
 
 def table(found: Matrix) -> str:
     """The matrix without the kernels in which nothing changed but instructions."""
-    changed = {id(entry.new) for step in found.steps for entry in step.diff.kernels
-               if resources_changed(entry) or any(change.verdict not in QUIET for change in entry.changes)}
+    changed = {
+        id(entry.new)
+        for step in found.steps
+        for entry in step.diff.kernels
+        if resources_changed(entry) or any(change.verdict not in QUIET for change in entry.changes)
+    }
     first, *tables = matrix_text(found).rstrip("\n").split("\n\n")
     heads = {row.kernel.demangled for row in found.rows if any(id(kernel) in changed for kernel in row.kernels)}
     kept = [block for block in tables if any(block.startswith(f"{name}  ") for name in heads)]
@@ -132,7 +144,9 @@ def table(found: Matrix) -> str:
 def cut(text: str) -> str:
     """The beginning of a long diff: its summary is there."""
     lines = text.rstrip().splitlines()
-    return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES:,} more lines"])
+    return "\n".join(
+        lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES:,} more lines"]
+    )
 
 
 def page(names: list[str], say=lambda sentence: None) -> str:
@@ -147,7 +161,10 @@ def page(names: list[str], say=lambda sentence: None) -> str:
         for step in found.steps:
             if step.new == step.old + 1:
                 total.update(step.diff.counts)
-    head = HEAD.format(releases=", ".join(versions[:-1]) + f" and {versions[-1]}", toolchains=" ".join(f"--toolchain {version}" for version in versions))
+    head = HEAD.format(
+        releases=", ".join(versions[:-1]) + f" and {versions[-1]}",
+        toolchains=" ".join(f"--toolchain {version}" for version in versions),
+    )
     steps = [f"{older} to {newer}" for older, newer in zip(versions, versions[1:], strict=False)]
     overview = ["| sample | " + " | ".join(steps) + " |", "|---" * (1 + len(steps)) + "|", *rows]
     sums = ", ".join(f"{total[verdict]:,} {verdict}" for verdict in Verdict if total[verdict])

@@ -5,14 +5,16 @@
 FOLDER holds one folder a package, each with PTX files. Every kernel is audited on its own under a
 guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas assembles
 every `--ptxas`th file right after it was audited, in the same process slot, so that the two times can
-be compared. Interrupted, it sums up what is done. The results file has names and counts only: nothing of anybody's code. Seconds are of processor time, which
-a busy machine does not change; the engine's own budget is one of steps, and set far off.
+be compared. Interrupted, it sums up what is done. The results file has names and counts only: nothing of anybody's
+code. Seconds are of processor time, which a busy machine does not change; the engine's own budget is one of steps, and
+set far off.
 
 A site is *answered* when its status is one of
 
     exact, invariant, conditional          by their meaning
     unreached                              proved never to run
-    bounded                                when high <= 2 * low, or when no counter counts it (cp.async.cg) and its lines are told
+    bounded                                when high <= 2 * low, or when no counter counts it (cp.async.cg) and its
+                                           lines are told
     data-dependent                         when its range is told: without the data nobody knows more
 
 The results also say what the share is when data-dependent sites are not counted as answered.
@@ -40,25 +42,27 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ptxaudit import graph, lanes, ptxas
-from ptxaudit.cli import GARBAGE_THRESHOLD
-from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import SiteResult, Status
-from ptxaudit.link import link
-from ptxaudit.machines import get as machine_of
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.ptx.spread import spread
-from ptxaudit.reasons import Kind, sentence
-from ptxaudit.version import __version__
-from ptxaudit.work import Account
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.version import __version__
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import SiteResult, Status
+from ptxaudit.frontend.compile import ptxas
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.ptx.spread import spread
+from ptxaudit.hardware.machines import get as machine_of
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
+from ptxaudit.ir.reasons import Kind, sentence
+from ptxaudit.ui.cli import GARBAGE_THRESHOLD
 
-BUDGET = 10.0               # seconds a kernel: the goal is that none needs them
-PATIENCE = 8                # the engine's own budget is far off: this one asks how long it takes
-RATIO = 2                   # a range answers when its high end is at most so many times its low end
-NAME_LENGTH = 96            # names of template instances run to thousands of letters
-TOP = 40                    # reasons listed
-LONGEST = 5                 # files left out of the second ratio to ptxas
+BUDGET = 10.0  # seconds a kernel: the goal is that none needs them
+PATIENCE = 8  # the engine's own budget is far off: this one asks how long it takes
+RATIO = 2  # a range answers when its high end is at most so many times its low end
+NAME_LENGTH = 96  # names of template instances run to thousands of letters
+TOP = 40  # reasons listed
+LONGEST = 5  # files left out of the second ratio to ptxas
 BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACHED)
 
 
@@ -76,9 +80,9 @@ class KernelRecord:
     seconds: float
     sites: dict[str, int] = field(default_factory=dict)
     answered: int = 0
-    data_dependent: int = 0             # of the answered ones
+    data_dependent: int = 0  # of the answered ones
     open: dict[str, int] = field(default_factory=dict)
-    fault: str = ""                     # "", "time-out", or the exception and where it was raised
+    fault: str = ""  # "", "time-out", or the exception and where it was raised
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ class FileRecord:
 
 
 # --- one site -------------------------------------------------------------------------------
+
 
 def answers(site: SiteResult) -> bool:
     """A site has an answer per request, as the module says."""
@@ -117,16 +122,19 @@ def short(name: str) -> str:
     """A name cut to NAME_LENGTH letters, still unlike every other one."""
     if len(name) <= NAME_LENGTH:
         return name
-    return f"{name[:NAME_LENGTH - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{name[: NAME_LENGTH - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 # --- one file -------------------------------------------------------------------------------
 
+
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """TimeOut inside when it takes more processor time."""
+
     def ring(*_: object) -> None:
         raise TimeOut
+
     previous = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -145,9 +153,11 @@ def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
         module = lift_module(parse_module(text, path.name))
     except InputError as error:
         return FileRecord(path.name, len(text) / 1e6, taken(), fault=str(error))
-    except Exception as error:                                  # a crash is what this looks for
+    except Exception as error:  # a crash is what this looks for
         return FileRecord(path.name, len(text) / 1e6, taken(), fault=_place(error))
-    kernels = tuple(record for kernel in module.kernels() if (record := _audit_kernel(module, kernel, package, path.name, budget)))
+    kernels = tuple(
+        record for kernel in module.kernels() if (record := _audit_kernel(module, kernel, package, path.name, budget))
+    )
     return FileRecord(path.name, len(text) / 1e6, taken(), kernels)
 
 
@@ -162,7 +172,9 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
             flow = graph.build(function)
             if not flow.sites():
                 return None
-            sites = lanes.evaluate(function, flow, machine=machine, account=Account.for_budget(PATIENCE * budget)).sites
+            sites = engine.evaluate(
+                function, flow, machine=machine, account=Account.for_budget(PATIENCE * budget)
+            ).sites
     except TimeOut:
         fault = "time-out"
     except InputError as error:
@@ -174,10 +186,15 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
     answered = [site for site in sites if answers(site)]
     unanswered = [site for site in sites if not answers(site)]
     return KernelRecord(
-        short(kernel.name), package, file, round(time.process_time() - start, 3),
+        short(kernel.name),
+        package,
+        file,
+        round(time.process_time() - start, 3),
         dict(sorted(Counter(str(site.status) for site in sites).items())),
-        len(answered), sum(site.status is Status.DATA_DEPENDENT for site in answered),
-        dict(Counter(f"{site.status}: {reason_class(sentence(site.reason, function))}" for site in unanswered)), fault,
+        len(answered),
+        sum(site.status is Status.DATA_DEPENDENT for site in answered),
+        dict(Counter(f"{site.status}: {reason_class(sentence(site.reason, function))}" for site in unanswered)),
+        fault,
     )
 
 
@@ -198,12 +215,14 @@ class Assembled:
 
 def assemble_file(path: Path) -> Assembled:
     """One run of ptxas, with its own default optimisation."""
+
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
+
     text = path.read_text(encoding="utf-8", errors="replace")
     refused = ""
-    for options in ((), ("--compile-only",)):                   # functions of another module stay open
+    for options in ((), ("--compile-only",)):  # functions of another module stay open
         start = spent()
         try:
             ptxas.assemble(text, options=options, file=path.name)
@@ -226,21 +245,38 @@ def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, A
 
 # --- all ------------------------------------------------------------------------------------
 
-def run(folder: Path, *, jobs: int = 2, budget: float = BUDGET, ptxas_every: int = 1, only: str = "*",
-        progress=lambda line: None) -> dict:
+
+def run(
+    folder: Path,
+    *,
+    jobs: int = 2,
+    budget: float = BUDGET,
+    ptxas_every: int = 1,
+    only: str = "*",
+    progress=lambda line: None,
+) -> dict:
     """The results as plain JSON; see `summary`. ptxas_every: 0 = ptxas is not timed."""
     name = lambda path: str(path.relative_to(folder))
     paths = [path for path in folder.rglob("*.ptx") if fnmatch.fnmatch(name(path), only)]
-    paths.sort(key=lambda path: hashlib.sha256(name(path).encode()).digest())      # so that a part of them is a fair sample
-    tasks = [(path, path.relative_to(folder).parts[0] if path.parent != folder else folder.name,
-              bool(ptxas_every) and at % ptxas_every == 0) for at, path in enumerate(paths)]
+    paths.sort(key=lambda path: hashlib.sha256(name(path).encode()).digest())  # so that a part of them is a fair sample
+    tasks = [
+        (
+            path,
+            path.relative_to(folder).parts[0] if path.parent != folder else folder.name,
+            bool(ptxas_every) and at % ptxas_every == 0,
+        )
+        for at, path in enumerate(paths)
+    ]
     done: list[tuple[FileRecord, Assembled | None]] = []
     with ProcessPoolExecutor(jobs, initializer=_begin) as pool:
         try:
             for path, (record, assembled) in zip(paths, pool.map(partial(one_file, budget=budget), tasks)):
                 done.append((record, assembled))
                 theirs = f", ptxas {assembled.seconds:.1f} s {assembled.refused}" if assembled else ""
-                progress(f"{path.relative_to(folder)}: {len(record.kernels)} kernels, {record.seconds:.1f} s {record.fault}{theirs}")
+                progress(
+                    f"{path.relative_to(folder)}: {len(record.kernels)} kernels, {record.seconds:.1f} s"
+                    f" {record.fault}{theirs}"
+                )
         except KeyboardInterrupt:
             progress(f"interrupted after {len(done)} of {len(paths)} files")
             pool.shutdown(wait=False, cancel_futures=True)
@@ -264,8 +300,12 @@ def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> d
     share = lambda part, whole: round(part / whole, 4) if whole else None
     compared = [(record, assembled) for record, assembled in done if assembled and not assembled.refused]
     ours, theirs = sum(record.seconds for record, _ in compared), sum(assembled.seconds for _, assembled in compared)
-    shorter = sorted(compared, key=lambda pair: pair[1].seconds)[:-LONGEST]        # a few files take ptxas minutes: do these decide?
-    crashes = [{"kernel": k.name, "file": k.file, "what": k.fault} for k in kernels if k.fault and k.fault != "time-out"]
+    shorter = sorted(compared, key=lambda pair: pair[1].seconds)[
+        :-LONGEST
+    ]  # a few files take ptxas minutes: do these decide?
+    crashes = [
+        {"kernel": k.name, "file": k.file, "what": k.fault} for k in kernels if k.fault and k.fault != "time-out"
+    ]
     return {
         "tool": f"ptxaudit {__version__}",
         "budget_seconds": budget,
@@ -276,15 +316,26 @@ def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> d
         "answered": answered,
         "answered_share": share(answered, sites),
         "answered_share_without_data_dependent": share(answered - data, sites),
-        "answered_share_mean_over_kernels": share(sum(k.answered / sum(k.sites.values()) for k in kernels if k.sites), sum(bool(k.sites) for k in kernels)),
+        "answered_share_mean_over_kernels": share(
+            sum(k.answered / sum(k.sites.values()) for k in kernels if k.sites), sum(bool(k.sites) for k in kernels)
+        ),
         "crashes": crashes + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
         "time_outs": [{"kernel": k.name, "file": k.file} for k in kernels if k.fault == "time-out"],
         "processor_seconds": {
-            "audit": round(sum(f.seconds for f in files), 1), "files_given_to_ptxas": len(compared),
-            "audit_of_these": round(ours, 1), "ptxas_of_these": round(theirs, 1), "ratio": share(ours, theirs), "without": LONGEST,
-            "ratio_without": share(sum(record.seconds for record, _ in shorter), sum(assembled.seconds for _, assembled in shorter)),
+            "audit": round(sum(f.seconds for f in files), 1),
+            "files_given_to_ptxas": len(compared),
+            "audit_of_these": round(ours, 1),
+            "ptxas_of_these": round(theirs, 1),
+            "ratio": share(ours, theirs),
+            "without": LONGEST,
+            "ratio_without": share(
+                sum(record.seconds for record, _ in shorter), sum(assembled.seconds for _, assembled in shorter)
+            ),
         },
-        "packages": {name: dict(counts) | {"share": share(counts["answered"], counts["sites"])} for name, counts in sorted(packages.items())},
+        "packages": {
+            name: dict(counts) | {"share": share(counts["answered"], counts["sites"])}
+            for name, counts in sorted(packages.items())
+        },
         "open_reasons": [{"reason": r, "sites": n, "kernels": kernels_with[r]} for r, n in reasons.most_common(TOP)],
         "per_kernel": [{key: value for key, value in asdict(k).items() if value not in ("", {}, 0)} for k in kernels],
     }
@@ -294,15 +345,24 @@ def show(results: dict) -> str:
     """The head of the results as text."""
     seconds = results["processor_seconds"]
     lines = [
-        f"{results['kernels']} kernels of {len(results['packages'])} packages, {results['sites']} sites: "
-        f"{results['answered_share'] or 0:.1%} answered ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones, "
-        f"{results['answered_share_mean_over_kernels'] or 0:.1%} of a kernel's sites in the mean), "
-        f"{len(results['crashes'])} crashes, {len(results['time_outs'])} time-outs",
+        (
+            f"{results['kernels']} kernels of {len(results['packages'])} packages, {results['sites']} sites:"
+            f" {results['answered_share'] or 0:.1%} answered"
+            f" ({results['answered_share_without_data_dependent'] or 0:.1%} without data-dependent ones,"
+            f" {results['answered_share_mean_over_kernels'] or 0:.1%} of a kernel's sites in the mean),"
+            f" {len(results['crashes'])} crashes, {len(results['time_outs'])} time-outs"
+        ),
         "  " + ", ".join(f"{name} {count}" for name, count in results["status"].items()),
-        f"  audit {seconds['audit']} s of processor time; on {seconds['files_given_to_ptxas']} of {results['files']} files audit "
-        f"{seconds['audit_of_these']} s, ptxas {seconds['ptxas_of_these']} s: ratio {seconds['ratio']}, without the {seconds['without']} that "
-        f"ptxas takes longest for {seconds['ratio_without']}",
-        *(f"  {name:18} {p['kernels']:5} kernels {p['sites']:6} sites {p['share'] or 0:6.1%}" for name, p in results["packages"].items()),
+        (
+            f"  audit {seconds['audit']} s of processor time; on {seconds['files_given_to_ptxas']} of"
+            f" {results['files']} files audit {seconds['audit_of_these']} s, ptxas {seconds['ptxas_of_these']} s: ratio"
+            f" {seconds['ratio']}, without the {seconds['without']} that ptxas takes longest for"
+            f" {seconds['ratio_without']}"
+        ),
+        *(
+            f"  {name:18} {p['kernels']:5} kernels {p['sites']:6} sites {p['share'] or 0:6.1%}"
+            for name, p in results["packages"].items()
+        ),
         *(f"  {r['sites']:6} sites {r['kernels']:5} kernels  {r['reason']}" for r in results["open_reasons"][:25]),
         *(f"  crash: {c['file']} {c['kernel']}: {c['what']}" for c in results["crashes"]),
         *(f"  time-out: {c['file']} {c['kernel']}" for c in results["time_outs"]),
@@ -323,12 +383,20 @@ def main() -> int:
     arguments.add_argument("-o", "--output", type=Path, help="the results file to write")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
     arguments.add_argument("--budget", type=float, default=BUDGET, help="seconds a kernel")
-    arguments.add_argument("--ptxas", type=int, default=1, metavar="N", help="time ptxas on every Nth file; 0 = on none")
+    arguments.add_argument(
+        "--ptxas", type=int, default=1, metavar="N", help="time ptxas on every Nth file; 0 = on none"
+    )
     arguments.add_argument("--only", default="*", help="a glob over the files' paths in FOLDER")
     options = arguments.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    results = run(options.folder, jobs=options.jobs, budget=options.budget, ptxas_every=options.ptxas, only=options.only,
-                  progress=lambda line: print(line, file=sys.stderr, flush=True))
+    results = run(
+        options.folder,
+        jobs=options.jobs,
+        budget=options.budget,
+        ptxas_every=options.ptxas,
+        only=options.only,
+        progress=lambda line: print(line, file=sys.stderr, flush=True),
+    )
     print(show(results))
     if options.output:
         options.output.write_text(written(results), encoding="utf-8")

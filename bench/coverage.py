@@ -26,42 +26,46 @@ MEANING = {
 def page(corpus: dict, oracle: dict) -> str:
     """The page as Markdown."""
     seconds = corpus["processor_seconds"]
-    rows = lambda items: "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in item) + " |" for item in items)
+    rows = lambda items: "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in item) + " |" for item in items
+    )
     percent = lambda share: "" if share is None else f"{share:.1%}"
     return f"""# How much of real code is answered
 
-{corpus['kernels']:,} kernels with {corpus['sites']:,} shared-memory sites, from {len(corpus['packages'])} packages and projects (PTX that they ship, or that their compilers make of their sources), audited with **nothing told**: no launch, no parameters, no block shape but that of the file. Made by `make coverage` from `bench/corpus.json`, which has a line a kernel; `bench/corpus.py` says what counts as answered and audits any folder of PTX.
+{corpus["kernels"]:,} kernels with {corpus["sites"]:,} shared-memory sites, from {len(corpus["packages"])} packages and projects (PTX that they ship, or that their compilers make of their sources), audited with **nothing told**: no launch, no parameters, no block shape but that of the file. Made by `make coverage` from `bench/corpus.json`, which has a line a kernel; `bench/corpus.py` says what counts as answered and audits any folder of PTX.
 
-**{percent(corpus['answered_share'])}** of the sites have an answer per request ({percent(corpus['answered_share_mean_over_kernels'])} of a kernel's sites in the mean over kernels; {percent(corpus['answered_share_without_data_dependent'])} when data-dependent ones, whose range is told, are not counted). {len(corpus['crashes'])} crashes, {len(corpus['time_outs'])} time-outs at {corpus['budget_seconds']:g} s a kernel.
+**{percent(corpus["answered_share"])}** of the sites have an answer per request ({percent(corpus["answered_share_mean_over_kernels"])} of a kernel's sites in the mean over kernels; {percent(corpus["answered_share_without_data_dependent"])} when data-dependent ones, whose range is told, are not counted). {len(corpus["crashes"])} crashes, {len(corpus["time_outs"])} time-outs at {corpus["budget_seconds"]:g} s a kernel.
 
 | status | sites | meaning |
 | --- | ---: | --- |
-{rows((name, f"{count:,}", MEANING.get(name, "")) for name, count in corpus['status'].items())}
+{rows((name, f"{count:,}", MEANING.get(name, "")) for name, count in corpus["status"].items())}
 
-Processor time: {seconds['audit']:,} s for everything. On the {seconds['files_given_to_ptxas']} files that ptxas assembled beside the audit: {seconds['audit_of_these']} s, ptxas {seconds['ptxas_of_these']} s: {seconds['ratio']:.2f} of ptxas's time, {seconds['ratio_without']:.2f} without the {seconds['without']} files that ptxas takes longest for (the goal is 0.5).
+Processor time: {seconds["audit"]:,} s for everything. On the {seconds["files_given_to_ptxas"]} files that ptxas assembled beside the audit: {seconds["audit_of_these"]} s, ptxas {seconds["ptxas_of_these"]} s: {seconds["ratio"]:.2f} of ptxas's time, {seconds["ratio_without"]:.2f} without the {seconds["without"]} files that ptxas takes longest for (the goal is 0.5).
 
 ## Why the others are not
 
 | sites | kernels | reason |
 | ---: | ---: | --- |
-{rows((f"{r['sites']:,}", r['kernels'], r['reason']) for r in corpus['open_reasons'][:REASONS])}
+{rows((f"{r['sites']:,}", r["kernels"], r["reason"]) for r in corpus["open_reasons"][:REASONS])}
 
 ## By package
 
 | package | kernels | sites | answered |
 | --- | ---: | ---: | ---: |
-{rows((name, p['kernels'], f"{p['sites']:,}", percent(p['share'])) for name, p in corpus['packages'].items())}
+{rows((name, p["kernels"], f"{p['sites']:,}", percent(p["share"])) for name, p in corpus["packages"].items())}
 
 Machine code out of packages: [machine_code.md](machine_code.md).
 
 ## The PTX parser
 
-{oracle['modules']} modules of these: parsed, printed with other names and spellings, and assembled by ptxas. {oracle['outcomes'].get('same', 0)} gave the machine code of the original (`bench/ptx_oracle.py`, `bench/ptx_oracle.json`; the modules that the tests compile themselves are checked by `tests/test_ptx_oracle.py`).
+{oracle["modules"]} modules of these: parsed, printed with other names and spellings, and assembled by ptxas. {oracle["outcomes"].get("same", 0)} gave the machine code of the original (`bench/ptx_oracle.py`, `bench/ptx_oracle.json`; the modules that the tests compile themselves are checked by `tests/test_ptx_oracle.py`).
 """
 
 
 def main() -> None:
-    PAGE.write_text(page(json.loads(CORPUS.read_text("utf-8")), json.loads(ORACLE.read_text("utf-8"))), encoding="utf-8")
+    PAGE.write_text(
+        page(json.loads(CORPUS.read_text("utf-8")), json.loads(ORACLE.read_text("utf-8"))), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ def small_kernel(folder: Path) -> Iterator[Figure]:
 
 # --- a megabyte of PTX -----------------------------------------------------------------------
 
+
 def megabyte_source() -> str:
     """Several samples as one source, each in a namespace of its own, their includes before all."""
     includes, bodies = [], []
@@ -75,7 +76,7 @@ def megabyte_source() -> str:
 
 def megabyte(folder: Path) -> Iterator[Figure]:
     """1 MB of PTX parsed and audited with nothing told, against ptxas on the same file."""
-    from ptxaudit import toolchains
+    from ptxaudit.frontend.compile import toolchains
 
     source = folder / "megabyte.cu"
     source.write_text(megabyte_source())
@@ -84,16 +85,23 @@ def megabyte(folder: Path) -> Iterator[Figure]:
     ptxas = best([toolchains.get("ptxas").path, f"-arch={ARCH}", "megabyte.ptx", "-o", "megabyte.cubin"], folder, 1)
     size = ptx.stat().st_size / MEGABYTE
     note = f"{audited.seconds:.2f} s against {ptxas.seconds:.2f} s"
-    yield Figure(f"{size:.1f} MB of PTX parsed and audited, over ptxas on the same file", audited.seconds / ptxas.seconds, 1, "", note)
+    yield Figure(
+        f"{size:.1f} MB of PTX parsed and audited, over ptxas on the same file",
+        audited.seconds / ptxas.seconds,
+        1,
+        "",
+        note,
+    )
     yield Figure("its peak memory", audited.megabytes, 300, "MB")
 
 
 # --- a launch with its real grid -------------------------------------------------------------
 
+
 def gemm(folder: Path) -> Iterator[Figure]:
     """One launch of the tiled GEMM of samples/gemm at 4096 x 4096 x 4096, in this process, after its compile."""
-    from ptxaudit.launch import Launch
-    from ptxaudit.pipeline import audit as in_process
+    from ptxaudit.frontend.launch.launch import Launch
+    from ptxaudit.review.audit import audit as in_process
 
     ptx = ptx_of(SAMPLES / "gemm" / "gemm.cu", folder)
     size, tile = 4096, 128
@@ -114,14 +122,18 @@ def gemm(folder: Path) -> Iterator[Figure]:
 
 # --- requests by themselves ------------------------------------------------------------------
 
+
 def scoring(folder: Path) -> Iterator[Figure]:
-    """Requests given by hand: 100,000 in one call, and one by itself; of each kind of counting the data it takes longest for."""
+    """Requests given by hand: 100,000 in one call, and one by itself; of each kind of counting the data it takes
+    longest for.
+    """
     from bench.scoring import CASES, MANY, measure
 
     found = {case.name: measure(case) for case in CASES}
     for name, goal, unit, seconds in (
-            (f"{MANY:,} requests scored in one call", 0.5, "s", {name: one.many for name, one in found.items()}),
-            ("one request", 50, "µs", {name: 1e6 * one.one for name, one in found.items()})):
+        (f"{MANY:,} requests scored in one call", 0.5, "s", {name: one.many for name, one in found.items()}),
+        ("one request", 50, "µs", {name: 1e6 * one.one for name, one in found.items()}),
+    ):
         slowest = max(seconds, key=seconds.get)
         yield Figure(name, seconds[slowest], goal, unit, f"{slowest}: the slowest of {len(found)} kinds")
 

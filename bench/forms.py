@@ -1,12 +1,13 @@
 """Collects what instructions look like: opcodes with their marks and kinds of operands, nothing of anybody's code.
 
-    python bench/forms.py WHEEL|LIBRARY|FOLDER|SOURCE.cu|SOURCE.ptx… [--megabytes 8]     adds to tests/data/sass_forms.txt and tests/data/ptx_opcodes.txt
+    python bench/forms.py WHEEL|LIBRARY|FOLDER|SOURCE.cu|SOURCE.ptx… [--megabytes 8]     adds to
+                                                            tests/data/sass_forms.txt and tests/data/ptx_opcodes.txt
 
     LEA.HI.X R, R, R, R, #, P        a line of machine code: registers, predicates and numbers by their kind only
     mul.wide.u32                     a line of PTX
 
-Of every wheel, library or folder, `--megabytes` of machine code of each architecture are read, spread over its images. Sources are compiled for
-several optimization levels, those in CUDA for several architectures.
+Of every wheel, library or folder, `--megabytes` of machine code of each architecture are read, spread over its images.
+Sources are compiled for several optimization levels, those in CUDA for several architectures.
 """
 
 from __future__ import annotations
@@ -19,14 +20,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ptxaudit.artifacts.container import images, read_images
-from ptxaudit.artifacts.cubin import Cubin, read_cubin
-from ptxaudit.errors import InputError
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.disassemble import disassemble
-
 from bench.artifacts import OLDEST, ROOT, binaries, spread
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.container import images, read_images
+from ptxaudit.frontend.artifacts.cubin import Cubin, read_cubin
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.sass.disassemble import disassemble
 
 SASS, PTX = ROOT / "tests" / "data" / "sass_forms.txt", ROOT / "tests" / "data" / "ptx_opcodes.txt"
 ARCHITECTURES = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120")
@@ -35,7 +35,9 @@ _REGISTER = re.compile(r"(?<![A-Za-z0-9_.])(U?[RP])(?:\d+|Z|T)\b")
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(0x[0-9a-f]+|\d+(\.\d+)?(e[-+]?\d+)?)(?![A-Za-z0-9_])")
 _COMMENT = re.compile(r"//[^\n]*")
 _TARGET = re.compile(r"\.target\s+(\w+)")
-_STATEMENT = re.compile(r"(?:^|[;{}:])\s*(?:@!?[%\w$]+\s+)?([a-z][a-z0-9_]*(?:\s*\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)+)\s", re.M)
+_STATEMENT = re.compile(
+    r"(?:^|[;{}:])\s*(?:@!?[%\w$]+\s+)?([a-z][a-z0-9_]*(?:\s*\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)+)\s", re.M
+)
 
 
 def form(opcode: str, operands: str) -> str:
@@ -45,8 +47,13 @@ def form(opcode: str, operands: str) -> str:
 
 
 def of_cubins(cubins: list[Cubin]) -> set[str]:
-    return {form(line.opcode, line.operands) for functions in disassemble(cubins) for lines in functions.values()
-            if not isinstance(lines, InputError) for line in lines}
+    return {
+        form(line.opcode, line.operands)
+        for functions in disassemble(cubins)
+        for lines in functions.values()
+        if not isinstance(lines, InputError)
+        for line in lines
+    }
 
 
 def of_ptx(text: str) -> set[str]:
@@ -113,7 +120,9 @@ def main() -> None:
     arguments = parser.parse_args()
     for path in arguments.paths:
         sass, ptx = set(), set()
-        for more, text in of_source(path) if path.suffix in (".cu", ".ptx") else of_binary(path, int(arguments.megabytes * 2**20)):
+        for more, text in (
+            of_source(path) if path.suffix in (".cu", ".ptx") else of_binary(path, int(arguments.megabytes * 2**20))
+        ):
             sass |= more
             ptx |= text
         print(f"{path.name}: {add(SASS, sass)} forms of machine code, {add(PTX, ptx)} opcodes of PTX", flush=True)

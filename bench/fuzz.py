@@ -2,7 +2,8 @@
 
     python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything told: exact answers are the twin's
     python bench/fuzz.py --seeds 1000 --not-told               parameters or launch not told: ranges contain the twin's
-    python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's requests
+    python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's
+                                                            requests
     python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks
     python bench/fuzz.py --seeds 1 --start 42 --print          the text of one kernel
     --seconds N stops after so long
@@ -24,12 +25,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from twin import compare, generate, of_samples      # noqa: E402
-from twin.run import TooLong                        # noqa: E402
+from twin import compare, generate, of_samples  # noqa: E402
+from twin.run import TooLong  # noqa: E402
 
-STEPS = 60_000            # warp instructions that the twin runs of one kernel
-TOGETHER = 10             # kernels of one call of the disassembler
-SLOW = 10.0               # seconds that the engine may take for one kernel
+STEPS = 60_000  # warp instructions that the twin runs of one kernel
+TOGETHER = 10  # kernels of one call of the disassembler
+SLOW = 10.0  # seconds that the engine may take for one kernel
 
 
 def kernel(seed: int, **options) -> generate.Kernel:
@@ -47,7 +48,7 @@ def one(seed: int, told: bool) -> compare.Verdict | None:
             compare.not_told(seed, k, verdict, most_steps=STEPS)
     except TooLong:
         return None
-    except Exception:                     # a crash is a finding; the other kernels go on
+    except Exception:  # a crash is a finding; the other kernels go on
         verdict.wrong.append(f"seed {seed} crashed: {traceback.format_exc(limit=-3)}")
     if verdict.seconds > SLOW:
         verdict.wrong.append(f"seed {seed}: the engine took {verdict.seconds:.1f} s")
@@ -63,7 +64,9 @@ def machine_code(start: int) -> compare.Verdict | None:
     try:
         return machine.compared(kept) if kept else None
     except Exception:
-        return compare.Verdict(wrong=[f"seeds {start} to {start + TOGETHER - 1} crashed: {traceback.format_exc(limit=-3)}"])
+        return compare.Verdict(
+            wrong=[f"seeds {start} to {start + TOGETHER - 1} crashed: {traceback.format_exc(limit=-3)}"]
+        )
 
 
 def sample(folder: Path) -> compare.Verdict:
@@ -93,8 +96,15 @@ def main() -> int:
             print(f"// seed {seed} grid {k.grid} block {k.block} params {k.params}\n{k.text}")
         return 0
     begin = time.perf_counter()
-    work = (sample, of_samples.folders()) if options.samples else (machine_code, seeds[::TOGETHER]) if options.machine_code else (
-        partial(one, told=not options.not_told), seeds)
+    work = (
+        (sample, of_samples.folders())
+        if options.samples
+        else (
+            (machine_code, seeds[::TOGETHER])
+            if options.machine_code
+            else (partial(one, told=not options.not_told), seeds)
+        )
+    )
     kernels = sites = exact = wrong = too_long = 0
     others: Counter = Counter()
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -105,12 +115,20 @@ def main() -> int:
             if verdict is None:
                 too_long += 1
                 continue
-            kernels, sites, exact, wrong = kernels + 1, sites + verdict.sites, exact + verdict.exact, wrong + len(verdict.wrong)
+            kernels, sites, exact, wrong = (
+                kernels + 1,
+                sites + verdict.sites,
+                exact + verdict.exact,
+                wrong + len(verdict.wrong),
+            )
             others.update((status, reason.split(":")[0][:90]) for status, reason in verdict.others)
             for sentence in verdict.wrong:
                 print(sentence, flush=True)
-    print(f"{kernels} {'samples' if options.samples else 'tens' if options.machine_code else 'kernels'} in {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, "
-          f"{exact} {'exact or invariant' if options.not_told else 'exact'}; {wrong} disagreements")
+    print(
+        f"{kernels} {'samples' if options.samples else 'tens' if options.machine_code else 'kernels'} in"
+        f" {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, {exact}"
+        f" {'exact or invariant' if options.not_told else 'exact'}; {wrong} disagreements"
+    )
     for (status, reason), count in others.most_common(25):
         print(f"{count:6} {status}: {reason}")
     return 1 if wrong else 0

@@ -3,8 +3,8 @@
     python -m bench.hardware_doc            writes
     python -m bench.hardware_doc --check    exits 1 if what is in docs is not what would be written
 
-Everything that is a fact comes from `ptxaudit.machines`, `ptxaudit.measured`, `ptxaudit.banks` or tests/data; here are
-only the words between them.
+Everything that is a fact comes from `ptxaudit.hardware.machines`, `ptxaudit.hardware.measured`,
+`ptxaudit.hardware.banks` or tests/data; here are only the words between them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import hardware_examples, hardware_fragments, hardware_functions, hardware_timed
-from ptxaudit import machines, score_request
-from ptxaudit.banks import classify
-from ptxaudit.banks.access import UNSCORED
-from ptxaudit.calibration import compare, read
-from ptxaudit.machine_model import Counted, Machine, Rule
-from ptxaudit.render.calibration import summary
-from ptxaudit.render.machine import evidence, instruction, measured_opcodes
-from ptxaudit.render.svg import picture
+from ptxaudit import score_request
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.banks import classify
+from ptxaudit.hardware.banks.access import UNSCORED
+from ptxaudit.hardware.calibration import compare, read
+from ptxaudit.hardware.machine_model import Counted, Machine, Rule
+from ptxaudit.ui.render.calibration import summary
+from ptxaudit.ui.render.machine import evidence, instruction, measured_opcodes
+from ptxaudit.ui.render.svg import picture
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -63,40 +64,97 @@ class Section:
 
 
 SECTIONS = (
-    Section("Loads and stores of up to 32 bits", ("load", "store"), """
+    Section(
+        "Loads and stores of up to 32 bits",
+        ("load", "store"),
+        """
 The whole warp is one group. Count the distinct words of each bank; the most is the wavefronts. Lanes on one word are
 served together, so bytes and halves that share a word are free. Vectors of small elements (`ld.shared.v4.u8`) are one
 access of their total width. `.volatile` changes nothing, and neither does how a lane is off: by a false predicate or
-because it has left.""", (
-        Picture("stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart meet in a bank"),
-        Picture("pitch33", "LDS", _of(lambda i: 4 * 33 * i), "`LDS` of a column with rows of 33 words: a lane a bank"),
-    ), (4,)),
-    Section("64 and 128 bits", ("load", "store"), """
+because it has left.""",
+        (
+            Picture("stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart meet in a bank"),
+            Picture(
+                "pitch33", "LDS", _of(lambda i: 4 * 33 * i), "`LDS` of a column with rows of 33 words: a lane a bank"
+            ),
+        ),
+        (4,),
+    ),
+    Section(
+        "64 and 128 bits",
+        ("load", "store"),
+        """
 A 64-bit access is served by half-warps and a 128-bit one by quarter-warps: as many lanes as fill the 32 banks once. Loads
 *merge*: if for every active lane i the lane i^1 is off or has the same address, or if that holds with i^2, groups are
-twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.""", (
-        Picture("lds64", "LDS.64", _of(lambda i: 8 * i), "`LDS.64` of consecutive addresses: two half-warps"),
-        Picture("lds64-pairs", "LDS.64", _of(lambda i: 8 * (i // 2)), "`LDS.64` with equal pairs: one group of 32 lanes"),
-        Picture("sts64-pairs", "STS.64", _of(lambda i: 8 * (i // 2)), "`STS.64` of the same addresses: two half-warps all the same"),
-        Picture("lds128", "LDS.128", _of(lambda i: 16 * i), "`LDS.128` of consecutive addresses: four quarter-warps"),
-        Picture("lds128-pitch", "LDS.128", _of(lambda i: 160 * (i // 4) + 16 * (i % 4)), "`LDS.128`, rows of four vectors, 160 bytes apart"),
-    ), (8, 16)),
-    Section("Generic loads", ("generic load",), """
+twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.""",
+        (
+            Picture("lds64", "LDS.64", _of(lambda i: 8 * i), "`LDS.64` of consecutive addresses: two half-warps"),
+            Picture(
+                "lds64-pairs", "LDS.64", _of(lambda i: 8 * (i // 2)), "`LDS.64` with equal pairs: one group of 32 lanes"
+            ),
+            Picture(
+                "sts64-pairs",
+                "STS.64",
+                _of(lambda i: 8 * (i // 2)),
+                "`STS.64` of the same addresses: two half-warps all the same",
+            ),
+            Picture(
+                "lds128", "LDS.128", _of(lambda i: 16 * i), "`LDS.128` of consecutive addresses: four quarter-warps"
+            ),
+            Picture(
+                "lds128-pitch",
+                "LDS.128",
+                _of(lambda i: 160 * (i // 4) + 16 * (i % 4)),
+                "`LDS.128`, rows of four vectors, 160 bytes apart",
+            ),
+        ),
+        (8, 16),
+    ),
+    Section(
+        "Generic loads",
+        ("generic load",),
+        """
 `LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge, weak,
 volatile or relaxed, with any eviction priority: it is served like a store of its width. `ST` is served as `STS`, `ATOM` as
 `ATOMS`. In a launch with clusters `LD` merged as `LDS` does (see *Another block's memory*).
 A request of `ATOM` none of whose lanes goes to shared memory takes no wavefront of it, but the counter `…_op_atom` has one for
-it (H100, 20 of 21 launches without clusters and without other atomic operations); no counter has one for such an `LD` or `ST`.""", (
-        Picture("ld64-pairs", "LD.E.64", _of(lambda i: 8 * (i // 2)), "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group"),
-    ), (8, 16)),
-    Section("Atomics", ("atomic", "count", "cas"), """
+it (H100, 20 of 21 launches without clusters and without other atomic operations); no counter has one for such an `LD` or `ST`.""",
+        (
+            Picture(
+                "ld64-pairs",
+                "LD.E.64",
+                _of(lambda i: 8 * (i // 2)),
+                "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group",
+            ),
+        ),
+        (8, 16),
+    ),
+    Section(
+        "Atomics",
+        ("atomic", "count", "cas"),
+        """
 Lanes are counted, not words: lanes on one address serialise, whether the old value is returned or not. ADD, MIN, MAX, INC,
 DEC, AND, OR, XOR and EXCH cost the same. Compare-and-swap costs twice as much. The exception is `ATOMS.POPC.INC`, which
-the compiler makes of adding the constant 1: it is served as a load.""", (
-        Picture("atoms", "ATOMS.ADD", _of(lambda i: 4 * (i // 4)), "`ATOMS.ADD`, four lanes on each word: four wavefronts"),
-        Picture("popc-inc", "ATOMS.POPC.INC.32", _of(lambda i: 4 * (i // 4)), "`ATOMS.POPC.INC` of the same addresses: one"),
-    )),
-    Section("Atomics that are loops", ("cast", "loop"), """
+the compiler makes of adding the constant 1: it is served as a load.""",
+        (
+            Picture(
+                "atoms",
+                "ATOMS.ADD",
+                _of(lambda i: 4 * (i // 4)),
+                "`ATOMS.ADD`, four lanes on each word: four wavefronts",
+            ),
+            Picture(
+                "popc-inc",
+                "ATOMS.POPC.INC.32",
+                _of(lambda i: 4 * (i // 4)),
+                "`ATOMS.POPC.INC` of the same addresses: one",
+            ),
+        ),
+    ),
+    Section(
+        "Atomics that are loops",
+        ("cast", "loop"),
+        """
 Float adds and 64-bit arithmetic have no instruction of their own: the compiler writes a loop of a load and
 `ATOMS.CAST.SPIN`, a compare-and-swap that gives up at once. A pass costs two wavefronts a group whatever the addresses are,
 but in each group only the first waiting lane of each bank tries (of each 8-byte pair of banks, for 64 bits). So the
@@ -104,16 +162,35 @@ passes are what conflicts cost: at least as many as lanes wait on the fullest ba
 A swap fails if the word has changed since the load: of two half-warps on one address the second fails, unless the first left
 the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass lets one lane of each word
 through. Played so, pass by pass (`ptxaudit/spin.py`), each measured loop comes out exactly. Updates by other
-warps make more passes, which is why an audit gives a range."""),
-    Section("Matrices: ldmatrix and stmatrix", ("ldmatrix", "stmatrix"), """
+warps make more passes, which is why an audit gives a range.""",
+    ),
+    Section(
+        "Matrices: ldmatrix and stmatrix",
+        ("ldmatrix", "stmatrix"),
+        """
 Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each on four banks. The groups are lanes 0-7, 8-15 and
 so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` changes nothing. Ideal is the number of
 matrices. PTX leaves these instructions undefined where lanes of the warp are off, by a predicate or because they have left. The counters
-saw no wavefront for any of 72 such requests, so an audit gives a range from 0 to every row.""", (
-        Picture("ldsm", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * (i // 8)), "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way"),
-        Picture("ldsm-swizzled", "LDSM.16.M88.4", _of(lambda i: 64 * (i % 8) + 16 * ((i // 8) ^ (i % 8 // 2))), "the same with the 16-byte column XORed by row / 2: no conflict"),
-    )),
-    Section("cp.async.ca", ("cp.async",), """
+saw no wavefront for any of 72 such requests, so an audit gives a range from 0 to every row.""",
+        (
+            Picture(
+                "ldsm",
+                "LDSM.16.M88.4",
+                _of(lambda i: 64 * (i % 8) + 16 * (i // 8)),
+                "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way",
+            ),
+            Picture(
+                "ldsm-swizzled",
+                "LDSM.16.M88.4",
+                _of(lambda i: 64 * (i % 8) + 16 * ((i // 8) ^ (i % 8 // 2))),
+                "the same with the 16-byte column XORed by row / 2: no conflict",
+            ),
+        ),
+    ),
+    Section(
+        "cp.async.ca",
+        ("cp.async",),
+        """
 The data come from the L1 cache: a lane's word leaves a *source slot* (its place in the 128-byte line) and enters a
 *destination slot* (its place across the banks). Both have to be free.
 
@@ -131,17 +208,41 @@ in flight cost the sum of each. Prefetching into L2 (`.L2::128B`) changes nothin
 
 Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line (also when
 only some of its sectors are in L1); otherwise it is the range over all ways to cut the lines into passes, which held for each of the
-measured requests with some lines in L1. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""", (
-        Picture("copy-straight", "LDGSTS.E.128", _of(lambda i: 16 * i), "`cp.async.ca` 16, consecutive to consecutive: the ideal", _of(lambda i: 16 * i)),
-        Picture("copy-rows", "LDGSTS.E.128", _of(lambda i: 16 * i), "the same destination, sources in rows of 32 bytes, 128 apart, in L1: "
-                "the banks are free, the source slots are not", _of(lambda i: 128 * (i // 2) + 16 * (i % 2))),
-        Picture("copy-rounds", "LDGSTS.E", _of(lambda i: 4 * (i % 8 + 4 * (i // 8))), "`cp.async.ca` 4, each slot taken at most twice and still three rounds: "
-                "lanes 24-27 wait for a slot that they do not get in round two", _of(lambda i: 64 * (i // 16) * 16 + 4 * (i % 16))),
-    )),
-    Section("cp.async.cg", ("cp.async.bypass",), """
+measured requests with some lines in L1. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""",
+        (
+            Picture(
+                "copy-straight",
+                "LDGSTS.E.128",
+                _of(lambda i: 16 * i),
+                "`cp.async.ca` 16, consecutive to consecutive: the ideal",
+                _of(lambda i: 16 * i),
+            ),
+            Picture(
+                "copy-rows",
+                "LDGSTS.E.128",
+                _of(lambda i: 16 * i),
+                "the same destination, sources in rows of 32 bytes, 128 apart, in L1: "
+                "the banks are free, the source slots are not",
+                _of(lambda i: 128 * (i // 2) + 16 * (i % 2)),
+            ),
+            Picture(
+                "copy-rounds",
+                "LDGSTS.E",
+                _of(lambda i: 4 * (i % 8 + 4 * (i // 8))),
+                "`cp.async.ca` 4, each slot taken at most twice and still three rounds: "
+                "lanes 24-27 wait for a slot that they do not get in round two",
+                _of(lambda i: 64 * (i // 16) * 16 + 4 * (i % 16)),
+            ),
+        ),
+    ),
+    Section(
+        "cp.async.cg",
+        ("cp.async.bypass",),
+        """
 No hardware counter sees these copies, and profilers report 0 conflicts for them whatever the pattern: that is no evidence.
 They take time that depends on the destination, though not by banks. Let k be the largest, over the four classes c of
-128-byte destination lines (line mod 4), of the number of pairs (group of 8 lanes, destination line) in that class."""),
+128-byte destination lines (line mod 4), of the number of pairs (group of 8 lanes, destination line) in that class.""",
+    ),
 )
 
 
@@ -152,13 +253,23 @@ def document() -> str:
 
 def pictures() -> dict[str, str]:
     """{file name: SVG}."""
-    return {f"{one.name}.svg": picture(machines.get(one.machine), classify(one.opcode), one.addresses, sources=one.sources,
-                                       title=f"{one.opcode}: {_figure(one)}")
-            for section in SECTIONS for one in section.pictures}
+    return {
+        f"{one.name}.svg": picture(
+            machines.get(one.machine),
+            classify(one.opcode),
+            one.addresses,
+            sources=one.sources,
+            title=f"{one.opcode}: {_figure(one)}",
+        )
+        for section in SECTIONS
+        for one in section.pictures
+    }
 
 
 def _figure(one: Picture) -> str:
-    score = score_request(one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True)
+    score = score_request(
+        one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True
+    )
     return f"{score.wavefronts} wavefront{'' if score.wavefronts == 1 else 's'}, ideal {score.ideal}"
 
 
@@ -177,11 +288,17 @@ def _text() -> Iterator[str]:
     yield "## What was measured"
     yield ""
     for one in measured:
-        yield f"- `tests/data/{Path(one.file).name}`: {one.device}, driver {one.driver}, {one.profiler}. {summary(compare(one))}."
+        yield (
+            f"- `tests/data/{Path(one.file).name}`: {one.device}, driver {one.driver}, {one.profiler}."
+            f" {summary(compare(one))}."
+        )
     yield _MEASURED
     yield f"## {machine.title}"
     yield ""
-    yield f"{machine.banks} banks of {machine.word} bytes: bank = (address / {machine.word}) mod {machine.banks}. Warps of {machine.lanes} lanes."
+    yield (
+        f"{machine.banks} banks of {machine.word} bytes: bank = (address / {machine.word}) mod {machine.banks}. Warps"
+        f" of {machine.lanes} lanes."
+    )
     yield ""
     yield from _table(machine)
     for section in SECTIONS:
@@ -235,10 +352,16 @@ def _table(machine: Machine) -> Iterator[str]:
     yield "| instruction | bits | wavefronts of one request | shift | evidence |"
     yield "|---|---|---|---|---|"
     for rule in machine.rules:
-        yield f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} | {_evidence(machine, rule)} |"
+        yield (
+            f"| {instruction(machine, rule)} | {_bits(rule)} | {rule.says} | {rule.shift} |"
+            f" {_evidence(machine, rule)} |"
+        )
     yield ""
-    yield ("Shift: bytes by which all addresses may move together without changing any figure"
-           + (" (of cp.async the destinations; its sources by 128)." if any(rule.operation == "cp.async" for rule in machine.rules) else "."))
+    yield "Shift: bytes by which all addresses may move together without changing any figure" + (
+        " (of cp.async the destinations; its sources by 128)."
+        if any(rule.operation == "cp.async" for rule in machine.rules)
+        else "."
+    )
     yield ""
 
 
@@ -266,7 +389,11 @@ def _section(machine: Machine, section: Section) -> Iterator[str]:
         yield ""
         yield f"![{one.opcode}, {_figure(one)}]({PICTURES}/{one.name}.svg)"
         yield ""
-    rules = [rule for rule in machine.rules if rule.operation in section.operations and (not section.widths or set(rule.widths) & set(section.widths))]
+    rules = [
+        rule
+        for rule in machine.rules
+        if rule.operation in section.operations and (not section.widths or set(rule.widths) & set(section.widths))
+    ]
     counted = {opcode: n for rule in rules for opcode, n in measured_opcodes(machine, rule).items()}
     if counted:
         what = "launches timed" if "cp.async.bypass" in section.operations else "requests"
@@ -280,19 +407,28 @@ def _cycles(machine: Machine) -> Iterator[str]:
     yield "|---" * (len(spans) + 1) + "|"
     yield "| cycles a request | " + " | ".join(cycles for _, cycles in spans) + " |"
     yield ""
-    yield ("That is the first measurement: 108 patterns, 8 warps a block, the same sources again and again, `.ca` beside it at about 1.08 cycles a "
-           "wavefront and 1.2. A second one, with the sources, the waits and the number of blocks varied, has no jump after 4:")
+    yield (
+        "That is the first measurement: 108 patterns, 8 warps a block, the same sources again and again, `.ca` beside"
+        " it at about 1.08 cycles a wavefront and 1.2. A second one, with the sources, the waits and the number of"
+        " blocks varied, has no jump after 4:"
+    )
     yield ""
     yield from hardware_timed.cg_cycles()
-    yield ("So a larger k takes longer, but how much depends on what else is going on: where each copy reads new sources, as kernels do, about 8 cycles and 1 for "
-           "each further k; where all blocks hammer the same few lines of the L2 cache, everything beyond k = 1 is several times slower. "
-           "Take k, not the cycles, as the figure. An XOR swizzle inside a 128-byte line "
-           "keeps k = 1; padding 128-byte rows to 144 makes it 2; 144 bytes a lane, free of bank conflicts, makes it 8. `.L2::128B` changes nothing.")
+    yield (
+        "So a larger k takes longer, but how much depends on what else is going on: where each copy reads new sources,"
+        " as kernels do, about 8 cycles and 1 for each further k; where all blocks hammer the same few lines of the L2"
+        " cache, everything beyond k = 1 is several times slower. Take k, not the cycles, as the figure. An XOR swizzle"
+        " inside a 128-byte line keeps k = 1; padding 128-byte rows to 144 makes it 2; 144 bytes a lane, free of bank"
+        " conflicts, makes it 8. `.L2::128B` changes nothing."
+    )
     yield ""
-    yield ("Lanes that write zeros (source size 0, `ignore-src`) count for no line. They are stored apart, as by `STS.128`, which takes as long and which the counters "
-           "do see. A source size between 0 and 16 is counted, too, together with the other lanes of its source line: between 1 wavefront and one for "
-           "each lane that copies. No rule was found for it: what is counted grows with the destination lines of one class and with the source lines, but "
-           "where a group of 8 lanes reads several lines, some of them are written together.")
+    yield (
+        "Lanes that write zeros (source size 0, `ignore-src`) count for no line. They are stored apart, as by"
+        " `STS.128`, which takes as long and which the counters do see. A source size between 0 and 16 is counted, too,"
+        " together with the other lanes of its source line: between 1 wavefront and one for each lane that copies. No"
+        " rule was found for it: what is counted grows with the destination lines of one class and with the source"
+        " lines, but where a group of 8 lanes reads several lines, some of them are written together."
+    )
     yield ""
 
 
@@ -304,22 +440,30 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
             other[one["sass"]] += one["profiler_wavefronts"] != one["wavefronts"]
     yield "## Where the profiler differs"
     yield ""
-    yield ("Nsight Compute's per-instruction metric `memory_l1_wavefronts_shared` is worked out from addresses, not counted. Against the hardware "
-           "counters of the same run it differs for")
+    yield (
+        "Nsight Compute's per-instruction metric `memory_l1_wavefronts_shared` is worked out from addresses, not"
+        " counted. Against the hardware counters of the same run it differs for"
+    )
     yield ""
     yield from (f"- `{opcode}`: {n} of {counted[opcode]} requests" for opcode, n in other.items() if n)
     yield ""
-    yield ("and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric misses. "
-           "Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`, are right, "
-           "but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out above the sum of conflict-free stores "
-           "in 15 of 312 launches of library kernels (256 stores counted as 284, 483 and 686), while `…_op_ld` of the same launches was exact.")
+    yield (
+        "and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric"
+        " misses. Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`,"
+        " are right, but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out"
+        " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
+        " 483 and 686), while `…_op_ld` of the same launches was exact."
+    )
     yield ""
 
 
 def _unscored() -> Iterator[str]:
     yield "## Listed, not scored by lanes"
     yield ""
-    yield "What has no rule for its lanes is listed with the reason, and with how often it is issued. A wgmma also gets what the counter charges it."
+    yield (
+        "What has no rule for its lanes is listed with the reason, and with how often it is issued. A wgmma also gets"
+        " what the counter charges it."
+    )
     yield ""
     yield "| access | why |"
     yield "|---|---|"
@@ -331,9 +475,12 @@ def _generations() -> Iterator[str]:
     yield "## Other generations"
     yield ""
     same = [machines.get(name) for name in machines.names() if machines.get(name).rules and name.startswith("sm_")]
-    yield (f"Maxwell to Blackwell ({', '.join(m.name for m in same if not m.name[-1].isalpha())}) have the table above *by rule*, as far as they have the "
-           "instruction: ldmatrix from sm_75, cp.async from sm_80, stmatrix from sm_90. Machines before sm_75 score PTX: the disassembler "
-           "reads nothing older. `--machine` scores today's PTX under any of these, as a what-if.")
+    yield (
+        f"Maxwell to Blackwell ({', '.join(m.name for m in same if not m.name[-1].isalpha())}) have the table above *by"
+        " rule*, as far as they have the instruction: ldmatrix from sm_75, cp.async from sm_80, stmatrix from sm_90."
+        " Machines before sm_75 score PTX: the disassembler reads nothing older. `--machine` scores today's PTX under"
+        " any of these, as a what-if."
+    )
     yield ""
     for name in ("kepler-8byte", "kepler-4byte", "fermi", "tesla"):
         machine = machines.get(name)
@@ -344,8 +491,10 @@ def _generations() -> Iterator[str]:
         yield from _table(machine)
     yield "### Any other (`banks=12,word=4,threads=32,broadcast=any`)"
     yield ""
-    yield ("n banks of m bytes, k threads together: k / n requests of n lanes. broadcast=any: lanes on equal words are served together; one: a step "
-           "takes one broadcast word and one lane of each other bank; none: lanes serialise.")
+    yield (
+        "n banks of m bytes, k threads together: k / n requests of n lanes. broadcast=any: lanes on equal words are"
+        " served together; one: a step takes one broadcast word and one lane of each other bank; none: lanes serialise."
+    )
     yield ""
     yield "### Sources"
     yield ""
@@ -363,7 +512,11 @@ def stale(docs: Path = DOCS) -> list[str]:
     """What is not there, not as it should be, or should not be there."""
     files = wanted()
     there = {f"{PICTURES}/{path.name}" for path in (docs / PICTURES).glob("*.svg")}
-    return [name for name, text in files.items() if not (docs / name).is_file() or (docs / name).read_text(encoding="utf-8") != text] + sorted(there - set(files))
+    return [
+        name
+        for name, text in files.items()
+        if not (docs / name).is_file() or (docs / name).read_text(encoding="utf-8") != text
+    ] + sorted(there - set(files))
 
 
 def write(docs: Path = DOCS) -> None:

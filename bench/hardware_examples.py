@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ptxaudit import score_request
-from ptxaudit.spin import play
+from ptxaudit.hardware.spin import play
 
 LANES = range(32)
 
@@ -40,9 +40,13 @@ EXAMPLES = (
     Example("`atomicAdd(&bins[b], 1)`, result not used, all lanes one bin", "ATOMS.POPC.INC.32", lambda i: 0),
     Example("`atomicAdd(&bins[b], v)`, all lanes one bin", "ATOMS.ADD", lambda i: 0),
     Example("`atomicAdd(&bins[b], v)`, every lane its own bank", "ATOMS.ADD", lambda i: 4 * i),
-    Example("`ldmatrix.x4` of rows of 32 halves, 64 bytes apart", "LDSM.16.M88.4", lambda i: 64 * (i % 8) + 16 * (i // 8)),
+    Example(
+        "`ldmatrix.x4` of rows of 32 halves, 64 bytes apart", "LDSM.16.M88.4", lambda i: 64 * (i % 8) + 16 * (i // 8)
+    ),
     Example("the same, 80 bytes apart", "LDSM.16.M88.4", lambda i: 80 * (i % 8) + 16 * (i // 8)),
-    Example("`ldmatrix.x4` of rows of 64 halves, 128 bytes apart", "LDSM.16.M88.4", lambda i: 128 * (i % 8) + 16 * (i // 8)),
+    Example(
+        "`ldmatrix.x4` of rows of 64 halves, 128 bytes apart", "LDSM.16.M88.4", lambda i: 128 * (i % 8) + 16 * (i // 8)
+    ),
     Example("the same, 16-byte chunk XOR row", "LDSM.16.M88.4", lambda i: 128 * (i % 8) + 16 * (i // 8 ^ i % 8)),
 )
 
@@ -53,7 +57,13 @@ def table() -> Iterator[str]:
     for one in EXAMPLES:
         score = score_request(one.opcode, [one.address(lane) for lane in LANES])
         yield f"| {one.what} | {one.opcode} | {score.wavefronts} | {score.ideal} |"
-    for what, address in (("float `atomicAdd`, all lanes one word", 0), ("float `atomicAdd`, every lane its own bank", 4)):
+    for what, address in (
+        ("float `atomicAdd`, all lanes one word", 0),
+        ("float `atomicAdd`, every lane its own bank", 4),
+    ):
         played = play(4, "add", [address * lane for lane in LANES], [1] * len(LANES))
-        yield f"| {what}, no other warp there | LDS, ATOMS.CAST.SPIN: {played.passes} {'pass' if played.passes == 1 else 'passes'} | {played.wavefronts} | {3} |"
+        yield (
+            f"| {what}, no other warp there | LDS, ATOMS.CAST.SPIN: {played.passes}"
+            f" {'pass' if played.passes == 1 else 'passes'} | {played.wavefronts} | {3} |"
+        )
     yield ""

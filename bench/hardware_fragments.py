@@ -8,22 +8,42 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.fragments import BITS
-from ptxaudit.banks import classify
-from ptxaudit.ptx.fragments import requests
+from ptxaudit.frontend.ptx.fragments import requests
+from ptxaudit.hardware.banks import classify
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "fragments_sm90.json.gz"
 
 # operand, shape, type, layout where memory runs along the fragment, and the other one
 SHOWN = (
-    ("a", "m16n16k16", "f16"), ("b", "m16n16k16", "f16"), ("a", "m32n8k16", "bf16"), ("b", "m32n8k16", "bf16"), ("d", "m16n16k16", "f16"),
-    ("d", "m16n16k16", "f32"), ("d", "m8n32k16", "f32"), ("a", "m16n16k16", "s8"), ("a", "m16n16k8", "tf32"), ("a", "m8n8k4", "f64"), ("d", "m8n8k4", "f64"),
-    ("a", "m8n8k32", "s4"), ("a", "m8n8k128", "b1"),
+    ("a", "m16n16k16", "f16"),
+    ("b", "m16n16k16", "f16"),
+    ("a", "m32n8k16", "bf16"),
+    ("b", "m32n8k16", "bf16"),
+    ("d", "m16n16k16", "f16"),
+    ("d", "m16n16k16", "f32"),
+    ("d", "m8n32k16", "f32"),
+    ("a", "m16n16k16", "s8"),
+    ("a", "m16n16k8", "tf32"),
+    ("a", "m8n8k4", "f64"),
+    ("d", "m8n8k4", "f64"),
+    ("a", "m8n8k32", "s4"),
+    ("a", "m8n8k128", "b1"),
 )
 GENERATIONS = {"ampere": "sm_80 and later", "turing": "sm_75", "volta": "sm_70, sm_72"}
 SEVERAL = {("ampere", "turing"): "sm_75 and later", ("ampere", "turing", "volta"): "all"}
 COUNTED = (
-    "a_m16n16k16_f16_row", "b_m16n16k16_f16_row", "c_m16n16k16_f32_row", "d_m16n16k16_f32_row", "d_m16n16k16_f32_col", "d_m16n16k16_f16_row",
-    "a_m16n16k16_s8_row", "a_m16n16k16_s8_col", "a_m16n16k8_tf32_row", "b_m16n16k8_tf32_row", "a_m8n8k4_f64_row", "d_m8n8k4_f64_row",
+    "a_m16n16k16_f16_row",
+    "b_m16n16k16_f16_row",
+    "c_m16n16k16_f32_row",
+    "d_m16n16k16_f32_row",
+    "d_m16n16k16_f32_col",
+    "d_m16n16k16_f16_row",
+    "a_m16n16k16_s8_row",
+    "a_m16n16k16_s8_col",
+    "a_m16n16k8_tf32_row",
+    "b_m16n16k8_tf32_row",
+    "a_m8n8k4_f64_row",
+    "d_m8n8k4_f64_row",
 )
 _WORDS = """
 PTX gives `wmma.load` and `wmma.store` one address and a stride, and leaves open which lane touches what. ptxas decides: releases 11.8, 12.9, 13.0
@@ -48,7 +68,9 @@ def chapter() -> Iterator[str]:
     for operand, shape, kind in SHOWN:
         alike: dict[tuple[str, ...], list[str]] = {}
         for generation in GENERATIONS:
-            made = tuple(_made(operand, shape, kind, layout, generation) for layout in _layouts(operand, shape, generation))
+            made = tuple(
+                _made(operand, shape, kind, layout, generation) for layout in _layouts(operand, shape, generation)
+            )
             if any(made):
                 alike.setdefault(made, []).append(generation)
         for (along, across), generations in alike.items():
@@ -56,20 +78,31 @@ def chapter() -> Iterator[str]:
             yield f"| {operand}, {shape}, {kind} | {words} | {along or '-'} | {across or '-'} |"
     yield ""
     launches = document["launches"]
-    yield (f"`tests/data/{DATA.name}`: {document['device']}. {len(launches):,} launches of one warp and one access: every operand, shape, type and "
-           f"layout of sm_90, {sum('generic' in name for name, *_ in launches)} of them without `.shared`; requests and wavefronts of all are those of the "
-           "table and of the rules above. Wavefronts counted for a whole access with `.shared`, by the stride in bytes:")
+    yield (
+        f"`tests/data/{DATA.name}`: {document['device']}. {len(launches):,} launches of one warp and one access: every"
+        f" operand, shape, type and layout of sm_90, {sum('generic' in name for name, *_ in launches)} of them without"
+        " `.shared`; requests and wavefronts of all are those of the table and of the rules above. Wavefronts counted"
+        " for a whole access with `.shared`, by the stride in bytes:"
+    )
     yield ""
     strides = sorted({_bytes(name, ldm) for name, ldm, *_ in launches if name in COUNTED})
     yield "| fragment | requests | " + " | ".join(map(str, strides)) + " |"
     yield "|---" * (len(strides) + 2) + "|"
     for name in COUNTED:
-        found = {_bytes(name, ldm): (number, loads + stores) for of, ldm, number, loads, stores in launches if of == name}
+        found = {
+            _bytes(name, ldm): (number, loads + stores) for of, ldm, number, loads, stores in launches if of == name
+        }
         number = next(iter(found.values()))[0]
-        yield f"| {name.replace('_', ' ')} | {number} | " + " | ".join(str(found[s][1]) if s in found else "" for s in strides) + " |"
+        yield (
+            f"| {name.replace('_', ' ')} | {number} | "
+            + " | ".join(str(found[s][1]) if s in found else "" for s in strides)
+            + " |"
+        )
     yield ""
-    yield ("On the other generations the table holds for what ptxas writes, and the cost of each instruction *by rule*. What was read off for sm_70 and sm_72 is in "
-           "`tests/data/fragments_sm70.txt`.")
+    yield (
+        "On the other generations the table holds for what ptxas writes, and the cost of each instruction *by rule*."
+        " What was read off for sm_70 and sm_72 is in `tests/data/fragments_sm70.txt`."
+    )
     yield ""
 
 
@@ -83,7 +116,10 @@ def _made(operand: str, shape: str, kind: str, layout: str, generation: str) -> 
     """4 STS.64"""
     if kind in ("s4", "b1") and layout != ("col" if operand == "b" else "row"):
         return ""
-    made = requests(f"wmma.{'store' if operand == 'd' else 'load'}.{operand}.sync.aligned.{layout}.{shape}.shared.{kind}", generation)
+    made = requests(
+        f"wmma.{'store' if operand == 'd' else 'load'}.{operand}.sync.aligned.{layout}.{shape}.shared.{kind}",
+        generation,
+    )
     return f"{len(made.starts)} {classify(made.opcode).sass}" if made else ""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxaudit import machines
-from ptxaudit.lanes import mufu_tables
+from ptxaudit.engine.ops import mufu_tables
+from ptxaudit.hardware import machines
 
 # function, inputs, results that are not the nearest float, of how many, largest error, documented error (PTX ISA)
 DIFFERENCES = (
@@ -42,13 +42,13 @@ roots with `MUFU.RSQ`; texture coordinates, twiddle factors and compression tabl
 is in no document, so on sm_90 it was measured, for every one of the 2³² inputs of each function: {measured}
 ({device}). The unit interpolates: a table entry for each of 64 or 128 segments, and a quadratic in the rest of the
 argument, whose square leaves out the partial products below a power of two. The tables and what is done around them
-are in `ptxaudit/lanes/mufu_tables.py` and `ptxaudit/lanes/mufu.py`; they give every result, bit for bit. Beside
+are in `ptxaudit/engine/ops/mufu_tables.py` and `ptxaudit/engine/ops/mufu.py`; they give every result, bit for bit. Beside
 correct rounding:
 """
 _FLOATS = """`MUFU.TANH` was measured but not understood; what it gives is not known to an audit.
 
 On other generations a result is *one of a few* floats, those that the PTX ISA manual allows
-(`ptxaudit/lanes/approximate.py`), and so are `rcp.approx`, `sqrt.approx`, `rsqrt.approx`, `ex2.approx`,
+(`ptxaudit/engine/ops/approximate.py`), and so are `rcp.approx`, `sqrt.approx`, `rsqrt.approx`, `ex2.approx`,
 `lg2.approx`, `div.approx` and `div.full` in PTX. All of them are followed; an index in which they agree is known,
 as quotients are, and one in which they do not is told as not known. For the upper word of a double (`MUFU.RCP64H`,
 `RSQ64H`) there is no documented error: two units of its 20 bits are taken, by rule, where it was not

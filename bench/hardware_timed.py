@@ -1,7 +1,8 @@
-"""The parts of docs/hardware.md that rest on tests/data/timing_sm90.json.gz and tensor_sm90.json.gz: what no counter tells.
+"""The parts of docs/hardware.md that rest on tests/data/timing_sm90.json.gz and tensor_sm90.json.gz: what no counter
+tells.
 
-    cg_cycles()     cp.async.cg by k, in several circumstances
-    chapters()      wgmma, bulk copies, other blocks' memory, barriers
+cg_cycles()     cp.async.cg by k, in several circumstances
+chapters()      wgmma, bulk copies, other blocks' memory, barriers
 """
 
 from __future__ import annotations
@@ -56,11 +57,17 @@ def cg_cycles() -> Iterator[str]:
             k = score_request(BYPASS, one["addresses"]).line_class_max
             by[one["blocks"], k][f"{one['kernel']} {one['pattern']}"] = one["cycles"]
     ks = sorted({k for _, k in by})
-    yield from _table(["cycles a request at k =", *map(str, ks)], (
-        [what, *(_span([c for name, c in by[blocks, k].items() if name.startswith(kernels)]) for k in ks)] for what, kernels, blocks in _CIRCUMSTANCES))
+    yield from _table(
+        ["cycles a request at k =", *map(str, ks)],
+        (
+            [what, *(_span([c for name, c in by[blocks, k].items() if name.startswith(kernels)]) for k in ks)]
+            for what, kernels, blocks in _CIRCUMSTANCES
+        ),
+    )
 
 
 # --- the tensor core and the copy engine ----------------------------------------------------------
+
 
 def _wgmma() -> Iterator[str]:
     tensor, timing = _read("tensor_sm90.json.gz"), _read("timing_sm90.json.gz")
@@ -74,19 +81,34 @@ def _wgmma() -> Iterator[str]:
         groups[one["n"], one["a"] != "registers"].append(one)
     yield "### wgmma"
     yield ""
-    yield (f"{len(launches)} launches of one `wgmma.m64nNk16` of f16: swizzle modes {', '.join(sorted({o['swizzle'] for o in launches}))}, A K-major, MN-major or in "
-           "registers, B K-major and MN-major, several strides and starts, unswizzled layouts with strides of 144 bytes among them. The same in runs of 32, timed.")
+    yield (
+        f"{len(launches)} launches of one `wgmma.m64nNk16` of f16: swizzle modes"
+        f" {', '.join(sorted({o['swizzle'] for o in launches}))}, A K-major, MN-major or in registers, B K-major and"
+        " MN-major, several strides and starts, unswizzled layouts with strides of 144 bytes among them. The same in"
+        " runs of 32, timed."
+    )
     yield ""
     rows = []
     for (n, shared), ones in sorted(groups.items()):
         counted = sorted({(o["counters"]["op_gmma"], o["counters"]["conflicts_op_gmma"]) for o in ones})
         cycles = [c for kernel in {o["kernel"] for o in ones} for c in timed[kernel]]
-        rows.append([n, "through a descriptor" if shared else "in registers", len(ones), ", ".join(str(c) for c, _ in counted),
-                     ", ".join(str(c) for _, c in counted), " to ".join(sorted({f"{c:.1f}" for c in (min(cycles), max(cycles))}))])
+        rows.append(
+            [
+                n,
+                "through a descriptor" if shared else "in registers",
+                len(ones),
+                ", ".join(str(c) for c, _ in counted),
+                ", ".join(str(c) for _, c in counted),
+                " to ".join(sorted({f"{c:.1f}" for c in (min(cycles), max(cycles))})),
+            ]
+        )
     yield from _table(["N", "A", "launches", "wavefronts (`…_op_gmma`)", "conflicts", "cycles"], rows)
-    yield ("One figure in each row: the layout changes nothing, neither what is counted nor the time, not even where N = 8 makes the reading of the operands "
-           "the longest part. A warpgroup is charged the bytes of its operands / 128: N / 4 for B, and 16 for A where it lies in shared memory. That is "
-           "no surprise: every layout that a descriptor can state is made of 8 rows of 16 bytes that cover the banks once.")
+    yield (
+        "One figure in each row: the layout changes nothing, neither what is counted nor the time, not even where N = 8"
+        " makes the reading of the operands the longest part. A warpgroup is charged the bytes of its operands / 128: N"
+        " / 4 for B, and 16 for A where it lies in shared memory. That is no surprise: every layout that a descriptor"
+        " can state is made of 8 rows of 16 bytes that cover the banks once."
+    )
     yield ""
 
 
@@ -97,21 +119,43 @@ def _bulk() -> Iterator[str]:
     extra = {one["counters"]["bank_writes"] - one["bytes"] // 4 for one in loads}
     yield "### Bulk copies"
     yield ""
-    yield (f"`cp.async.bulk` and `cp.async.bulk.tensor.2d` of f16, in and out. The wavefront counters see none of them: {len(copies)} launches count "
-           f"{' or '.join(map(str, sorted({one['counters']['wavefronts'] for one in copies})))} wavefronts, all of them the barrier's, whatever was moved. `l1tex__data_bank_writes` "
-           f"is the bytes / 4 of what comes in (and {', '.join(map(str, sorted(extra)))}). Time, in cycles of one more copy of the same tile, out of a run of {16}:")
+    yield (
+        "`cp.async.bulk` and `cp.async.bulk.tensor.2d` of f16, in and out. The wavefront counters see none of them:"
+        f" {len(copies)} launches count"
+        f" {' or '.join(map(str, sorted({one['counters']['wavefronts'] for one in copies})))} wavefronts, all of them"
+        " the barrier's, whatever was moved. `l1tex__data_bank_writes` is the bytes / 4 of what comes in (and"
+        f" {', '.join(map(str, sorted(extra)))}). Time, in cycles of one more copy of the same tile, out of a run of"
+        f" {16}:"
+    )
     yield ""
     each = _each(document["cycles"])
     shapes = dict.fromkeys((swizzle, width) for kernel, swizzle, width, rows in each if kernel == "copy_tile")
     rows_ = sorted({rows for kernel, _, _, rows in each if kernel == "copy_tile"})
-    yield from _table(["swizzle", "bytes a row", *(f"in, {n} rows" for n in rows_), *(f"out, {n} rows" for n in rows_)], (
-        [swizzle, width, *(f"{each[kernel, swizzle, width, n]:.0f}" for kernel in ("copy_tile", "store_tile") for n in rows_)] for swizzle, width in shapes))
+    yield from _table(
+        ["swizzle", "bytes a row", *(f"in, {n} rows" for n in rows_), *(f"out, {n} rows" for n in rows_)],
+        (
+            [
+                swizzle,
+                width,
+                *(f"{each[kernel, swizzle, width, n]:.0f}" for kernel in ("copy_tile", "store_tile") for n in rows_),
+            ]
+            for swizzle, width in shapes
+        ),
+    )
     sizes = sorted({width for kernel, _, width, _ in each if kernel == "copy_bytes"})
-    yield from _table(["plain bytes", *(f"{n:,}" for n in sizes)], (
-        [what, *(f"{each[kernel, 'none', n, 1]:.0f}" for n in sizes)] for what, kernel in (("in", "copy_bytes"), ("out", "store_bytes"))))
-    yield ("The swizzle mode does not matter. Issuing one takes some 57 cycles for a box in, 73 for plain bytes in, 18 and 29 out: small copies cost that. "
-           "On the way in a row of the box takes at least one cycle, so rows of 16 bytes take as long as rows of 64, and wide rows go at about 105 bytes a cycle. "
-           "On the way out 32 bytes leave a cycle, and a row of 16 bytes takes two cycles.")
+    yield from _table(
+        ["plain bytes", *(f"{n:,}" for n in sizes)],
+        (
+            [what, *(f"{each[kernel, 'none', n, 1]:.0f}" for n in sizes)]
+            for what, kernel in (("in", "copy_bytes"), ("out", "store_bytes"))
+        ),
+    )
+    yield (
+        "The swizzle mode does not matter. Issuing one takes some 57 cycles for a box in, 73 for plain bytes in, 18 and"
+        " 29 out: small copies cost that. On the way in a row of the box takes at least one cycle, so rows of 16 bytes"
+        " take as long as rows of 64, and wide rows go at about 105 bytes a cycle. On the way out 32 bytes leave a"
+        " cycle, and a row of 16 bytes takes two cycles."
+    )
     yield ""
 
 
@@ -126,25 +170,42 @@ def _each(cycles: list[dict]) -> dict[tuple[str, str, int, int], float]:
 
 # --- clusters and barriers --------------------------------------------------------------------------
 
-_REMOTE = (("cluster_ld", "ld.shared::cluster.b32"), ("cluster_ld_v4", "ld.shared::cluster.v4.b32"), ("cluster_st", "st.shared::cluster.b32"),
-           ("cluster_st_v4", "st.shared::cluster.v4.b32"), ("cluster_atom", "atom.shared::cluster.add.u32"), ("cluster_red", "red.shared::cluster.add.u32"),
-           ("cluster_st_async", "st.async.b32"), ("cluster_st_async_v4", "st.async.v4.b32"))
+_REMOTE = (
+    ("cluster_ld", "ld.shared::cluster.b32"),
+    ("cluster_ld_v4", "ld.shared::cluster.v4.b32"),
+    ("cluster_st", "st.shared::cluster.b32"),
+    ("cluster_st_v4", "st.shared::cluster.v4.b32"),
+    ("cluster_atom", "atom.shared::cluster.add.u32"),
+    ("cluster_red", "red.shared::cluster.add.u32"),
+    ("cluster_st_async", "st.async.b32"),
+    ("cluster_st_async_v4", "st.async.v4.b32"),
+)
 _PATTERNS = ("consecutive", "every second", "128 bytes apart", "one word")
 
 
 def _pattern(name: str, pattern: str) -> str:
     width = 16 if name.endswith("v4") else 4
-    return {f"stride{width}": "consecutive", f"stride{2 * width}": "every second", "stride128": "128 bytes apart", "same": "one word"}.get(pattern, "")
+    return {
+        f"stride{width}": "consecutive",
+        f"stride{2 * width}": "every second",
+        "stride128": "128 bytes apart",
+        "same": "one word",
+    }.get(pattern, "")
 
 
 def _remote() -> Iterator[str]:
     timed = [one for one in _read("timing_sm90.json.gz")["timed"] if one.get("whose") and one["active"] == 0xFFFF_FFFF]
     yield "### Another block's memory"
     yield ""
-    yield ("One warp of a block of a cluster of two accesses the other block's memory, or its own by the same instruction: wavefronts a request "
-           "(`…_op_ld`, `…_op_st` and `…_op_atom` of both blocks) and cycles of one more request of a run, each waiting for its turn, not for its answer.")
+    yield (
+        "One warp of a block of a cluster of two accesses the other block's memory, or its own by the same instruction:"
+        " wavefronts a request (`…_op_ld`, `…_op_st` and `…_op_atom` of both blocks) and cycles of one more request of"
+        " a run, each waiting for its turn, not for its answer."
+    )
     yield ""
-    found: dict[tuple[str, str, str], dict] = {(one["kernel"], one["whose"], what): one for one in timed if (what := _pattern(one["kernel"], one["pattern"]))}
+    found: dict[tuple[str, str, str], dict] = {
+        (one["kernel"], one["whose"], what): one for one in timed if (what := _pattern(one["kernel"], one["pattern"]))
+    }
     rows = []
     for kernel, ptx in _REMOTE:
         for whose in ("own", "other"):
@@ -156,39 +217,88 @@ def _remote() -> Iterator[str]:
     yield from _table(["instruction", "whose", *(f"{what}: wavefronts / cycles" for what in _PATTERNS)], rows)
     loads = [one for one in timed if one["kernel"].startswith("cluster_ld") and one["whose"] == "other"]
     own = {(one["kernel"], one["pattern"]): one for one in timed if one["whose"] == "own"}
-    held = sum(one["counters"]["bank_writes"] - own[one["kernel"], one["pattern"]]["counters"]["bank_writes"]
-               == UNROLL * SECTOR_WORDS * len({a // 32 for a in one["addresses"]}) for one in loads)
-    yield ("No wavefront counter sees loads, stores and `st.async` of another block's memory; atomics count 1 whatever their addresses. A load brings the whole "
-           f"32-byte sectors that its lanes touch ({held} of {len(loads)} patterns by `l1tex__data_bank_writes`): what matters is how many sectors, as in global memory, "
-           "not which banks. In the block's own memory loads, stores and atomics count as `LDS`, `STS` and `ATOMS` do, and `LD.64` and `LD.128` "
-           "merged lane pairs there, which they do not in a launch without a cluster. `st.async` takes as long to one's own memory as to another's.")
+    held = sum(
+        one["counters"]["bank_writes"] - own[one["kernel"], one["pattern"]]["counters"]["bank_writes"]
+        == UNROLL * SECTOR_WORDS * len({a // 32 for a in one["addresses"]})
+        for one in loads
+    )
+    yield (
+        "No wavefront counter sees loads, stores and `st.async` of another block's memory; atomics count 1 whatever"
+        f" their addresses. A load brings the whole 32-byte sectors that its lanes touch ({held} of {len(loads)}"
+        " patterns by `l1tex__data_bank_writes`): what matters is how many sectors, as in global memory, not which"
+        " banks. In the block's own memory loads, stores and atomics count as `LDS`, `STS` and `ATOMS` do, and `LD.64`"
+        " and `LD.128` merged lane pairs there, which they do not in a launch without a cluster. `st.async` takes as"
+        " long to one's own memory as to another's."
+    )
     yield ""
 
 
 def _wavefronts(one: dict) -> str:
     counters = one["counters"]
-    kind = "op_atom" if one["kernel"].startswith(("cluster_atom", "cluster_red")) else "op_ld" if one["kernel"].startswith("cluster_ld") else "op_st"
+    kind = (
+        "op_atom"
+        if one["kernel"].startswith(("cluster_atom", "cluster_red"))
+        else "op_ld"
+        if one["kernel"].startswith("cluster_ld")
+        else "op_st"
+    )
     count = counters[kind] / UNROLL
     return f"{count:g}"
 
 
 def _barriers() -> Iterator[str]:
-    timed = {(one["kernel"], one["pattern"], one["active"]): one["cycles"] for one in _read("timing_sm90.json.gz")["timed"] if "active" in one}
+    timed = {
+        (one["kernel"], one["pattern"], one["active"]): one["cycles"]
+        for one in _read("timing_sm90.json.gz")["timed"]
+        if "active" in one
+    }
     everyone = 0xFFFF_FFFF
     yield "### Barriers"
     yield ""
-    rows = [[f"`{ptx}`", *(f"{timed[kernel, pattern, active]:.0f}" for pattern, active in (("stride8", 1), ("same", everyone), ("quarters", everyone), ("stride8", everyone)))]
-            for kernel, ptx in (("arrive", "mbarrier.arrive"), ("arrive_sink", "mbarrier.arrive _"), ("test_wait", "mbarrier.test_wait"))]
-    yield from _table(["cycles a request", "one lane", "32 lanes on one barrier", "32 lanes on 8 barriers", "32 lanes on 32 barriers"], rows)
-    yield "No wavefront counter sees them. Lanes on one barrier are served together; further barriers one after the other, some 11 cycles each, whatever their banks."
+    rows = [
+        [
+            f"`{ptx}`",
+            *(
+                f"{timed[kernel, pattern, active]:.0f}"
+                for pattern, active in (
+                    ("stride8", 1),
+                    ("same", everyone),
+                    ("quarters", everyone),
+                    ("stride8", everyone),
+                )
+            ),
+        ]
+        for kernel, ptx in (
+            ("arrive", "mbarrier.arrive"),
+            ("arrive_sink", "mbarrier.arrive _"),
+            ("test_wait", "mbarrier.test_wait"),
+        )
+    ]
+    yield from _table(
+        [
+            "cycles a request",
+            "one lane",
+            "32 lanes on one barrier",
+            "32 lanes on 8 barriers",
+            "32 lanes on 32 barriers",
+        ],
+        rows,
+    )
+    yield (
+        "No wavefront counter sees them. Lanes on one barrier are served together; further barriers one after the"
+        " other, some 11 cycles each, whatever their banks."
+    )
     yield ""
 
 
 def chapters() -> Iterator[str]:
     yield "## What no counter tells, timed"
     yield ""
-    yield (f"{_read('timing_sm90.json.gz')['device']}: `tests/data/timing_sm90.json.gz` and `tests/data/tensor_sm90.json.gz`. "
-           "Cycles are differences of two launches with few and many repetitions, without the profiler.")
+    yield (
+        f"{_read('timing_sm90.json.gz')['device']}: `tests/data/timing_sm90.json.gz` and"
+        " `tests/data/tensor_sm90.json.gz`. Cycles are differences of two launches with few and many repetitions,"
+        " without the profiler."
+    )
     yield ""
     yield from _wgmma()
     yield from _bulk()

@@ -1,6 +1,6 @@
 """Runs a command and says what it cost: process time of it and its children, and peak memory.
 
-    cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0)
+cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0)
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -54,8 +54,10 @@ def audit(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ptxaudit", "audit", "--no-cache", *arguments]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _environment() -> dict[str, str]:
     """Like an installed package: compiled modules are kept, whatever the caller's environment says."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PTXAUDIT_DEBUG")}
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PTXAUDIT_DEBUG")
+    }
     return kept | {"PYTHONPYCACHEPREFIX": mkdtemp(prefix="ptxaudit-bench-"), "PYTHONPATH": str(CHECKOUT)}

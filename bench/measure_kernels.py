@@ -1,4 +1,5 @@
-"""Measures the kernels of samples/ and bench/kernels/ on an NVIDIA GPU: per instruction under the profiler, and by hardware counters.
+"""Measures the kernels of samples/ and bench/kernels/ on an NVIDIA GPU: per instruction under the profiler, and by
+hardware counters.
 
     python bench/measure_kernels.py build cubins/                      # anywhere: compiles every sample
     python bench/measure_kernels.py check cubins/                      # on a GPU: the matrix products are right
@@ -51,13 +52,14 @@ from bench.profiled import (  # noqa: E402
 )
 
 FOLDERS = (ROOT / "samples", ROOT / "bench" / "kernels")
-SEED = 20                        # of random buffers
+SEED = 20  # of random buffers
 
 # --- building -----------------------------------------------------------------------------------
 
+
 def build(folder: Path) -> None:
     """Compiles NAME/NAME.cu to folder/NAME.cubin."""
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     folder.mkdir(parents=True, exist_ok=True)
     for sample in samples():
@@ -70,7 +72,9 @@ def build(folder: Path) -> None:
 
 def samples() -> list[Path]:
     """A folder NAME each, with NAME.cu, launch.toml and perhaps data.toml."""
-    return [folder for parent in FOLDERS for folder in sorted(parent.iterdir()) if (folder / f"{folder.name}.cu").is_file()]
+    return [
+        folder for parent in FOLDERS for folder in sorted(parent.iterdir()) if (folder / f"{folder.name}.cu").is_file()
+    ]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -79,14 +83,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 # --- launching ----------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Buffer:
     """What a pointer parameter points to, from data.toml."""
 
     kernel: str
     param: int
-    type: str                    # numpy type name
-    fill: dict[str, Any]         # {value}, {start, step, modulo} or {low, high}: constant, counting, random
+    type: str  # numpy type name
+    fill: dict[str, Any]  # {value}, {start, step, modulo} or {low, high}: constant, counting, random
 
     def data(self) -> Any:
         import numpy
@@ -113,7 +118,7 @@ class Planned:
     cubin: str
     kernel: str
     function: Any
-    table: dict[str, Any]        # of launch.toml
+    table: dict[str, Any]  # of launch.toml
 
     def dims(self, key: str) -> list[int]:
         return ([*self.table[key], 1, 1])[:3]
@@ -143,7 +148,12 @@ def planned(gpu: Gpu, cubins: Path, only: str) -> Iterator[Planned]:
 def buffers(sample: Path) -> list[Buffer]:
     tables = read_toml(sample / "data.toml").get("buffer", [])
     known = ("kernel", "param", "type")
-    return [Buffer(**{key: table[key] for key in known}, fill={key: value for key, value in table.items() if key not in known}) for table in tables]
+    return [
+        Buffer(
+            **{key: table[key] for key in known}, fill={key: value for key, value in table.items() if key not in known}
+        )
+        for table in tables
+    ]
 
 
 def prepare(gpu: Gpu, plan: Planned) -> tuple[bytes, dict[int, int]]:
@@ -158,7 +168,7 @@ def prepare(gpu: Gpu, plan: Planned) -> tuple[bytes, dict[int, int]]:
         if value == "?":
             filled = [b for b in buffers(plan.sample) if b.param == position and fnmatchcase(plan.kernel, b.kernel)]
             value = pointers[position] = gpu.allocate(filled[0].data() if filled else None)
-        data[offset:offset + size] = encode(value, size)
+        data[offset : offset + size] = encode(value, size)
     return bytes(data), pointers
 
 
@@ -178,11 +188,20 @@ def run(cubins: Path, manifest: Path | None, only: str) -> None:
         params, pointers = prepare(gpu, plan)
         gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
         gpu.free(list(pointers.values()))
-        done.append({
-            "kernel": plan.kernel, "cubin": plan.cubin, "workload": plan.sample.name, "origin": plan.sample.parent.name,
-            "grid": plan.dims("grid"), "block": plan.dims("block"), "cluster": plan.cluster or [0, 0, 0],
-            "dynamic_shared": plan.dynamic_shared, "param_bytes": params.hex(), "params_by": "this launch",
-        })
+        done.append(
+            {
+                "kernel": plan.kernel,
+                "cubin": plan.cubin,
+                "workload": plan.sample.name,
+                "origin": plan.sample.parent.name,
+                "grid": plan.dims("grid"),
+                "block": plan.dims("block"),
+                "cluster": plan.cluster or [0, 0, 0],
+                "dynamic_shared": plan.dynamic_shared,
+                "param_bytes": params.hex(),
+                "params_by": "this launch",
+            }
+        )
     if manifest:
         manifest.write_text(json.dumps({"device": gpu.name(), "launches": done}))
     print(f"{len(done)} launches")
@@ -192,9 +211,14 @@ def run(cubins: Path, manifest: Path | None, only: str) -> None:
 
 # kernel: (type of A and B, B is n x k, rows of C a block). Parameters: a, b, c, n, k; C is float, or int for bytes.
 PRODUCTS = {
-    "*gemm_int4*": ("float32", False, 128), "*gemm_async*": ("float32", False, 128),
-    "sgemm_16": ("float32", False, 16), "sgemm_32": ("float32", False, 32), "sgemm_[rd]*": ("float32", False, 128),
-    "hgemm_*": ("float16", False, 64), "wmma_gemm": ("float16", False, 64), "wgmma_gemm": ("float16", True, 64),
+    "*gemm_int4*": ("float32", False, 128),
+    "*gemm_async*": ("float32", False, 128),
+    "sgemm_16": ("float32", False, 16),
+    "sgemm_32": ("float32", False, 32),
+    "sgemm_[rd]*": ("float32", False, 128),
+    "hgemm_*": ("float16", False, 64),
+    "wmma_gemm": ("float16", False, 64),
+    "wgmma_gemm": ("float16", True, 64),
     "igemm_dp4a": ("int8", True, 32),
 }
 
@@ -212,7 +236,7 @@ def check(cubins: Path, only: str) -> None:
         kind, transposed, tile = entry
         params, pointers = prepare(gpu, plan)
         n, k = plan.table["params"][3:5]
-        k *= 4 if kind == "int8" else 1                          # there k counts words
+        k *= 4 if kind == "int8" else 1  # there k counts words
         m = plan.dims("grid")[1] * tile
         random = numpy.random.default_rng(SEED)
         a = random.integers(-4, 5, (m, k)).astype(kind)
@@ -222,7 +246,7 @@ def check(cubins: Path, only: str) -> None:
         gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
         found = gpu.read(pointers[2], "int32" if kind == "int8" else "float32", m * n).reshape(m, n)
         expected = a.astype("float64") @ (b.T if transposed else b).astype("float64")
-        same = numpy.array_equal(found, expected)                # small whole numbers: exact in every type
+        same = numpy.array_equal(found, expected)  # small whole numbers: exact in every type
         wrong += not same
         print(f"{plan.kernel}: {'right' if same else 'WRONG'}")
         gpu.free(list(pointers.values()))
@@ -232,14 +256,36 @@ def check(cubins: Path, only: str) -> None:
 
 # --- measuring ----------------------------------------------------------------------------------
 
+
 def measure(cubins: Path, output: Path, only: str, report: Path) -> None:
     """Runs everything under ncu and writes the joined result."""
     manifest = report.with_suffix(".manifest.json")
-    metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + [CONFLICTS.format(kind) for kind in CONFLICT_KINDS] + list(BY_INSTRUCTION)
+    metrics = (
+        [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS]
+        + [CONFLICTS.format(kind) for kind in CONFLICT_KINDS]
+        + list(BY_INSTRUCTION)
+    )
     command = [
-        "ncu", "--clock-control", "none", "--cache-control", "none", "--section", "SourceCounters",
-        "--metrics", ",".join(metrics), "--force-overwrite", "--export", str(report),
-        sys.executable, __file__, "run", str(cubins), "--manifest", str(manifest), "--only", only,
+        "ncu",
+        "--clock-control",
+        "none",
+        "--cache-control",
+        "none",
+        "--section",
+        "SourceCounters",
+        "--metrics",
+        ",".join(metrics),
+        "--force-overwrite",
+        "--export",
+        str(report),
+        sys.executable,
+        __file__,
+        "run",
+        str(cubins),
+        "--manifest",
+        str(manifest),
+        "--only",
+        only,
     ]
     subprocess.run(command, check=True)
     read(report, manifest, output)
@@ -250,7 +296,11 @@ def read(report: Path, manifest: Path, output: Path) -> None:
     ncu_report = import_ncu_report()
     document = json.loads(manifest.read_text())
     context = ncu_report.load_report(str(report))
-    actions = [context.range_by_idx(r).action_by_idx(a) for r in range(context.num_ranges()) for a in range(context.range_by_idx(r).num_actions())]
+    actions = [
+        context.range_by_idx(r).action_by_idx(a)
+        for r in range(context.num_ranges())
+        for a in range(context.range_by_idx(r).num_actions())
+    ]
     if len(actions) != len(document["launches"]):
         raise SystemExit(f"{len(actions)} launches in the report, {len(document['launches'])} in the manifest")
     for action, launch in zip(actions, document["launches"]):
@@ -258,7 +308,14 @@ def read(report: Path, manifest: Path, output: Path) -> None:
         launch["hardware"] = totals_of(action, WAVEFRONTS, WAVEFRONT_KINDS)
         launch["conflicts"] = totals_of(action, CONFLICTS, CONFLICT_KINDS)
     document["device"] = device_line(document["device"])
-    document["site_columns"] = ["offset", "sass", "wavefronts (memory_l1_wavefronts_shared)", "ideal", "inst_executed", "thread_inst_executed_true"]
+    document["site_columns"] = [
+        "offset",
+        "sass",
+        "wavefronts (memory_l1_wavefronts_shared)",
+        "ideal",
+        "inst_executed",
+        "thread_inst_executed_true",
+    ]
     document["param_bytes"] = "the parameter buffer of this launch"
     data = json.dumps(document, separators=(",", ":")).encode()
     output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
@@ -270,7 +327,11 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("build", help="compile every sample to a folder of cubins")
     command.add_argument("folder", type=Path)
-    for name, help in (("run", "launch every kernel once"), ("check", "compare the matrix products with numpy"), ("measure", "run under ncu")):
+    for name, help in (
+        ("run", "launch every kernel once"),
+        ("check", "compare the matrix products with numpy"),
+        ("measure", "run under ncu"),
+    ):
         command = commands.add_parser(name, help=help)
         command.add_argument("cubins", type=Path)
         command.add_argument("--only", default="*", help="samples, as a glob")

@@ -1,4 +1,5 @@
-"""Inputs changed at random: every one is audited or refused with a message, in time, in little memory, and nothing gets lost.
+"""Inputs changed at random: every one is audited or refused with a message, in time, in little memory, and nothing gets
+lost.
 
     python -m bench.mutations --cases 100000 [-j 2]          all kinds of inputs; docs/reliability.md has what came out
     python -m bench.mutations --kind cubin --start 4711 --cases 1 --keep FOLDER      one case again, its file kept
@@ -35,19 +36,55 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxaudit.report import Report
+    from ptxaudit.report.model import Report
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 20                 # of processor time a case, beside that of the vendor's tools
-BUDGET = 0.1                 # of a kernel: what is found of the accesses is not what is tested here
-MEMORY = 3 << 30             # bytes of address space of the process that takes the cases
-INSTRUCTION = 16             # bytes
-CODE_AT = 0x7F41AB7AEF00     # where a profile says that code lies
-TOGETHER = 50                # cases of compiled files that go through one process of the disassembler
+SECONDS = 20  # of processor time a case, beside that of the vendor's tools
+BUDGET = 0.1  # of a kernel: what is found of the accesses is not what is tested here
+MEMORY = 3 << 30  # bytes of address space of the process that takes the cases
+INSTRUCTION = 16  # bytes
+CODE_AT = 0x7F41AB7AEF00  # where a profile says that code lies
+TOGETHER = 50  # cases of compiled files that go through one process of the disassembler
 BAD = ("fault", "hang", "oversize", "lost")
 NUMBERS = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 32, 1 << 63, (1 << 64) - 1)
-DIGITS = ("0", "-1", "1e999", "2147483648", "4294967296", "18446744073709551616", "9" * 30, "9" * 5000, "0x" + "f" * 40, "nan")
-PIECES = (",", '"', "'", "[", "]", "{", "}", "(", ")", "=", ":", ";", "\n", "\0", "\\", "/*", "*/", "//", "true", "null", "\udc80", "é", "$(x)", "`x`")
+DIGITS = (
+    "0",
+    "-1",
+    "1e999",
+    "2147483648",
+    "4294967296",
+    "18446744073709551616",
+    "9" * 30,
+    "9" * 5000,
+    "0x" + "f" * 40,
+    "nan",
+)
+PIECES = (
+    ",",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "(",
+    ")",
+    "=",
+    ":",
+    ";",
+    "\n",
+    "\0",
+    "\\",
+    "/*",
+    "*/",
+    "//",
+    "true",
+    "null",
+    "\udc80",
+    "é",
+    "$(x)",
+    "`x`",
+)
 WORD = re.compile(r"[%\w.$]+")
 NUMBER = re.compile(r"\d+")
 
@@ -101,8 +138,8 @@ COMMANDS = """\
 
 @dataclass(frozen=True)
 class Kind:
-    """name: of the inputs; files: the names of those that are changed; weight: its share of the cases; text: it is text;
-    see: what became of some changed files."""
+    """name: of the inputs; files: the names of those that are changed; weight: its share of the cases; text: it is
+    text; see: what became of some changed files."""
 
     name: str
     files: tuple[str, ...]
@@ -138,6 +175,7 @@ class Tally:
 
 
 # --- the inputs that are changed ----------------------------------------------------------------
+
 
 class Bases:
     """The unchanged inputs in a folder, with what is found in them."""
@@ -190,8 +228,8 @@ def build(folder: Path) -> None:
     import numpy as np
 
     import ptxaudit
-    from ptxaudit.baseline import baseline_json
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
+    from ptxaudit.review.baseline import baseline_json
 
     images = {}
     for arch in ("sm_80", "sm_90"):
@@ -199,16 +237,24 @@ def build(folder: Path) -> None:
         (folder / f"{arch}.cubin").write_bytes(compiled.cubin)
         images[arch] = compiled
     (folder / "k.ptx").write_text(images["sm_90"].ptx)
-    (folder / "small.ptx").write_text(compile_source('extern "C" __global__ void k(int n) { extern __shared__ int s[]; s[threadIdx.x * n] = n; }\n').ptx)
+    (folder / "small.ptx").write_text(
+        compile_source(
+            'extern "C" __global__ void k(int n) { extern __shared__ int s[]; s[threadIdx.x * n] = n; }\n'
+        ).ptx
+    )
     (folder / "k.fatbin").write_bytes(_fat_binary(images))
     (folder / "k.o").write_bytes(_host(_fat_binary(images)))
-    (folder / "libk.a").write_bytes(_archive({"one.o": _host(_fat_binary({"sm_80": images["sm_80"]})), "two.o": (folder / "k.o").read_bytes()}))
+    (folder / "libk.a").write_bytes(
+        _archive({"one.o": _host(_fat_binary({"sm_80": images["sm_80"]})), "two.o": (folder / "k.o").read_bytes()})
+    )
     (folder / "launch.toml").write_text(LAUNCHES)
     (folder / "ptxaudit.toml").write_text(SETTINGS)
     (folder / "compile_commands.json").write_text(COMMANDS)
     np.save(folder / "data.npy", np.arange(256, dtype=np.int32))
     np.save(folder / "pairs.npy", np.zeros((4, 4), dtype=[("a", "<i4"), ("b", "<f8")]))
-    report = ptxaudit.audit(str(folder / "sm_90.cubin"), launches=[ptxaudit.Launch("column", grid=1, block=32, params=[None, 33])])
+    report = ptxaudit.audit(
+        str(folder / "sm_90.cubin"), launches=[ptxaudit.Launch("column", grid=1, block=32, params=[None, 33])]
+    )
     (folder / "report.json").write_text(report.to_json())
     (folder / "baseline.json").write_text(baseline_json(ptxaudit.audit(str(folder / "small.ptx"))))
     (folder / "source.csv").write_text(_profile(report))
@@ -221,7 +267,11 @@ def _profile(report: Report) -> str:
     rows = []
     for offset in range(0, max(sites) + INSTRUCTION, INSTRUCTION):
         site = sites.get(offset)
-        text, figures = ("NOP", (1, 0, 0)) if site is None else (site.text, (site.requests or 1, site.wavefronts or 1, site.ideal or 1))
+        text, figures = (
+            ("NOP", (1, 0, 0))
+            if site is None
+            else (site.text, (site.requests or 1, site.wavefronts or 1, site.ideal or 1))
+        )
         rows.append(",".join(f'"{cell}"' for cell in (hex(CODE_AT + offset), text, *figures)))
     header = '"Address","Source","Instructions Executed","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal"'
     return "\n".join((f'"Kernel Name","{kernel.name}",', header, *rows)) + "\n"
@@ -245,8 +295,10 @@ def _host(payload: bytes) -> bytes:
     at = 64 + len(names) + -len(names) % 16
     table = at + len(payload) + -len(payload) % 16
     header = struct.pack("<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 1, 62, 1, 0, 0, table, 0, 64, 0, 0, 64, 3, 1)
-    sections = bytes(64) + b"".join(struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
-                                    for name, kind, offset, size in ((1, 3, 64, len(names)), (11, 1, at, len(payload))))
+    sections = bytes(64) + b"".join(
+        struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
+        for name, kind, offset, size in ((1, 3, 64, len(names)), (11, 1, at, len(payload)))
+    )
     body = (header + names).ljust(at, b"\0") + payload
     return body.ljust(table, b"\0") + sections
 
@@ -254,11 +306,17 @@ def _host(payload: bytes) -> bytes:
 def _archive(members: dict[str, bytes]) -> bytes:
     out = b"!<arch>\n"
     for name, data in members.items():
-        out += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{0o644:<8o}{len(data):<10}".encode() + b"`\n" + data + b"\n" * (len(data) % 2)
+        out += (
+            f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{0o644:<8o}{len(data):<10}".encode()
+            + b"`\n"
+            + data
+            + b"\n" * (len(data) % 2)
+        )
     return out
 
 
 # --- what is done to them -----------------------------------------------------------------------
+
 
 def changed(data: bytes, rng: random.Random, text: bool, others: Sequence[bytes]) -> bytes:
     """The data after one to three accidents."""
@@ -312,7 +370,9 @@ def _insert(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
 
 
 def _as_text(change: Callable[[str, random.Random], str]) -> Callable[[bytes, random.Random, Sequence[bytes]], bytes]:
-    return lambda data, rng, others: change(data.decode("utf-8", "surrogateescape"), rng).encode("utf-8", "surrogateescape")
+    return lambda data, rng, others: change(data.decode("utf-8", "surrogateescape"), rng).encode(
+        "utf-8", "surrogateescape"
+    )
 
 
 def _words(text: str, rng: random.Random) -> str:
@@ -338,7 +398,9 @@ def _lines(text: str, rng: random.Random) -> str:
     lines = text.split("\n")
     one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     line = lines.pop(one)
-    return "\n".join(rng.choice((lines, lines[:one] + [line, line] + lines[one:], lines[:other] + [line] + lines[other:])))
+    return "\n".join(
+        rng.choice((lines, lines[:one] + [line, line] + lines[one:], lines[:other] + [line] + lines[other:]))
+    )
 
 
 def _piece(text: str, rng: random.Random) -> str:
@@ -352,18 +414,30 @@ _OF_TEXT = tuple(map(_as_text, (_words, _words, _digits, _lines, _piece)))
 
 # --- what becomes of them -----------------------------------------------------------------------
 
+
 def of_audit(cases: Sequence[Case], bases: Bases) -> list[str]:
     """Compiled files and PTX, audited together."""
     import ptxaudit
-    from ptxaudit.errors import InputError
+    from ptxaudit.base.errors import InputError
 
     try:
         report = ptxaudit.audit([Path(case.path) for case in cases], budget=BUDGET)
         kernels, problems = report.kernels, report.problems
-    except InputError as error:                  # not one of them could be read
+    except InputError as error:  # not one of them could be read
         return [_of_words(str(error)) for _ in cases]
-    return [_ending(case, bases.kernels[case.base], [k for k in kernels if k.input == case.path], [p for p in problems if p.file in (None, case.path) or p.file.startswith((f"{case.path}#", f"{case.path}:"))])
-            for case in cases]
+    return [
+        _ending(
+            case,
+            bases.kernels[case.base],
+            [k for k in kernels if k.input == case.path],
+            [
+                p
+                for p in problems
+                if p.file in (None, case.path) or p.file.startswith((f"{case.path}#", f"{case.path}:"))
+            ],
+        )
+        for case in cases
+    ]
 
 
 def _ending(case: Case, before: dict[str, int], kernels: Sequence, problems: Sequence) -> str:
@@ -376,7 +450,11 @@ def _ending(case: Case, before: dict[str, int], kernels: Sequence, problems: Seq
     if problems:
         return "message"
     is_text = case.base.endswith(".ptx")
-    if not after or not is_text and (len(after) < len(before) or not case.touched and sum(after.values()) < sum(before.values())):
+    if (
+        not after
+        or not is_text
+        and (len(after) < len(before) or not case.touched and sum(after.values()) < sum(before.values()))
+    ):
         return "lost"
     return "same" if after == before else "other"
 
@@ -392,7 +470,7 @@ def of_command(cases: Sequence[Case], bases: Bases, words: Callable[[Case], list
     """Files that a command reads, one by one."""
     from click.testing import CliRunner
 
-    from ptxaudit.cli import main
+    from ptxaudit.ui.cli import main
 
     out = []
     for case in cases:
@@ -401,19 +479,39 @@ def of_command(cases: Sequence[Case], bases: Bases, words: Callable[[Case], list
         strange = done.exception is not None and not isinstance(done.exception, SystemExit)
         if isinstance(done.exception, TooLong):
             raise done.exception
-        out.append("fault" if strange or done.exit_code not in (0, 1, 2) else _of_words(said) if done.exit_code == 2 else "other")
+        out.append(
+            "fault"
+            if strange or done.exit_code not in (0, 1, 2)
+            else _of_words(said)
+            if done.exit_code == 2
+            else "other"
+        )
     return out
 
 
 def _audit_with(option: str, *more: str) -> Callable[[Sequence[Case], Bases], list[str]]:
-    return lambda cases, bases: of_command(cases, bases, lambda case: [
-        "audit", str(bases.folder / "k.ptx"), "--no-cache", "--budget", str(BUDGET), option, case.path, *more])
+    return lambda cases, bases: of_command(
+        cases,
+        bases,
+        lambda case: [
+            "audit",
+            str(bases.folder / "k.ptx"),
+            "--no-cache",
+            "--budget",
+            str(BUDGET),
+            option,
+            case.path,
+            *more,
+        ],
+    )
 
 
 def _of_buffers(cases: Sequence[Case], bases: Bases) -> list[str]:
     def words(case: Case) -> list[str]:
         launch = Path(case.path).with_suffix(".toml")
-        launch.write_text(f'[[launch]]\nkernel = "column"\ngrid = 1\nblock = 32\nparams = [{{file = "{Path(case.path).name}"}}, 33]\n')
+        launch.write_text(
+            f'[[launch]]\nkernel = "column"\ngrid = 1\nblock = 32\nparams = [{{file = "{Path(case.path).name}"}}, 33]\n'
+        )
         return ["audit", str(bases.folder / "k.ptx"), "--no-cache", "--budget", str(BUDGET), "--launch", str(launch)]
 
     return of_command(cases, bases, words)
@@ -425,13 +523,40 @@ KINDS = (
     Kind("fat binary", ("k.fatbin",), 3, False, of_audit),
     Kind("archive", ("libk.a", "k.o"), 2, False, of_audit),
     Kind("launch file", ("launch.toml",), 12, True, _audit_with("--launch")),
-    Kind("settings", ("ptxaudit.toml",), 12, True, lambda cases, bases: of_command(cases, bases, lambda case: ["audit", "--config", case.path, "--no-cache"])),
-    Kind("baseline", ("baseline.json",), 6, True, lambda cases, bases: of_command(
-        cases, bases, lambda case: ["audit", str(bases.folder / "small.ptx"), "--no-cache", "--baseline", case.path])),
-    Kind("report", ("report.json",), 6, True, lambda cases, bases: of_command(
-        cases, bases, lambda case: ["diff", str(bases.folder / "report.json"), case.path])),
-    Kind("profile", ("source.csv",), 4, True, lambda cases, bases: of_command(
-        cases, bases, lambda case: ["compare", str(bases.folder / "report.json"), case.path])),
+    Kind(
+        "settings",
+        ("ptxaudit.toml",),
+        12,
+        True,
+        lambda cases, bases: of_command(cases, bases, lambda case: ["audit", "--config", case.path, "--no-cache"]),
+    ),
+    Kind(
+        "baseline",
+        ("baseline.json",),
+        6,
+        True,
+        lambda cases, bases: of_command(
+            cases, bases, lambda case: ["audit", str(bases.folder / "small.ptx"), "--no-cache", "--baseline", case.path]
+        ),
+    ),
+    Kind(
+        "report",
+        ("report.json",),
+        6,
+        True,
+        lambda cases, bases: of_command(
+            cases, bases, lambda case: ["diff", str(bases.folder / "report.json"), case.path]
+        ),
+    ),
+    Kind(
+        "profile",
+        ("source.csv",),
+        4,
+        True,
+        lambda cases, bases: of_command(
+            cases, bases, lambda case: ["compare", str(bases.folder / "report.json"), case.path]
+        ),
+    ),
     Kind(".npy", ("data.npy", "pairs.npy"), 3, False, _of_buffers),
     Kind("compile_commands", ("compile_commands.json",), 2, True, _audit_with("--compile-commands")),
 )
@@ -444,6 +569,7 @@ class TooLong(BaseException):
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """Raises TooLong after so much processor time."""
+
     def end(*_: object) -> None:
         raise TooLong
 
@@ -470,7 +596,11 @@ def case(number: int, kind: Kind, bases: Bases, folder: Path) -> Case:
     new = changed(data, rng, kind.text, others)
     path = folder / f"{number}-{name}"
     path.write_bytes(new)
-    touched = len(new) != len(data) or any(new[begin:end] != data[begin:end] for begin, end in bases.code(name)) if not kind.text else True
+    touched = (
+        len(new) != len(data) or any(new[begin:end] != data[begin:end] for begin, end in bases.code(name))
+        if not kind.text
+        else True
+    )
     return Case(number, name, str(path), touched)
 
 
@@ -487,7 +617,9 @@ def run(numbers: Sequence[int], kind: Kind, bases: Bases) -> Tally:
         if endings is None or any(ending in BAD for ending in endings):
             endings = [(_timed([one], kind, bases, tally, SECONDS) or ["hang"])[0] for one in cases]
         tally.endings[kind.name] = Counter(endings)
-        tally.bad += [f"{one.number} ({one.base}): {ending}" for one, ending in zip(cases, endings, strict=True) if ending in BAD]
+        tally.bad += [
+            f"{one.number} ({one.base}): {ending}" for one, ending in zip(cases, endings, strict=True) if ending in BAD
+        ]
     tally.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     return tally
 
@@ -517,11 +649,16 @@ def work(first: int, last: int, kind_name: str | None, folder: str) -> Tally:
 def table(tally: Tally) -> str:
     """What came out, by kind, as docs/reliability.md has it."""
     columns = ("same", "other", "message", *BAD)
-    lines = ["| input | cases | same result | another result | message | fault | hang | oversize | lost |", "|---|" + "--:|" * 8]
+    lines = [
+        "| input | cases | same result | another result | message | fault | hang | oversize | lost |",
+        "|---|" + "--:|" * 8,
+    ]
     for kind in KINDS:
         found = tally.endings.get(kind.name)
         if found:
-            lines.append(f"| {kind.name} | {found.total():,} | " + " | ".join(f"{found[column]:,}" for column in columns) + " |")
+            lines.append(
+                f"| {kind.name} | {found.total():,} | " + " | ".join(f"{found[column]:,}" for column in columns) + " |"
+            )
     whole = sum(tally.endings.values(), Counter())
     lines.append(f"| all | {whole.total():,} | " + " | ".join(f"{whole[column]:,}" for column in columns) + " |")
     return "\n".join(lines)
@@ -555,7 +692,10 @@ def main() -> int:
                     pool.shutdown(cancel_futures=True)
                     break
     print(table(tally))
-    print(f"{time.perf_counter() - begin:.0f} s; the slowest batch took {tally.seconds:.2f} s a case; the largest process {tally.memory >> 20} MB")
+    print(
+        f"{time.perf_counter() - begin:.0f} s; the slowest batch took {tally.seconds:.2f} s a case; the largest process"
+        f" {tally.memory >> 20} MB"
+    )
     return 1 if tally.bad else 0
 
 

@@ -1,9 +1,11 @@
 """A GPU through its driver, and reports of Nsight Compute: what the scripts that measure have in common.
 
     Gpu().launch(function, grid, block, cluster, dynamic_shared, params)
-    sites_of(action)     [[offset, sass, wavefronts, ideal, inst_executed, thread_inst_executed_true], …] of one profiled launch
+    sites_of(action)     [[offset, sass, wavefronts, ideal, inst_executed, thread_inst_executed_true], …] of one
+                         profiled launch
 
-Needs Python and cuda-bindings; the reports Nsight Compute with its `ncu_report` module. Nothing of ptxaudit: machines that measure have none.
+Needs Python and cuda-bindings; the reports Nsight Compute with its `ncu_report` module. Nothing of ptxaudit: machines
+that measure have none.
 """
 
 from __future__ import annotations
@@ -18,16 +20,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-BUFFER_BYTES = 4 << 20           # more than any pointer parameter of a sample needs
+BUFFER_BYTES = 4 << 20  # more than any pointer parameter of a sample needs
 
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared{}.sum"
 WAVEFRONT_KINDS = ("", "_cmd_read", "_cmd_write", "_op_atom", "_op_ld", "_op_misc", "_op_st")
 CONFLICT_KINDS = ("", "_op_atom", "_op_gmma", "_op_ld", "_op_ldgsts", "_op_st")
-BY_INSTRUCTION = ("memory_l1_wavefronts_shared", "memory_l1_wavefronts_shared_ideal", "inst_executed", "thread_inst_executed_true")
+BY_INSTRUCTION = (
+    "memory_l1_wavefronts_shared",
+    "memory_l1_wavefronts_shared_ideal",
+    "inst_executed",
+    "thread_inst_executed_true",
+)
 
 SHARED = re.compile(r"\b(LDS|STS|LDSM|STSM|ATOMS|LDGSTS|UBLKCP|STAS|\w*GMMA|REDAS)\b|\bUTMA\w+")
-DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")       # in front of each LDGSTS: predicated off, no site
+DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")  # in front of each LDGSTS: predicated off, no site
 
 
 class Gpu:
@@ -87,7 +94,16 @@ class Gpu:
         for pointer in pointers:
             self.call(self.driver.cuMemFree, pointer)
 
-    def launch(self, function: Any, grid: list[int], block: list[int], cluster: list[int] | None, dynamic_shared: int, params: bytes, wait: bool = True) -> None:
+    def launch(
+        self,
+        function: Any,
+        grid: list[int],
+        block: list[int],
+        cluster: list[int] | None,
+        dynamic_shared: int,
+        params: bytes,
+        wait: bool = True,
+    ) -> None:
         driver = self.driver
         if dynamic_shared > 48 << 10:
             limit = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -113,11 +129,12 @@ class Gpu:
 
 # --- reports ------------------------------------------------------------------------------------
 
+
 def sites_of(action: Any) -> list[list[Any]]:
     """[offset, sass, wavefronts, ideal, inst_executed, thread_inst_executed_true] of each shared-memory instruction."""
     columns = {name: by_pc(action, name) for name in BY_INSTRUCTION}
     executed = columns["inst_executed"]
-    base = min(executed)                                         # the entry is always executed
+    base = min(executed)  # the entry is always executed
     sites = []
     for pc in sorted(set(executed) | set(columns["memory_l1_wavefronts_shared"])):
         text = " ".join(action.sass_by_pc(pc).split())
@@ -128,8 +145,8 @@ def sites_of(action: Any) -> list[list[Any]]:
 
 
 def executed_of(action: Any) -> tuple[list[tuple[int, int, int]], dict[int, str]]:
-    """Every instruction that ran, as (place, warps, lanes whose predicate held), and the opcode at each place. Places are
-    bytes from the first of them: what lies in a section of its own may lie in front of the kernel."""
+    """Every instruction that ran, as (place, warps, lanes whose predicate held), and the opcode at each place. Places
+    are bytes from the first of them: what lies in a section of its own may lie in front of the kernel."""
     executed, lanes = by_pc(action, "inst_executed"), by_pc(action, "thread_inst_executed_true")
     base = min(executed)
     rows = [(pc - base, executed[pc], lanes.get(pc, 0)) for pc in sorted(executed) if executed[pc]]
@@ -137,7 +154,7 @@ def executed_of(action: Any) -> tuple[list[tuple[int, int, int]], dict[int, str]
 
 
 def opcode_of(sass: str) -> str:
-    """"@!P0 LDS.64 R2, [R4]" -> "LDS.64"."""
+    """ "@!P0 LDS.64 R2, [R4]" -> "LDS.64"."""
     words = sass.replace(";", " ").split()
     return next((word for word in words if not word.startswith("@")), "")
 
@@ -159,7 +176,12 @@ def import_ncu_report() -> Any:
     """Nsight Compute's own reader, from beside the ncu that is on the PATH."""
     ncu = shutil.which("ncu")
     near = [Path(os.path.realpath(ncu)).parent] if ncu else []
-    near += [Path(p) for p in sorted(glob.glob("/opt/nvidia/nsight-compute/*") + glob.glob("/usr/local/cuda*/nsight-compute-*"), reverse=True)]
+    near += [
+        Path(p)
+        for p in sorted(
+            glob.glob("/opt/nvidia/nsight-compute/*") + glob.glob("/usr/local/cuda*/nsight-compute-*"), reverse=True
+        )
+    ]
     for folder in near:
         if (folder / "extras" / "python" / "ncu_report.py").is_file():
             sys.path.insert(0, str(folder / "extras" / "python"))
@@ -170,6 +192,12 @@ def import_ncu_report() -> Any:
 
 
 def device_line(name: str) -> str:
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split("\n")[0]
-    ncu = re.search(r"Version (\d+\.\d+\.\d+)", subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout)
-    return f"{name}, driver {driver}, Nsight Compute {ncu[1] if ncu else '?'}, --clock-control none --cache-control none"
+    driver = subprocess.run(
+        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True
+    ).stdout.split("\n")[0]
+    ncu = re.search(
+        r"Version (\d+\.\d+\.\d+)", subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
+    )
+    return (
+        f"{name}, driver {driver}, Nsight Compute {ncu[1] if ncu else '?'}, --clock-control none --cache-control none"
+    )

@@ -19,9 +19,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-import ptx_oracle                                   # noqa: E402
-from ptxaudit.errors import InputError              # noqa: E402
-from ptxaudit.ptx.parse import parse_module, parse_plain        # noqa: E402
+import ptx_oracle
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
 
 
 def one(path: Path) -> tuple[str, str]:
@@ -34,7 +35,7 @@ def one(path: Path) -> tuple[str, str]:
     if module != parse_plain(text):
         return "DIFFERS", "the parsers differ"
     refused = ""
-    for options in ((), ("--compile-only",)):           # functions of another module stay open
+    for options in ((), ("--compile-only",)):  # functions of another module stay open
         try:
             ptx_oracle.machine_code(text, None, options)
             break
@@ -56,8 +57,11 @@ def main() -> int:
     arguments.add_argument("--most", type=int, help="leave out files of more kilobytes")
     arguments.add_argument("-o", "--output", type=Path)
     options = arguments.parse_args()
-    paths = [path for path in sorted(options.folder.rglob("*.ptx"))
-             if options.most is None or path.stat().st_size <= 1024 * options.most]
+    paths = [
+        path
+        for path in sorted(options.folder.rglob("*.ptx"))
+        if options.most is None or path.stat().st_size <= 1024 * options.most
+    ]
     outcomes: dict[str, str] = {}
     start = time.perf_counter()
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -76,7 +80,12 @@ def results(outcomes: dict[str, str], counts: Counter) -> str:
     """Counts, packages, and every file that is not the same or is."""
     packages = Counter(name.partition("/")[0] for name, outcome in outcomes.items() if outcome == "same")
     by_outcome = {outcome: [name for name, found in outcomes.items() if found == outcome] for outcome in sorted(counts)}
-    document = {"modules": len(outcomes), "outcomes": dict(counts), "same_by_package": dict(sorted(packages.items())), "files": by_outcome}
+    document = {
+        "modules": len(outcomes),
+        "outcomes": dict(counts),
+        "same_by_package": dict(sorted(packages.items())),
+        "files": by_outcome,
+    }
     return json.dumps(document, indent=1) + "\n"
 
 

@@ -11,10 +11,10 @@ import resource
 import time
 from pathlib import Path
 
-from ptxaudit import ptxas
-from ptxaudit.errors import InputError
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import ptxas
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
 
 ROUNDS = 3
 
@@ -31,9 +31,11 @@ def best(function, argument):
 
 def assembling(text: str) -> float | None:
     """Process time of ptxas, None where it refuses the file."""
+
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
+
     start = spent()
     try:
         ptxas.assemble(text)

@@ -2,7 +2,8 @@
 
     python bench/scoring.py
 
-Each kind of counting with the data it takes longest for; single requests are all different, and more than any cache holds.
+Each kind of counting with the data it takes longest for; single requests are all different, and more than any cache
+holds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MANY = 100_000
 HANDFUL = 8
 SINGLES = 3_000
 LANES = 32
-LINE = 128                # bytes of a source line
+LINE = 128  # bytes of a source line
 
 Units = Callable[[np.random.Generator], np.ndarray]
 
@@ -55,13 +56,30 @@ COPIES = tuple(
     Case(opcode, data, sources=_in_lines(lines), in_l1=in_l1, zero_filled=zeros)
     for opcode in ("LDGSTS.E", "LDGSTS.E.64", "LDGSTS.E.128")
     for data, lines, in_l1, zeros in (
-        ("from 4 lines", 4, None, False), ("from many lines", 4096, None, False), ("from 4 lines, some zero-filled", 4, None, True),
-        ("from many lines, none in L1", 4096, False, False), ("from many lines, all in L1", 4096, True, False)))
+        ("from 4 lines", 4, None, False),
+        ("from many lines", 4096, None, False),
+        ("from 4 lines, some zero-filled", 4, None, True),
+        ("from many lines, none in L1", 4096, False, False),
+        ("from many lines, all in L1", 4096, True, False),
+    )
+)
 CASES = (
-    Case("LDS"), Case("LDS.64"), Case("LDS.128"), Case("LDS.128", "one word", units=_random(1)), Case("STS.128"), Case("ATOMS.ADD"),
-    Case("LDSM.16.M88.4"), Case("atom.shared.add.f64"), Case("atom.shared.cas.b16"), Case("LDGSTS.E.BYPASS.128"),
-    Case("ld.shared.v4.f32", machine="kepler-4byte"), Case("ld.shared.f32", "few words", "tesla", _random(8)),
-    Case("ld.shared.f32", machine="tesla"), Case("ld.shared.f32", machine="banks=12,word=4,threads=32,broadcast=one"), *COPIES)
+    Case("LDS"),
+    Case("LDS.64"),
+    Case("LDS.128"),
+    Case("LDS.128", "one word", units=_random(1)),
+    Case("STS.128"),
+    Case("ATOMS.ADD"),
+    Case("LDSM.16.M88.4"),
+    Case("atom.shared.add.f64"),
+    Case("atom.shared.cas.b16"),
+    Case("LDGSTS.E.BYPASS.128"),
+    Case("ld.shared.v4.f32", machine="kepler-4byte"),
+    Case("ld.shared.f32", "few words", "tesla", _random(8)),
+    Case("ld.shared.f32", machine="tesla"),
+    Case("ld.shared.f32", machine="banks=12,word=4,threads=32,broadcast=one"),
+    *COPIES,
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +102,7 @@ def best(call: Callable[[], object], runs: int) -> float:
 
 
 def measure(case: Case) -> Seconds:
-    from ptxaudit.banks import classify
+    from ptxaudit.hardware.banks import classify
 
     rng = np.random.default_rng(1)
     width = classify(case.opcode).width
@@ -99,7 +117,10 @@ def measure(case: Case) -> Seconds:
         some = {name: array[:n] for name, array in arrays.items()}
         return lambda: score_requests(case.opcode, **some, **rest)
 
-    requests = [dict(zip(arrays, row, strict=True)) for row in zip(*(array[:SINGLES].tolist() for array in arrays.values()), strict=True)]
+    requests = [
+        dict(zip(arrays, row, strict=True))
+        for row in zip(*(array[:SINGLES].tolist() for array in arrays.values()), strict=True)
+    ]
 
     def singles() -> None:
         for request in requests:

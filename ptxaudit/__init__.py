@@ -12,33 +12,41 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit.version import __version__
+from ptxaudit.base.version import __version__
 
 if TYPE_CHECKING:
-    from ptxaudit.errors import InputError
-    from ptxaudit.launch import Launch
-    from ptxaudit.launch_file import read_launches
-    from ptxaudit.pipeline import audit
-    from ptxaudit.report import Report
-    from ptxaudit.report_reader import read_report
-    from ptxaudit.scoring import score_request, score_requests
-    from ptxaudit.sweeps import sweep
+    from ptxaudit.base.errors import InputError
+    from ptxaudit.frontend.launch.launch import Launch
+    from ptxaudit.frontend.launch.launch_file import read_launches
+    from ptxaudit.hardware.scoring import score_request, score_requests
+    from ptxaudit.report.model import Report
+    from ptxaudit.report.reader import read_report
+    from ptxaudit.review.audit import audit
+    from ptxaudit.review.sweeps import sweep
 
 _HOME = {
-    "audit": "pipeline",
-    "sweep": "sweeps",
-    "score_request": "scoring",
-    "score_requests": "scoring",
-    "Launch": "launch",
-    "read_launches": "launch_file",
-    "Report": "report",
-    "read_report": "report_reader",
-    "InputError": "errors",
+    "audit": "review.audit",
+    "sweep": "review.sweeps",
+    "score_request": "hardware.scoring",
+    "score_requests": "hardware.scoring",
+    "Launch": "frontend.launch.launch",
+    "read_launches": "frontend.launch.launch_file",
+    "Report": "report.model",
+    "read_report": "report.reader",
+    "InputError": "base.errors",
 }
 
 __all__ = [
-    "InputError", "Launch", "Report", "__version__", "audit", "read_launches", "read_report",
-    "score_request", "score_requests", "sweep",
+    "InputError",
+    "Launch",
+    "Report",
+    "__version__",
+    "audit",
+    "read_launches",
+    "read_report",
+    "score_request",
+    "score_requests",
+    "sweep",
 ]
 
 

@@ -4,8 +4,8 @@ import os
 import sys
 
 if not sys.flags.safe_path and sys.path and sys.path[0] == os.getcwd():
-    del sys.path[0]          # the working folder, which `-m` puts first: nothing is imported or run out of it
+    del sys.path[0]  # the working folder, which `-m` puts first: nothing is imported or run out of it
 
-from ptxaudit.cli import main      # noqa: E402
+from ptxaudit.ui.cli import main
 
 main(prog_name="ptxaudit")

@@ -62,16 +62,24 @@ def _binary(rng: Random, x: Expression, y: Expression) -> Expression:
     if pick in "+-*":
         function = {"+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q}[pick]
         run = _wrapped(function, kind)
-        return Expression(f"({C_TYPES[kind]})(({unsigned}){x.text} {pick} ({unsigned}){y.text})", kind,
-                          lambda env: run(x.value(env), y.value(env)))
+        return Expression(
+            f"({C_TYPES[kind]})(({unsigned}){x.text} {pick} ({unsigned}){y.text})",
+            kind,
+            lambda env: run(x.value(env), y.value(env)),
+        )
     if pick in "&|^":
         function = {"&": lambda p, q: p & q, "|": lambda p, q: p | q, "^": lambda p, q: p ^ q}[pick]
         return Expression(f"({x.text} {pick} {y.text})", kind, lambda env: function(x.value(env), y.value(env)))
     if pick == "<<":
-        return Expression(f"({C_TYPES[kind]})(({unsigned}){x.text} << ({y.text} & {bits - 1}))", kind,
-                          lambda env: wrap(x.value(env) << (y.value(env) & bits - 1), kind))
+        return Expression(
+            f"({C_TYPES[kind]})(({unsigned}){x.text} << ({y.text} & {bits - 1}))",
+            kind,
+            lambda env: wrap(x.value(env) << (y.value(env) & bits - 1), kind),
+        )
     if pick == ">>":
-        return Expression(f"({x.text} >> ({y.text} & {bits - 1}))", kind, lambda env: x.value(env) >> (y.value(env) & bits - 1))
+        return Expression(
+            f"({x.text} >> ({y.text} & {bits - 1}))", kind, lambda env: x.value(env) >> (y.value(env) & bits - 1)
+        )
     if pick in "/%":
         limit = rng.choice([0xFF, 0xFFFF, (1 << (bits - 1)) - 1])
         constant = rng.random() < 0.4
@@ -82,26 +90,46 @@ def _binary(rng: Random, x: Expression, y: Expression) -> Expression:
             p, q = x.value(env), divisor if constant else (y.value(env) & limit) | 1
             quotient = abs(p) // q * (1 if p >= 0 else -1)
             return quotient if pick == "/" else p - quotient * q
+
         return Expression(f"({x.text} {pick} {text})", kind, divide)
     if pick in ("min", "max"):
         function = min if pick == "min" else max
         sign = "<" if pick == "min" else ">"
-        return Expression(f"(({x.text}) {sign} ({y.text}) ? ({x.text}) : ({y.text}))", kind, lambda env: function(x.value(env), y.value(env)))
+        return Expression(
+            f"(({x.text}) {sign} ({y.text}) ? ({x.text}) : ({y.text}))",
+            kind,
+            lambda env: function(x.value(env), y.value(env)),
+        )
     sign = rng.choice(["<", "<=", ">", ">=", "==", "!="])
-    compare = {"<": lambda p, q: p < q, "<=": lambda p, q: p <= q, ">": lambda p, q: p > q, ">=": lambda p, q: p >= q,
-               "==": lambda p, q: p == q, "!=": lambda p, q: p != q}[sign]
+    compare = {
+        "<": lambda p, q: p < q,
+        "<=": lambda p, q: p <= q,
+        ">": lambda p, q: p > q,
+        ">=": lambda p, q: p >= q,
+        "==": lambda p, q: p == q,
+        "!=": lambda p, q: p != q,
+    }[sign]
     if pick == "==":
-        return Expression(f"({C_TYPES[kind]})({x.text} {sign} {y.text})", kind, lambda env: int(compare(x.value(env), y.value(env))))
+        return Expression(
+            f"({C_TYPES[kind]})({x.text} {sign} {y.text})", kind, lambda env: int(compare(x.value(env), y.value(env)))
+        )
     z = _leaf(rng, kind)
-    return Expression(f"({x.text} {sign} {y.text} ? {z.text} : {x.text})", kind,
-                      lambda env: z.value(env) if compare(x.value(env), y.value(env)) else x.value(env))
+    return Expression(
+        f"({x.text} {sign} {y.text} ? {z.text} : {x.text})",
+        kind,
+        lambda env: z.value(env) if compare(x.value(env), y.value(env)) else x.value(env),
+    )
 
 
 def _unary(rng: Random, x: Expression) -> Expression:
     kind, bits = x.kind, width(x.kind)
-    pick = rng.choice(["-", "~", "popc", "clz", "brev", "narrow", "abs", "ffs", "byte_perm", "mulhi", "funnel", "float"])
+    pick = rng.choice(
+        ["-", "~", "popc", "clz", "brev", "narrow", "abs", "ffs", "byte_perm", "mulhi", "funnel", "float"]
+    )
     if pick == "-":
-        return Expression(f"({C_TYPES[kind]})(-({C_TYPES['u' + kind[1:]]}){x.text})", kind, lambda env: wrap(-x.value(env), kind))
+        return Expression(
+            f"({C_TYPES[kind]})(-({C_TYPES['u' + kind[1:]]}){x.text})", kind, lambda env: wrap(-x.value(env), kind)
+        )
     if pick == "~":
         return Expression(f"(~{x.text})", kind, lambda env: wrap(~x.value(env), kind))
     plain = lambda env: x.value(env) & ((1 << bits) - 1)
@@ -111,11 +139,19 @@ def _unary(rng: Random, x: Expression) -> Expression:
     if pick == "clz":
         return Expression(f"({C_TYPES[kind]})__clz{suffix}({x.text})", kind, lambda env: bits - plain(env).bit_length())
     if pick == "ffs":
-        return Expression(f"({C_TYPES[kind]})__ffs{suffix}({x.text})", kind, lambda env: (plain(env) & -plain(env)).bit_length())
+        return Expression(
+            f"({C_TYPES[kind]})__ffs{suffix}({x.text})", kind, lambda env: (plain(env) & -plain(env)).bit_length()
+        )
     if pick == "brev":
-        return Expression(f"({C_TYPES[kind]})__brev{suffix}({x.text})", kind, lambda env: wrap(int(f"{plain(env):0{bits}b}"[::-1], 2), kind))
+        return Expression(
+            f"({C_TYPES[kind]})__brev{suffix}({x.text})",
+            kind,
+            lambda env: wrap(int(f"{plain(env):0{bits}b}"[::-1], 2), kind),
+        )
     if pick == "narrow":
-        name, to = rng.choice([("signed char", "i8"), ("unsigned char", "u8"), ("short", "i16"), ("unsigned short", "u16")])
+        name, to = rng.choice(
+            [("signed char", "i8"), ("unsigned char", "u8"), ("short", "i16"), ("unsigned short", "u16")]
+        )
         return Expression(f"({C_TYPES[kind]})({name})({x.text})", kind, lambda env: wrap(wrap(x.value(env), to), kind))
     if pick == "abs" and kind == "i32":
         return Expression(f"abs({x.text} >> 1)", kind, lambda env: abs(x.value(env) >> 1))
@@ -127,16 +163,27 @@ def _unary(rng: Random, x: Expression) -> Expression:
             def permute(env):
                 data = (wrap(y.value(env), "u32") << 32 | plain(env)).to_bytes(8, "little")
                 return wrap(int.from_bytes(bytes(data[selector >> 4 * k & 7] for k in range(4)), "little"), kind)
+
             return Expression(f"({C_TYPES[kind]})__byte_perm({x.text}, {y.text}, {selector})", kind, permute)
         if pick == "mulhi":
-            return Expression(f"({C_TYPES[kind]})__umulhi({x.text}, {y.text})", kind,
-                              lambda env: wrap(plain(env) * wrap(y.value(env), "u32") >> 32, kind))
+            return Expression(
+                f"({C_TYPES[kind]})__umulhi({x.text}, {y.text})",
+                kind,
+                lambda env: wrap(plain(env) * wrap(y.value(env), "u32") >> 32, kind),
+            )
         if pick == "funnel":
             n = rng.choice([3, 8, 17, 31])
-            return Expression(f"({C_TYPES[kind]})__funnelshift_l({x.text}, {y.text}, {n})", kind,
-                              lambda env: wrap((wrap(y.value(env), "u32") << 32 | plain(env)) << n >> 32, kind))
+            return Expression(
+                f"({C_TYPES[kind]})__funnelshift_l({x.text}, {y.text}, {n})",
+                kind,
+                lambda env: wrap((wrap(y.value(env), "u32") << 32 | plain(env)) << n >> 32, kind),
+            )
         if pick == "float":
-            return Expression(f"({C_TYPES[kind]})((float)({x.text} & 0xffff) * 0.5f)", kind, lambda env: wrap((plain(env) & 0xFFFF) // 2, kind))
+            return Expression(
+                f"({C_TYPES[kind]})((float)({x.text} & 0xffff) * 0.5f)",
+                kind,
+                lambda env: wrap((plain(env) & 0xFFFF) // 2, kind),
+            )
     return x
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from ptxaudit.report import Report
 from reports import validate
+
+from ptxaudit.report.model import Report
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,10 @@
-"""Kernels with conflicts, for tests of their repair: the cases of the samples as code of their own, and idioms that people ask about."""
+"""Kernels with conflicts, for tests of their repair: the cases of the samples as code of their own, and idioms that
+people ask about.
+"""
 
 from __future__ import annotations
 
-from ptxaudit.launch import Launch
+from ptxaudit.frontend.launch.launch import Launch
 
 TRANSPOSE = """\
 extern "C" __global__ void turn(const {type}* in, {type}* out, int n) {{
@@ -17,7 +19,9 @@ extern "C" __global__ void turn(const {type}* in, {type}* out, int n) {{
 
 def transpose(type: str, tile: int, pitch: int) -> tuple[str, Launch]:
     """(source, launch) of a matrix transposed through a tile."""
-    return TRANSPOSE.format(type=type, tile=tile, pitch=pitch), Launch("turn", grid=(4, 2), block=(tile, tile), params=[None, None, 128])
+    return TRANSPOSE.format(type=type, tile=tile, pitch=pitch), Launch(
+        "turn", grid=(4, 2), block=(tile, tile), params=[None, None, 128]
+    )
 
 
 STRUCTURES = """\

@@ -44,4 +44,4 @@ PTX = """\
 }
 """
 
-HOST = '#include <vector>\n__global__ void k(float* a) { a[0] = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n'
+HOST = "#include <vector>\n__global__ void k(float* a) { a[0] = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n"

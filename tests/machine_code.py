@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
-from ptxaudit.artifacts.cubin import Cubin, read_cubin
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.disassemble import Line, disassemble
+from ptxaudit.frontend.artifacts.cubin import Cubin, read_cubin
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.sass.disassemble import Line, disassemble
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121")
 
@@ -17,18 +17,20 @@ PROLOGUE = """.version 9.0
 """
 
 
-@lru_cache(maxsize=None)
+@cache
 def from_cuda(source: str, arch: str = "sm_90", options: tuple[str, ...] = ()) -> bytes:
-    return assemble(compile_source(source + "\n", arch=arch).ptx, arch, options).cubin      # a line break says that it is text
+    return assemble(
+        compile_source(source + "\n", arch=arch).ptx, arch, options
+    ).cubin  # a line break says that it is text
 
 
-@lru_cache(maxsize=None)
+@cache
 def from_ptx(body: str, arch: str = "sm_90", options: tuple[str, ...] = ()) -> bytes:
     """body: everything after `.address_size`."""
     return assemble(PROLOGUE.format(arch=arch) + body, arch, options).cubin
 
 
-@lru_cache(maxsize=None)
+@cache
 def lines_of(data: bytes) -> tuple[Cubin, dict[str, tuple[Line, ...]]]:
     cubin = read_cubin(data, "test.cubin")
     return cubin, disassemble([cubin])[0]

@@ -22,21 +22,24 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit import graph, ir, lanes, machines
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.assemble import SourceLines, kernel_entry
-from ptxaudit.code_facts import code_facts
-from ptxaudit.compare import Comparison, Counted, Profile, Verdict, compare
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.report import Kernel
-from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.lift import lift_module
-from ptxaudit.work import Account
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.link import link
+from ptxaudit.report.assemble import SourceLines, kernel_entry
+from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.model import Kernel
+from ptxaudit.review.compare import Comparison, Counted, Profile, Verdict, compare
 
 DATA = Path(__file__).resolve().parent / "data"
 SETS = ("kernels_sm90", "samples_sm90", "idioms_sm90")
-BUDGET = 20.0                # seconds a launch, in steps; the slowest takes 2
+BUDGET = 20.0  # seconds a launch, in steps; the slowest takes 2
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Measured:
     """One launch: the kernel, what was told of it, and what was counted."""
 
     set: str
-    at: int                  # position in the set
+    at: int  # position in the set
     module: ir.Module
     launch: Launch
     profile: Profile
@@ -56,9 +59,18 @@ class Measured:
         """The report's entry, as `ptxaudit audit` makes it."""
         function = link(self.module, self.module.functions[self.launch.kernel])
         machine = machines.get(function.arch)
-        result = lanes.evaluate(function, graph.build(function), launch=self.launch, machine=machine, account=Account.for_budget(BUDGET))
-        return kernel_entry(function, result, input=self.set, machine=machine, launch=self.launch, lines=SourceLines(),
-                            facts=code_facts(self.module, function, {}))
+        result = engine.evaluate(
+            function, graph.build(function), launch=self.launch, machine=machine, account=Account.for_budget(BUDGET)
+        )
+        return kernel_entry(
+            function,
+            result,
+            input=self.set,
+            machine=machine,
+            launch=self.launch,
+            lines=SourceLines(),
+            facts=code_facts(self.module, function, {}),
+        )
 
     def compare(self) -> Comparison:
         return compare(self.entry(), self.profile)
@@ -67,7 +79,9 @@ class Measured:
 @lru_cache
 def measuring() -> ModuleType:
     """bench/measure_kernels.py, which filled the buffers of the measured launches."""
-    spec = importlib.util.spec_from_file_location("measure_kernels", DATA.parent.parent / "bench" / "measure_kernels.py")
+    spec = importlib.util.spec_from_file_location(
+        "measure_kernels", DATA.parent.parent / "bench" / "measure_kernels.py"
+    )
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -79,8 +93,16 @@ def with_data(launch: Measured) -> Measured:
     entries = document(launch.set)["launches"]
     entry = entries[launch.at]
     folder = next(folder for folder in script.samples() if folder.name == entry["workload"])
-    tables = [table for table in script.read_toml(folder / "launch.toml")["launch"] if fnmatchcase(entry["kernel"], table["kernel"])]
-    before = [other for other in entries[: launch.at] if (other["cubin"], other["kernel"]) == (entry["cubin"], entry["kernel"])]
+    tables = [
+        table
+        for table in script.read_toml(folder / "launch.toml")["launch"]
+        if fnmatchcase(entry["kernel"], table["kernel"])
+    ]
+    before = [
+        other
+        for other in entries[: launch.at]
+        if (other["cubin"], other["kernel"]) == (entry["cubin"], entry["kernel"])
+    ]
     params = list(tables[len(before)].get("params", []))
     for at, value in enumerate(params):
         if value == "?":
@@ -118,14 +140,20 @@ def load(name: str) -> list[Measured]:
 
 def launch_of(entry: dict[str, Any]) -> Launch:
     return Launch(
-        entry["kernel"], grid=entry["grid"], block=entry["block"],
+        entry["kernel"],
+        grid=entry["grid"],
+        block=entry["block"],
         cluster=[blocks or 1 for blocks in entry["cluster"]],
-        dynamic_shared=entry["dynamic_shared"], param_bytes=entry["param_bytes"],
+        dynamic_shared=entry["dynamic_shared"],
+        param_bytes=entry["param_bytes"],
     )
 
 
 def profile_of(entry: dict[str, Any]) -> Profile:
-    counted = tuple(Counted(offset, text, executed, wavefronts, ideal) for offset, text, wavefronts, ideal, executed, _ in entry["sites"])
+    counted = tuple(
+        Counted(offset, text, executed, wavefronts, ideal)
+        for offset, text, wavefronts, ideal, executed, _ in entry["sites"]
+    )
     counters = {kind.removeprefix("_"): round(value) for kind, value in entry["hardware"].items() if value is not None}
     return Profile(entry["kernel"], counted, counters, tuple(entry["grid"]), tuple(entry["block"]))
 
@@ -147,7 +175,10 @@ def main() -> None:
         for launch, comparison in found:
             for row in comparison.rows:
                 if row.verdict in (Verdict.DIFFERS, Verdict.UNLISTED, Verdict.DISPUTED):
-                    print(f"  {row.verdict} {launch.launch.kernel}+{row.offset:#x} {row.site.opcode if row.site else ''}: {row.why}")
+                    print(
+                        f"  {row.verdict} {launch.launch.kernel}+{row.offset:#x} {row.site.opcode if row.site else ''}:"
+                        f" {row.why}"
+                    )
 
 
 if __name__ == "__main__":

@@ -15,21 +15,24 @@ import re
 
 from elftools.elf.elffile import ELFFile
 
-from ptxaudit import ptxas
-from ptxaudit.ptx import printer
-from ptxaudit.ptx import syntax as s
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.frontend.compile import ptxas
+from ptxaudit.frontend.ptx import printer
+from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.parse import parse_module
 
-SIZED = (".nv.shared.",)        # no content of its own: relocatable code has leftovers there
+SIZED = (".nv.shared.",)  # no content of its own: relocatable code has leftovers there
 COMPARED = (".text.", ".nv.constant", ".nv.global.init", *SIZED)
 
 
 def machine_code(text: str, arch: str | None = None, options: tuple[str, ...] = ()) -> dict[str, bytes]:
     """Section name -> content of what ptxas makes of a module: code, constants, initial data."""
-    level = "-O0" if re.search(r"^\.target .*debug", text, re.MULTILINE) else "-O1"     # -O1 is quick
+    level = "-O0" if re.search(r"^\.target .*debug", text, re.MULTILINE) else "-O1"  # -O1 is quick
     elf = ELFFile(io.BytesIO(ptxas.assemble(text, arch, options=[level, *options]).cubin))
-    return {section.name: bytes(section["sh_size"]) if section.name.startswith(SIZED) else section.data()
-            for section in elf.iter_sections() if section.name.startswith(COMPARED)}
+    return {
+        section.name: bytes(section["sh_size"]) if section.name.startswith(SIZED) else section.data()
+        for section in elf.iter_sections()
+        if section.name.startswith(COMPARED)
+    }
 
 
 def check(text: str, arch: str | None = None, options: tuple[str, ...] = ()) -> None:
@@ -46,10 +49,11 @@ _serial = itertools.count()
 
 # --- other names, other spellings ---------------------------------------------------------------
 
+
 def disguised(module: s.Module) -> s.Module:
     """The same program with new names for registers and labels, and constants spelled in hexadecimal."""
     items = []
-    debug = "debug" in module.target        # then DWARF sections speak of registers and labels by name
+    debug = "debug" in module.target  # then DWARF sections speak of registers and labels by name
     for item in module.items:
         if isinstance(item, s.Function) and item.body is not None:
             item = dataclasses.replace(item, body=_renamed(item.body, {}, not debug))
@@ -76,9 +80,9 @@ def _new_name(name: str, names: dict[str, str]) -> str:
     if stem in names:
         return names[stem] + dot + component
     digits = len(stem) - len(stem.rstrip("0123456789"))
-    prefix = stem[:len(stem) - digits] + "<"
+    prefix = stem[: len(stem) - digits] + "<"
     if digits and prefix in names:
-        return names[prefix] + stem[len(stem) - digits:] + dot + component
+        return names[prefix] + stem[len(stem) - digits :] + dot + component
     return name
 
 

@@ -1,11 +1,12 @@
-"""Runs what README.md shows: `python -m tests.readme` compares, `python -m tests.readme --write` writes the outputs anew.
+"""Runs what README.md shows: `python -m tests.readme` compares, `python -m tests.readme --write` writes the outputs
+anew.
 
-    ```console                  lines with `$ ` are commands, in a folder with nothing but `samples` in it;
-    $ ptxaudit machines         what follows is what they print (stdout and stderr)
-    ```
+```console                  lines with `$ ` are commands, in a folder with nothing but `samples` in it;
+$ ptxaudit machines         what follows is what they print (stdout and stderr)
+```
 
-    ```pycon                    `>>> ` and `... ` are Python, what follows is what it prints
-    ```
+```pycon                    `>>> ` and `... ` are Python, what follows is what it prints
+```
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 README = CHECKOUT / "README.md"
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_VOLATILE = re.compile(r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+")      # compilers number registers as they like, and the newest one is installed
+_VOLATILE = re.compile(
+    r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+"
+)  # compilers number registers as they like, and the newest one is installed
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -55,12 +58,22 @@ def _console(content: str, folder: Path) -> str:
 def printed(command: str, folder: Path) -> str:
     """What a shell prints for a command, without the newlines at its end but one."""
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name not in ("ARGS", "SAMPLE", "KERNEL")}
-    environment = inherited | {"PATH": os.pathsep.join(folders), "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "utf-8"}
-    if command.startswith("make "):              # with this interpreter's packages, which are installed already
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MAKE") and name not in ("ARGS", "SAMPLE", "KERNEL")
+    }
+    environment = inherited | {
+        "PATH": os.pathsep.join(folders),
+        "PYTHONPATH": str(CHECKOUT),
+        "PYTHONIOENCODING": "utf-8",
+    }
+    if command.startswith("make "):  # with this interpreter's packages, which are installed already
         stamp = f"{sys.prefix}/.ptxaudit-installed"
         command = command.replace("make ", f"make --no-print-directory -C {CHECKOUT} -o {stamp} VENV={sys.prefix} ", 1)
-    done = subprocess.run(command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120
+    )
     text = "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()).strip("\n")
     return f"{text}\n" if text else ""
 
@@ -102,7 +115,9 @@ def main() -> int:
     if "--write" in sys.argv[1:]:
         README.write_text(new, encoding="utf-8")
         return 0
-    sys.stdout.writelines(difflib.unified_diff(comparable(text).splitlines(True), comparable(new).splitlines(True), "README.md", "now"))
+    sys.stdout.writelines(
+        difflib.unified_diff(comparable(text).splitlines(True), comparable(new).splitlines(True), "README.md", "now")
+    )
     return 1 if comparable(text) != comparable(new) else 0
 
 

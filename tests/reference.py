@@ -6,7 +6,7 @@ It shares no code and no tables with the package: what it says and what the reco
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 from itertools import product
 
 WARP = 32
@@ -66,7 +66,11 @@ def arbitrate(width, lanes, addresses, sources):
         for lane in waiting:
             first_to.setdefault(addresses[lane] // width % slots, lane)
             first_source.setdefault(sources[lane] // width % slots, lane)
-        served = [lane for lane in waiting if first_to[addresses[lane] // width % slots] == lane == first_source[sources[lane] // width % slots]]
+        served = [
+            lane
+            for lane in waiting
+            if first_to[addresses[lane] // width % slots] == lane == first_source[sources[lane] // width % slots]
+        ]
         waiting = [lane for lane in waiting if lane not in served]
     return rounds
 
@@ -101,8 +105,13 @@ def copy_bounds(width, lanes, addresses, sources):
             continue
         costs = [0]
         if lines:
-            costs = [sum(arbitrate(width, [lane for lane in group if sources[lane] // 128 in part], addresses, sources) for part in cutting)
-                     for cutting in cuttings(lines)]
+            costs = [
+                sum(
+                    arbitrate(width, [lane for lane in group if sources[lane] // 128 in part], addresses, sources)
+                    for part in cutting
+                )
+                for cutting in cuttings(lines)
+            ]
         low, high = low + min(costs), high + max(costs)
     return low, high
 
@@ -114,7 +123,7 @@ def cuttings(items):
     result = []
     for rest in cuttings(items[1:]):
         result.append([[items[0]], *rest])
-        result += [[*rest[:i], [items[0], *rest[i]], *rest[i + 1:]] for i in range(len(rest))]
+        result += [[*rest[:i], [items[0], *rest[i]], *rest[i + 1 :]] for i in range(len(rest))]
     return result
 
 
@@ -152,7 +161,7 @@ def steps(words, banks):
     return play(tuple(sorted(tuple(sorted(by_word.values())) for by_word in count.values())))
 
 
-@lru_cache(maxsize=None)
+@cache
 def play(state):
     """state: for each bank that has lanes left, how many are on each word."""
     if not state:
@@ -162,11 +171,11 @@ def play(state):
         for i in {counts.index(c) for c in counts}:
             others = [serve_one(other) for k, other in enumerate(state) if k != b]
             for rest in product(*others):
-                after = [counts[:i] + counts[i + 1:], *rest]
+                after = [counts[:i] + counts[i + 1 :], *rest]
                 results.append(play(tuple(sorted(bank for bank in after if bank))))
     return 1 + min(r[0] for r in results), 1 + max(r[1] for r in results)
 
 
 def serve_one(counts):
     """What a bank can look like after one of its lanes was served."""
-    return {tuple(sorted(c for c in counts[:i] + (counts[i] - 1,) + counts[i + 1:] if c)) for i in range(len(counts))}
+    return {tuple(sorted(c for c in counts[:i] + (counts[i] - 1,) + counts[i + 1 :] if c)) for i in range(len(counts))}

@@ -1,11 +1,13 @@
-"""CUDA releases out of their wheels, for tests: fetched once into the user's cache; a test is skipped where they cannot be."""
+"""CUDA releases out of their wheels, for tests: fetched once into the user's cache; a test is skipped where they cannot
+be.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from ptxaudit import toolchain_fetch
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import toolchain_fetch
 
 
 def having(*versions):

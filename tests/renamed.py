@@ -1,7 +1,8 @@
 """PTX with all names of its own changed: parameters, variables, registers, labels, functions.
 
-    renamed(".visible .entry k(.param .u64 p) { .reg .b32 %r<3>; L: bra L; }", Random(1))
-    -> (".visible .entry shared_window_hi4(.param .u64 trip1_2) { .reg .b32 %cc7_<3>; loaded3: bra loaded3; }", {"k": "shared_window_hi4", …})
+renamed(".visible .entry k(.param .u64 p) { .reg .b32 %r<3>; L: bra L; }", Random(1))
+-> (".visible .entry shared_window_hi4(.param .u64 trip1_2) { .reg .b32 %cc7_<3>; loaded3: bra loaded3; }", {"k":
+"shared_window_hi4", …})
 """
 
 from __future__ import annotations
@@ -11,11 +12,55 @@ from random import Random
 
 # What the engine calls things of its own, and what looks like it.
 WORDS = (
-    "my_shared_window", "shared_window_hi", "shared_window", "local_window_lo", "window", "loaded", "trip1", "ctaid", "tid", "laneid", "hi", "wraps", "k",
-    "param", "stack", "R1", "UR4", "P0", "B0", "t0", "RZ", "choice", "bit0", "phase", "budget", "local", "shared", "generic", "cga_ctaid", "load", "store",
-    "call", "malloc_", "vote", "way3", "reduced", "x_param_0", "_Z3foov", "block_shape", "not_known", "c0x0", "root", "wmma0", "derived", "upper_half",
+    "my_shared_window",
+    "shared_window_hi",
+    "shared_window",
+    "local_window_lo",
+    "window",
+    "loaded",
+    "trip1",
+    "ctaid",
+    "tid",
+    "laneid",
+    "hi",
+    "wraps",
+    "k",
+    "param",
+    "stack",
+    "R1",
+    "UR4",
+    "P0",
+    "B0",
+    "t0",
+    "RZ",
+    "choice",
+    "bit0",
+    "phase",
+    "budget",
+    "local",
+    "shared",
+    "generic",
+    "cga_ctaid",
+    "load",
+    "store",
+    "call",
+    "malloc_",
+    "vote",
+    "way3",
+    "reduced",
+    "x_param_0",
+    "_Z3foov",
+    "block_shape",
+    "not_known",
+    "c0x0",
+    "root",
+    "wmma0",
+    "derived",
+    "upper_half",
 )
-_DECLARED = re.compile(r"(?<![\w.:])\.(?:reg|shared|local|global|const|param)\b(?:\s*\.\w+(?:\s+\d+)?|\s*\.ptr)*\s+([^;){]+)")
+_DECLARED = re.compile(
+    r"(?<![\w.:])\.(?:reg|shared|local|global|const|param)\b(?:\s*\.\w+(?:\s+\d+)?|\s*\.ptr)*\s+([^;){]+)"
+)
 _QUALIFIER = re.compile(r"\.\w+(?:\s+\d+\b)?")
 _FUNCTION = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([A-Za-z_$%][\w$]*)")
 _LABEL = re.compile(r"(?:^|[;{}])\s*([A-Za-z_$%][\w$]*)\s*:(?!:)", re.M)
@@ -46,15 +91,16 @@ def renamed(ptx: str, rng: Random) -> tuple[str, dict[str, str]]:
 
     def changed(match: re.Match) -> str:
         name = match[1]
-        if name in new and not match.string[match.end():].startswith("<"):
+        if name in new and not match.string[match.end() :].startswith("<"):
             return new[name]
         if name + "<" in new:
             return new[name + "<"]
         for prefix in ranges:
-            if name.startswith(prefix) and name[len(prefix):].isdigit():
-                return new[prefix + "<"] + name[len(prefix):]
+            if name.startswith(prefix) and name[len(prefix) :].isdigit():
+                return new[prefix + "<"] + name[len(prefix) :]
         return name
 
     pieces = _STRING.split(ptx)
     return "".join(piece if at % 2 else _NAME.sub(changed, piece) for at, piece in enumerate(pieces)), {
-        name.removesuffix("<"): now for name, now in new.items()}
+        name.removesuffix("<"): now for name, now in new.items()
+    }

@@ -8,18 +8,8 @@ import json
 
 import jsonschema
 
-from ptxaudit.lanes.result import Status
-from ptxaudit.report import (
-    SCHEMA_FILE,
-    Input,
-    Kernel,
-    LaunchRecord,
-    Report,
-    Site,
-    Source,
-    Span,
-    Tool,
-)
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import SCHEMA_FILE, Input, Kernel, LaunchRecord, Report, Site, Source, Span, Tool
 
 LAUNCH = LaunchRecord(grid=(2, 2), block=(32, 8), params=(None, None, 64))
 
@@ -53,16 +43,34 @@ def site(line: int | None = 10, access: str = "load", wavefronts: int = 8, ideal
 def open_site(status: Status, line: int = 10, **changes) -> Site:
     """A site none of whose sums are known."""
     nothing = dict.fromkeys(
-        ("requests", "active_requests", "wavefronts", "ideal", "excess", "ways",
-         "per_request", "ideal_per_request", "excess_per_request")
+        (
+            "requests",
+            "active_requests",
+            "wavefronts",
+            "ideal",
+            "excess",
+            "ways",
+            "per_request",
+            "ideal_per_request",
+            "excess_per_request",
+        )
     )
     return dataclasses.replace(site(line), **(nothing | {"status": status} | changes))
 
 
 def kernel(*sites: Site, name: str = "k", **changes) -> Kernel:
     known = {
-        "name": name, "demangled": f"{name}(float*)", "isa": "ptx", "arch": "sm_90", "input": "k.cu",
-        "machine": "sm_90", "launch": LAUNCH, "assumed": (), "notes": (), "shared_static": 4096, "sites": sites,
+        "name": name,
+        "demangled": f"{name}(float*)",
+        "isa": "ptx",
+        "arch": "sm_90",
+        "input": "k.cu",
+        "machine": "sm_90",
+        "launch": LAUNCH,
+        "assumed": (),
+        "notes": (),
+        "shared_static": 4096,
+        "sites": sites,
     }
     return Kernel(**(known | changes))
 

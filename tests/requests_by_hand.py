@@ -7,22 +7,26 @@ import dataclasses
 import numpy as np
 from reports import site
 
-from ptxaudit import banks
-from ptxaudit.fix.arrays import Array, Use
-from ptxaudit.lanes.kept import Requests
+from ptxaudit.engine.answer.kept import Requests
+from ptxaudit.hardware import banks
+from ptxaudit.review.fix.arrays import Array, Use
 
 
 def request_of(offsets, active=None, weight: int | None = None, moves=()) -> Requests:
     """One request: an offset a lane. weight: how often, None = not known."""
     active = np.ones(32, bool) if active is None else np.asarray(active, bool)
     offsets = np.where(active, np.asarray(offsets, np.int64), 0)
-    return Requests("tile", offsets[None], active[None], None if weight is None else np.array([weight], np.int64), tuple(moves))
+    return Requests(
+        "tile", offsets[None], active[None], None if weight is None else np.array([weight], np.int64), tuple(moves)
+    )
 
 
 def use_of(opcode: str, *requests: Requests, index: int = 0) -> Use:
     """A site with these requests."""
     access = banks.classify(opcode)
-    return Use(index, dataclasses.replace(site(10 + index), id=f"k@k.cu:{10 + index}:{opcode}"), access, tuple(requests))
+    return Use(
+        index, dataclasses.replace(site(10 + index), id=f"k@k.cu:{10 + index}:{opcode}"), access, tuple(requests)
+    )
 
 
 def array_of(size: int, *uses: Use) -> Array:

@@ -13,13 +13,13 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import ptxaudit
-from ptxaudit.launch import match
-from ptxaudit.report import Kernel, Report, Site
+from ptxaudit.frontend.launch.launch import match
+from ptxaudit.report.model import Kernel, Report, Site
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 MARKER = re.compile(r"//\s*site:\s*([\w-]+)\s*$")
@@ -51,7 +51,14 @@ class Expectation:
     each: int | None = None
 
     def __str__(self) -> str:
-        words = [self.isa, self.kernel, "+".join(self.at), self.access, self.machine, f"launch {self.launch}" if self.launch != 0 else None]
+        words = [
+            self.isa,
+            self.kernel,
+            "+".join(self.at),
+            self.access,
+            self.machine,
+            f"launch {self.launch}" if self.launch != 0 else None,
+        ]
         return " ".join(word for word in words if word)
 
 
@@ -118,11 +125,20 @@ def _expectation(table: dict[str, Any]) -> Expectation:
     table = dict(table)
     at = table.pop("at")
     launch = table.pop("launch", 0)
-    named = {key: table.pop(key) for key in ("kernel", "access", "opcode", "isa", "machine", "sites", "each", "why") if key in table}
+    named = {
+        key: table.pop(key)
+        for key in ("kernel", "access", "opcode", "isa", "machine", "sites", "each", "why")
+        if key in table
+    }
     unknown = set(table) - {*SUMS, *LARGEST, *SAME, "bounds", "per_request", "trips"}
     if unknown or not table or not named.get("why"):
         raise ValueError(f"[[site]] at {at}: unknown {unknown}, or nothing expected, or no why")
-    return Expectation(at=(at,) if isinstance(at, str) else tuple(at), launch=None if launch == "none" else launch, figures=table, **named)
+    return Expectation(
+        at=(at,) if isinstance(at, str) else tuple(at),
+        launch=None if launch == "none" else launch,
+        figures=table,
+        **named,
+    )
 
 
 def _mutation(table: dict[str, Any]) -> Mutation:
@@ -132,11 +148,12 @@ def _mutation(table: dict[str, Any]) -> Mutation:
 
 # --- reports ------------------------------------------------------------------------------------
 
+
 def report_of(name: str, isa: str = "ptx", machine: str | None = None, launched: bool = True) -> Report:
     return _report(name, isa, machine, launched)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _report(name: str, isa: str, machine: str | None, launched: bool) -> Report:
     sample = load(name)
     return audit(sample, sample.source, isa, machine, launched)
@@ -144,7 +161,9 @@ def _report(name: str, isa: str, machine: str | None, launched: bool) -> Report:
 
 def audit(sample: Sample, source: Path, isa: str = "ptx", machine: str | None = None, launched: bool = True) -> Report:
     launches = ptxaudit.read_launches(sample.launch_file) if launched else ()
-    report = ptxaudit.audit(source, arch=sample.arch, isa=isa, machine=machine, launches=tuple(launches), **sample.options)
+    report = ptxaudit.audit(
+        source, arch=sample.arch, isa=isa, machine=machine, launches=tuple(launches), **sample.options
+    )
     assert not report.problems, report.problems
     return report
 
@@ -177,7 +196,8 @@ def sites_at(kernel: Kernel, expectation: Expectation, source: Path) -> list[Sit
     missing = [mark for mark in expectation.at if mark not in marks]
     assert not missing, f"{source} has no line marked {missing}"
     return [
-        site for site in kernel.sites
+        site
+        for site in kernel.sites
         if (expectation.access is None or site.access == expectation.access)
         and (expectation.opcode is None or fnmatchcase(site.opcode, expectation.opcode))
         and all(lines_of(site, source) & marks[mark] for mark in expectation.at)
@@ -193,6 +213,7 @@ def lines_of(site: Site, source: Path) -> set[int]:
 
 
 # --- comparing ----------------------------------------------------------------------------------
+
 
 def differences(expectation: Expectation, report: Report, sample: Sample, source: Path) -> list[str]:
     """What of the report is not as expected, one line each."""
@@ -212,7 +233,8 @@ def differences(expectation: Expectation, report: Report, sample: Sample, source
             wrong += [
                 f"{kernel.name}: {group[0].opcode} at line {group[0].source.line if group[0].source else '?'}: "
                 f"{key} is {found[key]!r}, expected {value!r}" + (f" ({group[0].reason})" if group[0].reason else "")
-                for key, value in expectation.figures.items() if found[key] != value
+                for key, value in expectation.figures.items()
+                if found[key] != value
             ]
     return wrong
 

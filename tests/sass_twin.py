@@ -2,7 +2,7 @@
 
     run(function, params, tid=(3, 0, 0))  ->  {address: byte} of everything it stored to global memory
 
-It shares nothing with `ptxaudit.lanes`; tests hold the lifter against source-level arithmetic
+It shares nothing with `ptxaudit.engine`; tests hold the lifter against source-level arithmetic
 with it. Instructions that look across lanes are refused.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 
-from ptxaudit import ir
+from ptxaudit.ir import nodes as ir
 
 MOST_STEPS = 200_000
 GLOBAL, SHARED, LOCAL = "global", "shared", "local"
@@ -52,7 +52,12 @@ def rounded(exact: Fraction, bits: int, mode: str, zero_sign: int = 0) -> int:
     unit = Fraction(2) ** (exponent - digits)
     whole = size // unit
     rest = size - whole * unit
-    up = {"rn": rest * 2 > unit or rest * 2 == unit and whole % 2, "rz": False, "rp": rest and not sign, "rm": rest and sign}[mode]
+    up = {
+        "rn": rest * 2 > unit or rest * 2 == unit and whole % 2,
+        "rz": False,
+        "rp": rest and not sign,
+        "rm": rest and sign,
+    }[mode]
     whole += int(bool(up))
     value = whole * unit
     if value >= Fraction(2) ** (most + 1):
@@ -78,7 +83,12 @@ def _arithmetic(op: ir.Op, function, *sources: int) -> int:
     return _flush(rounded(function(*parts), op.bits, mode), ftz)
 
 
-_WHOLE = {"rni": lambda x: round(x), "rzi": lambda x: int(x), "rmi": lambda x: x.__floor__(), "rpi": lambda x: x.__ceil__()}
+_WHOLE = {
+    "rni": lambda x: round(x),
+    "rzi": lambda x: int(x),
+    "rmi": lambda x: x.__floor__(),
+    "rpi": lambda x: x.__ceil__(),
+}
 
 
 def _to_integer(op: ir.Op, pattern: int, source_bits: int, is_signed: bool) -> int:
@@ -93,10 +103,18 @@ def _to_integer(op: ir.Op, pattern: int, source_bits: int, is_signed: bool) -> i
 
 # --- the machine ----------------------------------------------------------------------------
 
+
 class Thread:
     """One thread. specials: values by PTX name; nudge: units in the last place added to MUFU.RCP."""
 
-    def __init__(self, function: ir.Function, params: bytes, specials: dict[str, int], memory: dict[int, int] | None = None, nudge: int = 0):
+    def __init__(
+        self,
+        function: ir.Function,
+        params: bytes,
+        specials: dict[str, int],
+        memory: dict[int, int] | None = None,
+        nudge: int = 0,
+    ):
         self.function, self.params, self.specials, self.nudge = function, params, specials, nudge
         self.registers: dict[str, int] = {}
         self.memory = {GLOBAL: dict(memory or {}), SHARED: {}, LOCAL: {}}
@@ -159,7 +177,11 @@ class Thread:
         except KeyError:
             raise NotImplementedError(op.name) from None
         if op.name == "mufu.rcp":
-            result = rounded(1 / _exact(values[0], 32), 32, "rn") + self.nudge if values[0] & 0x7FFFFFFF else values[0] | 0x7F800000
+            result = (
+                rounded(1 / _exact(values[0], 32), 32, "rn") + self.nudge
+                if values[0] & 0x7FFFFFFF
+                else values[0] | 0x7F800000
+            )
         else:
             result = function(op, values)
         results = result if isinstance(result, tuple) else (result,)
@@ -178,10 +200,12 @@ class Thread:
         for k, register in enumerate(op.dst):
             at = start + k * size
             if op.space == "param":
-                raw = self.params[at:at + size]
+                raw = self.params[at : at + size]
             elif op.space.startswith("const:"):
-                table = next(v for v in self.function.variables if v.space == op.space and v.address <= at < v.address + v.size)
-                raw = table.data[at - table.address:at - table.address + size]
+                table = next(
+                    v for v in self.function.variables if v.space == op.space and v.address <= at < v.address + v.size
+                )
+                raw = table.data[at - table.address : at - table.address + size]
             else:
                 cells = self.space(op)
                 raw = bytes(cells[at + j] for j in range(size))
@@ -221,8 +245,12 @@ def _funnel(op, v, left):
 
 
 _ORDERS = {
-    "f4e": ("3210", "4321", "5432", "6543"), "b4e": ("5670", "6701", "7012", "0123"), "rc8": ("0000", "1111", "2222", "3333"),
-    "ecl": ("3210", "3211", "3222", "3333"), "ecr": ("0000", "1110", "2210", "3210"), "rc16": ("1010", "3232", "1010", "3232"),
+    "f4e": ("3210", "4321", "5432", "6543"),
+    "b4e": ("5670", "6701", "7012", "0123"),
+    "rc8": ("0000", "1111", "2222", "3333"),
+    "ecl": ("3210", "3211", "3222", "3333"),
+    "ecr": ("0000", "1110", "2210", "3210"),
+    "rc16": ("1010", "3232", "1010", "3232"),
 }
 
 
@@ -272,6 +300,7 @@ def _sad(is_signed):
     def run(op, v):
         a, b = (signed(x, op.bits) if is_signed else x for x in v[:2])
         return abs(a - b) + v[2]
+
     return run
 
 
@@ -290,6 +319,7 @@ def _compare(name, is_signed):
     def run(op, v):
         a, b = (signed(x, op.bits) for x in v) if is_signed else v
         return {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[name]
+
     return run
 
 
@@ -302,6 +332,7 @@ def _float_compare(name):
         base = name.rstrip("u") if name not in ("equ", "neu") else name[:2]
         yes = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[base]
         return nan or yes if name.endswith("u") else yes and not nan
+
     return run
 
 
@@ -310,27 +341,52 @@ def _source_bits(op) -> int:
 
 
 OPERATIONS = {
-    "mov": lambda op, v: v[0], "zext": lambda op, v: v[0], "trunc": lambda op, v: v[0],
+    "mov": lambda op, v: v[0],
+    "zext": lambda op, v: v[0],
+    "trunc": lambda op, v: v[0],
     "sext": lambda op, v: signed(v[0], _source_bits(op)),
-    "extract": lambda op, v: v[0] >> op.attrs[0], "cat": _cat,
+    "extract": lambda op, v: v[0] >> op.attrs[0],
+    "cat": _cat,
     "select": lambda op, v: v[0] if v[2] else v[1],
-    "add": lambda op, v: v[0] + v[1], "sub": lambda op, v: v[0] - v[1], "mul": lambda op, v: v[0] * v[1],
-    "mad": lambda op, v: v[0] * v[1] + v[2], "neg": lambda op, v: -v[0], "abs": lambda op, v: abs(signed(v[0], op.bits)),
+    "add": lambda op, v: v[0] + v[1],
+    "sub": lambda op, v: v[0] - v[1],
+    "mul": lambda op, v: v[0] * v[1],
+    "mad": lambda op, v: v[0] * v[1] + v[2],
+    "neg": lambda op, v: -v[0],
+    "abs": lambda op, v: abs(signed(v[0], op.bits)),
     "mulhi.u": lambda op, v: v[0] * v[1] >> op.bits,
     "mulhi.s": lambda op, v: signed(v[0], op.bits) * signed(v[1], op.bits) >> op.bits,
-    "mulwide.u": lambda op, v: v[0] * v[1], "mulwide.s": lambda op, v: signed(v[0], 32) * signed(v[1], 32),
-    "madwide.u": lambda op, v: v[0] * v[1] + v[2], "madwide.s": lambda op, v: signed(v[0], 32) * signed(v[1], 32) + v[2],
-    "min.u": lambda op, v: min(v), "max.u": lambda op, v: max(v),
-    "min.s": lambda op, v: min(v, key=lambda x: signed(x, op.bits)), "max.s": lambda op, v: max(v, key=lambda x: signed(x, op.bits)),
-    "add3.carry": _carry, "lop3": _lop3,
-    "and": lambda op, v: v[0] & v[1], "or": lambda op, v: v[0] | v[1], "xor": lambda op, v: v[0] ^ v[1],
+    "mulwide.u": lambda op, v: v[0] * v[1],
+    "mulwide.s": lambda op, v: signed(v[0], 32) * signed(v[1], 32),
+    "madwide.u": lambda op, v: v[0] * v[1] + v[2],
+    "madwide.s": lambda op, v: signed(v[0], 32) * signed(v[1], 32) + v[2],
+    "min.u": lambda op, v: min(v),
+    "max.u": lambda op, v: max(v),
+    "min.s": lambda op, v: min(v, key=lambda x: signed(x, op.bits)),
+    "max.s": lambda op, v: max(v, key=lambda x: signed(x, op.bits)),
+    "add3.carry": _carry,
+    "lop3": _lop3,
+    "and": lambda op, v: v[0] & v[1],
+    "or": lambda op, v: v[0] | v[1],
+    "xor": lambda op, v: v[0] ^ v[1],
     "not": lambda op, v: mask(~v[0], op.bits),
-    "shl": lambda op, v: v[0] << min(v[1], op.bits), "shr.u": lambda op, v: v[0] >> v[1],
+    "shl": lambda op, v: v[0] << min(v[1], op.bits),
+    "shr.u": lambda op, v: v[0] >> v[1],
     "shr.s": lambda op, v: signed(v[0], op.bits) >> min(v[1], op.bits - 1),
-    "shf.l": lambda op, v: _funnel(op, v, True), "shf.r": lambda op, v: _funnel(op, v, False), "prmt": _prmt,
-    "szext.s": lambda op, v: _szext(op, v, True), "szext.u": lambda op, v: _szext(op, v, False), "bfe.u": _bfe, "bfe.s": _bfe_s, "sad.u": _sad(False), "sad.s": _sad(True),
-    "bmsk": _bmsk, "bfi": _bfi,
-    "popc": lambda op, v: v[0].bit_count(), "clz": lambda op, v: _source_bits(op) - v[0].bit_length(), "brev": lambda op, v: int(f"{v[0]:0{op.bits}b}"[::-1], 2),
+    "shf.l": lambda op, v: _funnel(op, v, True),
+    "shf.r": lambda op, v: _funnel(op, v, False),
+    "prmt": _prmt,
+    "szext.s": lambda op, v: _szext(op, v, True),
+    "szext.u": lambda op, v: _szext(op, v, False),
+    "bfe.u": _bfe,
+    "bfe.s": _bfe_s,
+    "sad.u": _sad(False),
+    "sad.s": _sad(True),
+    "bmsk": _bmsk,
+    "bfi": _bfi,
+    "popc": lambda op, v: v[0].bit_count(),
+    "clz": lambda op, v: _source_bits(op) - v[0].bit_length(),
+    "brev": lambda op, v: int(f"{v[0]:0{op.bits}b}"[::-1], 2),
     "bfind.u": lambda op, v: _leading(v[0], False, _source_bits(op), op.attrs[0]),
     "bfind.s": lambda op, v: _leading(v[0], True, _source_bits(op), op.attrs[0]),
     "i2f.s": lambda op, v: rounded(Fraction(signed(v[0], _source_bits(op))), op.bits, op.attrs[0]),
@@ -338,10 +394,13 @@ OPERATIONS = {
     "f2i.s": lambda op, v: _to_integer(op, _flush(v[0], op.attrs[1]), _source_bits(op), True),
     "f2i.u": lambda op, v: _to_integer(op, _flush(v[0], op.attrs[1]), _source_bits(op), False),
     "f2f": lambda op, v: rounded(_exact(v[0], _source_bits(op)), op.bits, op.attrs[0]),
-    "fadd": lambda op, v: _arithmetic(op, lambda a, b: a + b, *v), "fmul": lambda op, v: _arithmetic(op, lambda a, b: a * b, *v),
+    "fadd": lambda op, v: _arithmetic(op, lambda a, b: a + b, *v),
+    "fmul": lambda op, v: _arithmetic(op, lambda a, b: a * b, *v),
     "fma": lambda op, v: _arithmetic(op, lambda a, b, c: a * b + c, *v),
-    "fmin": lambda op, v: _arithmetic(op, min, *v), "fmax": lambda op, v: _arithmetic(op, max, *v),
-    "fneg": lambda op, v: v[0] ^ 1 << (op.bits - 1), "fabs": lambda op, v: v[0] & ~(1 << (op.bits - 1)),
+    "fmin": lambda op, v: _arithmetic(op, min, *v),
+    "fmax": lambda op, v: _arithmetic(op, max, *v),
+    "fneg": lambda op, v: v[0] ^ 1 << (op.bits - 1),
+    "fabs": lambda op, v: v[0] & ~(1 << (op.bits - 1)),
     "mufu.rcp": None,
 }
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):

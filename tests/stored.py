@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit import graph, machines
-from ptxaudit.ir import Function, Instruction, Reg
-from ptxaudit.lanes.constants import Constants
-from ptxaudit.lanes.effects import View, execute, guard_mask
-from ptxaudit.lanes.env import LANES, Facts
-from ptxaudit.lanes.given import given
-from ptxaudit.lanes.operations import on_machine
-from ptxaudit.lanes.origins import Origins
-from ptxaudit.lanes.rows import three
-from ptxaudit.lanes.runs import _batches
-from ptxaudit.lanes.simulate import Cohort, Simulation
-from ptxaudit.work import Account
+from ptxaudit.base.work import Account
+from ptxaudit.engine.exec.effects import View, execute, guard_mask
+from ptxaudit.engine.exec.runs import _batches
+from ptxaudit.engine.exec.simulate import Cohort, Simulation
+from ptxaudit.engine.fixpoint.rows import three
+from ptxaudit.engine.memory.constants import Constants
+from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.given import given
+from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.ops.operations import on_machine
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.nodes import Function, Instruction, Reg
 
 BLOCKS_AT_ONCE = 64
 

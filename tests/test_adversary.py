@@ -18,17 +18,16 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, claims, generate, launching, plan  # noqa: E402
-from bench.adversary import report, results, telling, truth  # noqa: E402
+from bench.adversary import agree, builds, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402  # noqa: E402
 from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402
 from bench.adversary.program import Fill, variants  # noqa: E402
-from ptxaudit.compare import Counted, Profile, compare  # noqa: E402
-from ptxaudit.lanes.result import Pattern, SiteResult  # noqa: E402
-from ptxaudit.link import link  # noqa: E402
-from ptxaudit.report import Condition, Kernel, Site, Span  # noqa: E402
-from ptxaudit.status import Status  # noqa: E402
+from ptxaudit.base.status import Status  # noqa: E402
+from ptxaudit.engine.answer.result import Pattern, SiteResult  # noqa: E402
+from ptxaudit.ir.link import link  # noqa: E402
+from ptxaudit.report.model import Condition, Kernel, Site, Span  # noqa: E402
+from ptxaudit.review.compare import Counted, Profile, compare  # noqa: E402
 
 LANES = 32
 
@@ -310,9 +309,7 @@ def test_a_process_that_stands_still_is_ended(tmp_path: Path, monkeypatch) -> No
     monkeypatch.setattr(launching, "STILL", 0.5)
     script = tmp_path / "slow.py"
     script.write_text(
-        "import sys, time, json\n"
-        "open(sys.argv[-1], 'w').write(json.dumps({'begin': 7}) + chr(10))\n"
-        "time.sleep(60)\n"
+        "import sys, time, json\nopen(sys.argv[-1], 'w').write(json.dumps({'begin': 7}) + chr(10))\ntime.sleep(60)\n"
     )
     monkeypatch.setattr(launching, "LAUNCH", (sys.executable, str(script)))
     found = launching.supervised(tmp_path, [7, 8], tmp_path / "notes")

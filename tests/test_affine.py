@@ -13,14 +13,27 @@ import random
 import numpy as np
 import pytest
 
-from ptxaudit.ir import Op
-from ptxaudit.lanes import affine, operations
-from ptxaudit.lanes.operations import apply
-from ptxaudit.lanes.value import DTYPES, EVERYWHERE, Lost, Uniform, Value, constant, fingerprint, known, signed, sure_bits, unknown
-from ptxaudit.reasons import Kind
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import (
+    DTYPES,
+    EVERYWHERE,
+    Lost,
+    Uniform,
+    Value,
+    constant,
+    fingerprint,
+    known,
+    signed,
+    sure_bits,
+    unknown,
+)
+from ptxaudit.engine.ops import operations
+from ptxaudit.engine.ops.operations import apply
+from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.reasons import Kind
 
 LANES = 32
-PRINTS: dict = {}        # fingerprint -> value: what a derived unknown was derived from
+PRINTS: dict = {}  # fingerprint -> value: what a derived unknown was derived from
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +42,29 @@ def remember_fingerprints(monkeypatch):
         key = fingerprint(value)
         PRINTS[key] = value
         return key
+
     for module in (affine, operations):
         monkeypatch.setattr(module, "fingerprint", remembering)
-BINARY = ("add", "sub", "mul", "and", "or", "xor", "min.s", "max.s", "min.u", "max.u", "div.u", "rem.u", "div.s", "rem.s",
-          "mulhi.u", "mulhi.s")
+
+
+BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "and",
+    "or",
+    "xor",
+    "min.s",
+    "max.s",
+    "min.u",
+    "max.u",
+    "div.u",
+    "rem.u",
+    "div.s",
+    "rem.s",
+    "mulhi.u",
+    "mulhi.s",
+)
 UNARY = ("neg", "not", "abs", "popc", "clz", "brev")
 COMPARE = ("setp.eq", "setp.ne", "setp.lt.s", "setp.lt.u", "setp.ge.s", "setp.gt.u", "setp.le.u")
 
@@ -112,12 +144,23 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
     bits = 32
     syms = symbols(rng)
     lane = known(np.arange(LANES, dtype=DTYPES[bits])[None, :])
-    pool = [lane, lane, constant(rng.choice((1, 3, 4, 7, 8, 16, 31, 32, 64, 127, 128, 0xFFFFFFF0)), bits),
-            constant(rng.getrandbits(5), bits)] + [unknown(u, bits) for u, _ in syms]
-    for _ in range(2):      # start from index-like expressions, so that claims are frequent
+    pool = [
+        lane,
+        lane,
+        constant(rng.choice((1, 3, 4, 7, 8, 16, 31, 32, 64, 127, 128, 0xFFFFFFF0)), bits),
+        constant(rng.getrandbits(5), bits),
+    ] + [unknown(u, bits) for u, _ in syms]
+    for _ in range(2):  # start from index-like expressions, so that claims are frequent
         u = rng.choice(syms)[0]
-        pool.append(apply(Op("add", bits=bits), (apply(Op("mul", bits=bits), (unknown(u, bits), constant(rng.choice((1, 4, 16, 128, 512)), bits))),
-                                                  apply(Op("shl", bits=bits), (lane, constant(rng.randrange(5), 32))))))
+        pool.append(
+            apply(
+                Op("add", bits=bits),
+                (
+                    apply(Op("mul", bits=bits), (unknown(u, bits), constant(rng.choice((1, 4, 16, 128, 512)), bits))),
+                    apply(Op("shl", bits=bits), (lane, constant(rng.randrange(5), 32))),
+                ),
+            )
+        )
     chosen = []
     for op, arity in random_program(rng, bits):
         if arity == "shift":
@@ -133,7 +176,7 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
         chosen.append((op, picks, values))
         pool.append(apply(op, values))
     first = len(pool) - len(chosen)
-    for trial in range(6):
+    for _trial in range(6):
         numbers = {u.name: rng.choice(options) for u, options in syms}
         plain: list[Value] = []
         for p in pool[:first]:
@@ -160,7 +203,9 @@ def test_bits_of_an_unknown_are_told_apart(seed):
     u = Uniform("row", 32, 2, 0, 1 << 10, key="row")
     lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
     factor, offset = constant(rng.choice((1, 2, 4, 16)), 32), constant(rng.randrange(8), 32)
-    pattern = apply(Op("and"), (apply(Op("shl"), (lane, constant(rng.randrange(4), 32))), constant(rng.choice((7, 15, 28, 31)), 32)))
+    pattern = apply(
+        Op("and"), (apply(Op("shl"), (lane, constant(rng.randrange(4), 32))), constant(rng.choice((7, 15, 28, 31)), 32))
+    )
     mix = Op(rng.choice(("xor", "and", "or")))
     shift, distance = Op(rng.choice(("shr.u", "shr.s"))), constant(rng.randrange(1, 7), 32)
 
@@ -185,7 +230,10 @@ def test_comparisons_and_extensions_hold(seed):
     lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
     u, options = rng.choice(syms)
     scale = constant(rng.choice((1, 2, 4, 128, 0xFFFFFFFC)), 32)
-    value = apply(Op("add"), (apply(Op("mul"), (unknown(u), scale)), apply(Op("mul"), (lane, constant(rng.choice((0, 1, 4, 132)), 32)))))
+    value = apply(
+        Op("add"),
+        (apply(Op("mul"), (unknown(u), scale)), apply(Op("mul"), (lane, constant(rng.choice((0, 1, 4, 132)), 32)))),
+    )
     other = rng.choice((constant(rng.choice((0, 1, 3, 4, 100, 1 << 20, 0x80000000)), 32), lane, value))
     claims = {name: apply(Op(name, bits=32), (value, other)) for name in COMPARE}
     claims["zext"] = apply(Op("zext", bits=64), (value,))
@@ -218,13 +266,21 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
     rng = random.Random(seed)
     name, count = rng.choice((("and", 2), ("or", 2), ("xor", 2), ("lop3", 3)))
     table = rng.randrange(256)
-    of_bits = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
-               "lop3": lambda a, b, c: table >> (a << 2 | b << 1 | c) & 1}[name]
+    of_bits = {
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+        "lop3": lambda a, b, c: table >> (a << 2 | b << 1 | c) & 1,
+    }[name]
     sources = [(rng.getrandbits(32), rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32)))) for _ in range(count)]
     values = []
     for number, sure in sources:
         base = constant(number, 32).base
-        values.append(Value(base) if sure == 0xFFFFFFFF else Value(base, poison=EVERYWHERE, why=Lost(Kind.LOADED), sure=constant(sure, 32).base))
+        values.append(
+            Value(base)
+            if sure == 0xFFFFFFFF
+            else Value(base, poison=EVERYWHERE, why=Lost(Kind.LOADED), sure=constant(sure, 32).base)
+        )
     out = apply(Op(name, bits=32, attrs=(table,) if name == "lop3" else ()), tuple(values))
     found, claimed = int(out.base.flat[0]), int(np.broadcast_to(sure_bits(out), (1, 1))[0, 0])
     for bit in range(32):
@@ -236,13 +292,16 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
 
 # --- what is the same whatever the unknowns are ---
 
+
 @pytest.mark.parametrize("seed", range(200))
 def test_carries_and_quotients_of_bounded_unknowns(seed):
-    """The carries of a sum, and its bits from some place on: known only where they are the same for all numbers in the unknowns' ranges."""
+    """The carries of a sum, and its bits from some place on: known only where they are the same for all numbers in the
+    unknowns' ranges.
+    """
     rng = random.Random(seed)
     bits = rng.choice((32, 32, 64))
     x = Uniform("x", 32, 0, 0, rng.choice((1, 26, 1 << 16)), key="x")
-    near = rng.choice((0, (1 << 32) - 4096, (1 << 32) - (1 << 20), 0x7f000000, 1 << 31)) + rng.randrange(4096)
+    near = rng.choice((0, (1 << 32) - 4096, (1 << 32) - (1 << 20), 0x7F000000, 1 << 31)) + rng.randrange(4096)
     step = rng.choice((1, 4, 128, 1 << 21, -4))
     base = np.array([[near + rng.choice((0, 4, 64)) * lane for lane in range(LANES)]], np.int64).astype(DTYPES[bits])
     moving = Value(base, ((x, np.full((1, 1), step, np.int64).astype(DTYPES[bits])),))
@@ -253,14 +312,22 @@ def test_carries_and_quotients_of_bounded_unknowns(seed):
     if bits == 32:
         found = apply(Op("add3.carry", (), (), 32), (moving, other, constant(0, 32), no, no))
         for n in numbers:
-            for mine, true in zip(found[1:], apply(Op("add3.carry", (), (), 32), (at(n), other, constant(0, 32), no, no))[1:]):
-                assert mine.poison is not None or (np.broadcast_to(mine.base, (1, LANES)) == np.broadcast_to(true.base, (1, LANES))).all()
+            for mine, true in zip(
+                found[1:], apply(Op("add3.carry", (), (), 32), (at(n), other, constant(0, 32), no, no))[1:]
+            ):
+                assert (
+                    mine.poison is not None
+                    or (np.broadcast_to(mine.base, (1, LANES)) == np.broadcast_to(true.base, (1, LANES))).all()
+                )
     shift = rng.choice((2, 7, 20, 31) + (32,) * (bits == 64))
     for name in ("shr.u", "shr.s"):
         mine = apply(Op(name, (), (), bits), (moving, constant(shift, 32)))
         if mine.known:
             for n in numbers:
-                assert (np.broadcast_to(mine.base, (1, LANES)) == apply(Op(name, (), (), bits), (at(n), constant(shift, 32))).base).all()
+                assert (
+                    np.broadcast_to(mine.base, (1, LANES))
+                    == apply(Op(name, (), (), bits), (at(n), constant(shift, 32))).base
+                ).all()
 
 
 def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
@@ -271,5 +338,7 @@ def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
     low = constant(0xC4000000, 32)
     _, carry, twice = apply(Op("add3.carry", (), (), 32), (low, index, constant(0, 32), constant(0, 1), constant(0, 1)))
     assert carry.known and not carry.base.any() and not twice.base.any()
-    _, carry, _ = apply(Op("add3.carry", (), (), 32), (constant(0xFFFFFF00, 32), index, constant(0, 32), constant(0, 1), constant(0, 1)))
+    _, carry, _ = apply(
+        Op("add3.carry", (), (), 32), (constant(0xFFFFFF00, 32), index, constant(0, 32), constant(0, 1), constant(0, 1))
+    )
     assert not carry.known

@@ -7,14 +7,15 @@ import itertools
 import numpy as np
 import pytest
 
-from ptxaudit import banks, machines
-from ptxaudit.ir import Const, Function, Guard, Op, Reg
-from ptxaudit.lanes import affine, alike, alternatives, operations
-from ptxaudit.lanes.effects import Registers, View, blend, execute, take
-from ptxaudit.lanes.env import Environment
-from ptxaudit.lanes.states import is_uniform
-from ptxaudit.lanes.value import Lost, Uniform, Value, constant, known, squeeze, unknown
-from ptxaudit.reasons import Kind
+from ptxaudit.engine.domain import affine, alike, alternatives
+from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, known, squeeze, unknown
+from ptxaudit.engine.exec.effects import Registers, View, blend, execute, take
+from ptxaudit.engine.exec.states import is_uniform
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.ops import operations
+from ptxaudit.hardware import banks, machines
+from ptxaudit.ir.nodes import Const, Function, Guard, Op, Reg
+from ptxaudit.ir.reasons import Kind
 
 WHY = Lost(Kind.CHOICE, 7)
 RNG = np.random.default_rng(5)

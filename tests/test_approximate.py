@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ptxaudit.ir import Op
-from ptxaudit.lanes import approximate, mufu, operations
-from ptxaudit.lanes.value import known
+from ptxaudit.engine.domain.value import known
+from ptxaudit.engine.ops import approximate, mufu, operations
+from ptxaudit.ir.nodes import Op
 
 RNG = np.random.default_rng(11)
 BORDERS = np.array(

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from reports import kernel, open_site, report, site
 
 import ptxaudit
-from ptxaudit import rules
-from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.gate import judge, parse_limit
-from ptxaudit.lanes.result import Status
-from ptxaudit.report import Input, Local, Source, Span
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Input, Local, Source, Span
+from ptxaudit.review import rules
+from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+from ptxaudit.review.gate import judge, parse_limit
+from ptxaudit.ui.cli import main
 
 
 def at(line, text, access="load", file="/src/k.cu", **changes):
@@ -30,11 +30,13 @@ def told(*kernels):
 @pytest.fixture
 def against(tmp_path):
     """A function: what is denied of a new report beside the baseline of an old one."""
+
     def run(old, new, *limits, strict=False):
         file = tmp_path / "b.json"
         file.write_text(baseline_json(old))
         ratchet = Ratchet.of(read_baseline(file), new)
         return judge(new, [parse_limit(limit) for limit in limits], strict, ratchet=ratchet), ratchet
+
     return run
 
 
@@ -53,14 +55,25 @@ def test_what_is_known_is_not_denied(against):
 
 
 def test_it_survives_moved_lines_a_renamed_file_and_a_renamed_kernel(against):
-    moved = [at(110, "a();", file="/other/n.cu", **BAD), at(111, "b();", file="/other/n.cu"), at(113, "c();", "store", file="/other/n.cu", wavefronts=16)]
+    moved = [
+        at(110, "a();", file="/other/n.cu", **BAD),
+        at(111, "b();", file="/other/n.cu"),
+        at(113, "c();", "store", file="/other/n.cu", wavefronts=16),
+    ]
     for new in (kernel(*moved, input="n.cu"), kernel(*moved, input="n.cu", name="k2")):
         for limits in ((), ("excess=1",), ("total-excess=1",), ("PA001", "PA002")):
             assert not against(OLD, told(new), *limits)[0].denials
 
 
 def test_what_is_new_or_worse_is_denied_at_its_line(against):
-    new = told(kernel(at(10, "a();", **BAD), at(11, "b();", wavefronts=16), at(13, "new();", **BAD), at(14, "c();", "store", wavefronts=24)))
+    new = told(
+        kernel(
+            at(10, "a();", **BAD),
+            at(11, "b();", wavefronts=16),
+            at(13, "new();", **BAD),
+            at(14, "c();", "store", wavefronts=24),
+        )
+    )
     expected = [11, 13, 14]
     assert [line for line, _ in denied(against(OLD, new)[0])] == expected
     assert dict(denied(against(OLD, new)[0]))[11] == "worse than the baseline: excess 0 (8 wavefronts) → excess 8"
@@ -99,46 +112,62 @@ def test_findings_of_a_kernel_are_known_by_their_rule(against):
 def test_stale_entries_are_those_with_less_excess_now(against):
     new = told(kernel(at(10, "a();"), at(11, "b();")))
     _, ratchet = against(OLD, new)
-    assert [(one.site.source.line, one.what) for one in ratchet.stale()] == [(10, "excess 56 → excess 0 (8 wavefronts)"), (12, "excess 8 → gone")]
+    assert [(one.site.source.line, one.what) for one in ratchet.stale()] == [
+        (10, "excess 56 → excess 0 (8 wavefronts)"),
+        (12, "excess 8 → gone"),
+    ]
     assert not against(OLD, OLD)[1].stale()
 
 
 def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
-    from ptxaudit.render.checked import Checked
-    from ptxaudit.render.problems import denial_lines, stale_text
+    from ptxaudit.ui.render.checked import Checked
+    from ptxaudit.ui.render.problems import denial_lines, stale_text
 
     copies = told(kernel(*(at(10, "a();", offset=n, **BAD) for n in range(16))))
     better = told(kernel(*(at(10, "a();", offset=n) for n in range(16))))
     assert stale_text(against(copies, better)[1].stale(), "b.json") == [
         "stale: k.cu:10: ld.shared.f32: excess 56 → excess 0 (8 wavefronts)  (k(float*))  ×16",
-        "baseline: 16 stale entries: lower it with `ptxaudit baseline update b.json INPUT...`"]
+        "baseline: 16 stale entries: lower it with `ptxaudit baseline update b.json INPUT...`",
+    ]
     verdict, _ = against(better, copies, "total-excess=800", "excess=1")
     assert denial_lines(verdict.denials, Checked(copies, "/src")) == [
         "denied by total-excess=800: k.cu: total-excess is 896, 0 in the baseline  (k(float*))",
-        "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7  (k(float*))  ×16"]
+        "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7  (k(float*))  ×16",
+    ]
 
 
 def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
-    other = dataclasses.replace(report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),))
+    other = dataclasses.replace(
+        report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),)
+    )
     assert not against(OLD, other)[1].stale()
     other = dataclasses.replace(report(kernel(at(1, "o();"), name="o")), inputs=(Input("sub/k.cu", "0" * 64, "cuda"),))
     ratchet = against(OLD, other)[1]
     assert len(ratchet.stale()) == 2
-    assert not dataclasses.replace(ratchet, whole=False).stale()              # --kernel o
+    assert not dataclasses.replace(ratchet, whole=False).stale()  # --kernel o
     both = told(*OLD.kernels, *(dataclasses.replace(one, isa="sass") for one in OLD.kernels))
-    assert not against(both, OLD)[1].stale()                                    # --isa ptx
+    assert not against(both, OLD)[1].stale()  # --isa ptx
 
 
 def test_files_of_one_name_in_two_folders_are_two_files(against):
     def of(*folders):
-        kernels = [kernel(at(10, "a();", file=f"{folder}/k.cu", wavefronts=64 if folder == "a" else 8), input=f"{folder}/k.cu") for folder in folders]
-        return dataclasses.replace(report(*kernels), inputs=tuple(Input(f"{folder}/k.cu", "0" * 64, "cuda") for folder in folders))
+        kernels = [
+            kernel(at(10, "a();", file=f"{folder}/k.cu", wavefronts=64 if folder == "a" else 8), input=f"{folder}/k.cu")
+            for folder in folders
+        ]
+        return dataclasses.replace(
+            report(*kernels), inputs=tuple(Input(f"{folder}/k.cu", "0" * 64, "cuda") for folder in folders)
+        )
 
     for now in (of("b", "a"), of("a"), of("b")):
         verdict, ratchet = against(of("a", "b"), now)
         assert not verdict.denials and not ratchet.stale()
-    assert against(of("b"), of("c"))[1].stale() == [] and not against(of("a"), of("c"))[0].denials       # moved to another folder
-    elsewhere = dataclasses.replace(told(kernel(at(10, "a();"), input="/home/me/a/k.cu")), inputs=(Input("/home/me/a/k.cu", "0" * 64, "cuda"),))
+    assert (
+        against(of("b"), of("c"))[1].stale() == [] and not against(of("a"), of("c"))[0].denials
+    )  # moved to another folder
+    elsewhere = dataclasses.replace(
+        told(kernel(at(10, "a();"), input="/home/me/a/k.cu")), inputs=(Input("/home/me/a/k.cu", "0" * 64, "cuda"),)
+    )
     assert len(against(of("a"), elsewhere)[1].stale()) == 1
 
 
@@ -148,8 +177,16 @@ def test_a_baseline_of_the_other_instruction_set_is_no_baseline(against):
 
 
 def test_ranges_come_through_the_file(tmp_path):
-    bounded = dataclasses.replace(open_site(Status.BOUNDED, bounds=(8, 32), per_request=Span(1, 4), ideal_per_request=Span(1, 1),
-                                            excess_per_request=Span(0, 3)), source=Source("/src/k.cu", 3))
+    bounded = dataclasses.replace(
+        open_site(
+            Status.BOUNDED,
+            bounds=(8, 32),
+            per_request=Span(1, 4),
+            ideal_per_request=Span(1, 1),
+            excess_per_request=Span(0, 3),
+        ),
+        source=Source("/src/k.cu", 3),
+    )
     file = tmp_path / "b.json"
     file.write_text(baseline_json(told(kernel(bounded, launch=None, registers=32))))
     (read,) = read_baseline(file).report.kernels
@@ -164,15 +201,27 @@ def test_the_file_has_a_line_a_site_and_no_offsets():
     assert baseline_json(OLD) == text
 
 
-@pytest.mark.parametrize("text, what", [
-    ('{"schema": "ptxaudit/baseline/2"}', 'schema "ptxaudit/baseline/2"'),
-    ('{"schema": "ptxaudit/report/1", "kernels": []}', 'schema "ptxaudit/report/1"'),
-    ("[]", "not a ptxaudit baseline"), ("{}", "not a ptxaudit baseline"), ("", "not whole JSON"), (baseline_json(OLD)[:900], "not whole JSON"),
-    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}}', "keep to its schema"),
-    ('{"schema": "ptxaudit/baseline/1", "tool": {}, "kernels": []}', "keep to its schema"),
-    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [{"sites": 3}]}', "keep to its schema"),
-    ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [3]}', "keep to its schema"),
-])
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ('{"schema": "ptxaudit/baseline/2"}', 'schema "ptxaudit/baseline/2"'),
+        ('{"schema": "ptxaudit/report/1", "kernels": []}', 'schema "ptxaudit/report/1"'),
+        ("[]", "not a ptxaudit baseline"),
+        ("{}", "not a ptxaudit baseline"),
+        ("", "not whole JSON"),
+        (baseline_json(OLD)[:900], "not whole JSON"),
+        ('{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}}', "keep to its schema"),
+        ('{"schema": "ptxaudit/baseline/1", "tool": {}, "kernels": []}', "keep to its schema"),
+        (
+            '{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [{"sites": 3}]}',
+            "keep to its schema",
+        ),
+        (
+            '{"schema": "ptxaudit/baseline/1", "tool": {"name": "a", "version": "0"}, "kernels": [3]}',
+            "keep to its schema",
+        ),
+    ],
+)
 def test_what_is_no_baseline(tmp_path, text, what):
     file = tmp_path / "b.json"
     file.write_text(text)
@@ -204,14 +253,19 @@ def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "k.cu"
     file.write_text(KERNEL)
-    assert "b.json: 2 sites in 1 kernel, 31 excess wavefronts" in run("baseline", "update", "b.json", "k.cu", *LAUNCH).stdout
+    assert (
+        "b.json: 2 sites in 1 kernel, 31 excess wavefronts"
+        in run("baseline", "update", "b.json", "k.cu", *LAUNCH).stdout
+    )
     run("audit", "k.cu", *LAUNCH, "--fail-on", "excess=1", status=1)
     assert "gate: nothing denied; all of 2 sites" in run("audit", "k.cu", *LAUNCH, "--baseline", "b.json").stderr
     run("audit", "k.cu", *LAUNCH, "--baseline", "b.json", "--fail-on", "excess=1")
 
     file.write_text("// moved\n\n" + KERNEL.replace("= s[threadIdx.x]", "= s[threadIdx.x * 2]"))
     worse = run("audit", "k.cu", *LAUNCH, "--baseline", "b.json", status=1).stderr
-    assert "denied by baseline: k.cu:8: ld.shared.f32: worse than the baseline: excess 0 (1 wavefront) → excess 1" in worse
+    assert (
+        "denied by baseline: k.cu:8: ld.shared.f32: worse than the baseline: excess 0 (1 wavefront) → excess 1" in worse
+    )
     assert "k.cu:6:" not in worse
 
     file.write_text(KERNEL.replace("threadIdx.x * 32", "threadIdx.x"))

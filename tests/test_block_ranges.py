@@ -9,19 +9,25 @@ import random
 import numpy as np
 import pytest
 
-from ptxaudit.lanes.block_ranges import decide
-from ptxaudit.lanes.value import Uniform, Value
+from ptxaudit.engine.domain.block_ranges import decide
+from ptxaudit.engine.domain.value import Uniform, Value
 
 LANES = 32
 MOST_CUTS = 40
 RELATIONS = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
-INDICES = [Uniform(f"ctaid.{axis}", 32, 0, 0, 1 << 16, "block", ("ctaid", d), blocks=1 << d) for d, axis in enumerate("xyz")]
+INDICES = [
+    Uniform(f"ctaid.{axis}", 32, 0, 0, 1 << 16, "block", ("ctaid", d), blocks=1 << d) for d, axis in enumerate("xyz")
+]
 
 
 def random_value(rng: random.Random) -> tuple[Value, callable]:
     """A value in some of the block indices, and what it is at one."""
     base = [rng.randrange(-40, 200) + rng.choice((0, 1, 4)) * lane for lane in range(LANES)]
-    factors = {d: [rng.choice((1, 4, -3)) + rng.choice((0, 0, 1)) * lane for lane in range(LANES)] for d in range(3) if rng.random() < 0.4}
+    factors = {
+        d: [rng.choice((1, 4, -3)) + rng.choice((0, 0, 1)) * lane for lane in range(LANES)]
+        for d in range(3)
+        if rng.random() < 0.4
+    }
     words = lambda numbers: np.array([numbers], np.int64).astype(np.uint32)
     value = Value(words(base), tuple((INDICES[d], words(c)) for d, c in factors.items()))
     return value, lambda index: [n + sum(c[lane] * index[d] for d, c in factors.items()) for lane, n in enumerate(base)]
@@ -34,7 +40,7 @@ def test_what_is_decided_holds_for_every_block(seed):
     (a, a_at), (b, b_at) = random_value(rng), random_value(rng)
     low = [rng.randrange(4) for _ in range(3)]
     boxes = [(low, [first + rng.randrange(6) for first in low])]
-    for _ in range(MOST_CUTS):                    # each cut is inside of its box, and cutting comes to an end
+    for _ in range(MOST_CUTS):  # each cut is inside of its box, and cutting comes to an end
         lows, highs = (np.array(ends, np.int64) for ends in zip(*boxes))
         result, cuts = decide(f"{relation}.s", a, b, lows, highs)
         if result is not None:
@@ -48,7 +54,7 @@ def test_what_is_decided_holds_for_every_block(seed):
             d, points = cuts.get(row, (0, []))
             assert points == sorted(set(points)) and all(first[d] < p <= last[d] for p in points)
             for f, t in itertools.pairwise([first[d], *points, last[d] + 1]):
-                halves.append(([*first[:d], f, *first[d + 1:]], [*last[:d], t - 1, *last[d + 1:]]))
+                halves.append(([*first[:d], f, *first[d + 1 :]], [*last[:d], t - 1, *last[d + 1 :]]))
         boxes = halves
     else:
         pytest.fail("rows are cut without end")

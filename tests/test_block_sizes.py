@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
-from machine_code import PROLOGUE, from_ptx
-from ptxaudit.report import Kernel, Site
+from ptxaudit.report.model import Kernel, Site
 
 FRAME = """.visible .entry k(.param .u64 out) {bounds}
 {{ .reg .b64 %o, %d<4>; .reg .b32 %x, %y, %z, %nx, %ny, %l, %t, %a, %s, %w<9>; .reg .pred %p; .shared .align 16 .b8 s[16384];
@@ -36,14 +36,47 @@ BODIES = {
     "a counter": "atom.shared.exch.b32 %w1, [%s], %x; st.global.u32 [%o], %w1;",
     "a quad of the first": f"setp.ne.u32 %p, %x, 0; @%p ret; mov.u32 %a, %s; {QUADS}",
     "quads of some lanes": f"setp.gt.u32 %p, %t, 40; @%p ret; mad.lo.u32 %a, %l, 16, %s; {QUADS}",
-    "a step that x chose": f"mov.u32 %a, 64; and.b32 %w5, %x, 32; setp.eq.u32 %p, %w5, 0; @%p bra L; mov.u32 %a, 4; L: mad.lo.u32 %a, %a, %l, %s; {WORD}",
-    "a step that y chose": f"mov.u32 %a, 128; setp.gt.u32 %p, %y, 0; @%p bra L; mov.u32 %a, 4; L: mad.lo.u32 %a, %a, %l, %s; {WORD}",
-    "a step by the lanes there are": f"activemask.b32 %w5; popc.b32 %w5, %w5; add.u32 %w5, %w5, 1; mul.lo.u32 %a, %l, %w5; {SLOT.format(size=4)} {WORD}",
+    "a step that x chose": (
+        "mov.u32 %a, 64; and.b32 %w5, %x, 32; setp.eq.u32 %p, %w5, 0; @%p bra L; mov.u32 %a, 4; L: mad.lo.u32 %a, %a,"
+        f" %l, %s; {WORD}"
+    ),
+    "a step that y chose": (
+        f"mov.u32 %a, 128; setp.gt.u32 %p, %y, 0; @%p bra L; mov.u32 %a, 4; L: mad.lo.u32 %a, %a, %l, %s; {WORD}"
+    ),
+    "a step by the lanes there are": (
+        f"activemask.b32 %w5; popc.b32 %w5, %w5; add.u32 %w5, %w5, 1; mul.lo.u32 %a, %l, %w5; {SLOT.format(size=4)}"
+        f" {WORD}"
+    ),
 }
-SHAPES = [(32,), (64,), (1,), (7,), (16,), (31,), (33,), (48,), (100,), (1024,), (16, 16), (8, 8), (3, 5, 7), (1, 1, 9), (12, 3), (48, 2),
-          (33, 3), (5, 13), (2, 2, 2), (40, 4, 3), (1, 1024 // 8, 8)]
+SHAPES = [
+    (32,),
+    (64,),
+    (1,),
+    (7,),
+    (16,),
+    (31,),
+    (33,),
+    (48,),
+    (100,),
+    (1024,),
+    (16, 16),
+    (8, 8),
+    (3, 5, 7),
+    (1, 1, 9),
+    (12, 3),
+    (48, 2),
+    (33, 3),
+    (5, 13),
+    (2, 2, 2),
+    (40, 4, 3),
+    (1, 1024 // 8, 8),
+]
 SOME = Random(7)
-SHAPES += [(x, y, z) for x, y, z in ((SOME.randint(1, 70), SOME.randint(1, 9), SOME.randint(1, 4)) for _ in range(8)) if x * y * z <= 1024]
+SHAPES += [
+    (x, y, z)
+    for x, y, z in ((SOME.randint(1, 70), SOME.randint(1, 9), SOME.randint(1, 4)) for _ in range(8))
+    if x * y * z <= 1024
+]
 
 
 def kernels(body: str, isa: str, shapes: list, bounds: str = "") -> list[Kernel]:
@@ -70,20 +103,36 @@ def test_the_range_of_a_request_holds_for_every_block(body: str, isa: str) -> No
         if not site.active_requests:
             continue
         seen |= {site.per_request.low, site.per_request.high}
-        assert said.per_request.low <= site.per_request.low and site.per_request.high <= said.per_request.high, (shape, site, said)
+        assert said.per_request.low <= site.per_request.low and site.per_request.high <= said.per_request.high, (
+            shape,
+            site,
+            said,
+        )
         if said.ideal_per_request is not None:
             ideal = said.ideal_per_request
-            assert ideal.low <= site.ideal_per_request.low and site.ideal_per_request.high <= ideal.high, (shape, site, said)
-    if said.conditions:                                # all cases together leave no block out
-        assert (min(c.low for c in said.conditions), max(c.high for c in said.conditions)) == (said.per_request.low, said.per_request.high)
+            assert ideal.low <= site.ideal_per_request.low and site.ideal_per_request.high <= ideal.high, (
+                shape,
+                site,
+                said,
+            )
+    if said.conditions:  # all cases together leave no block out
+        assert (min(c.low for c in said.conditions), max(c.high for c in said.conditions)) == (
+            said.per_request.low,
+            said.per_request.high,
+        )
     assert said.status in ("conditional", "bounded") or said.status == "invariant" and len(seen) == 1, (said, seen)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_no_block_changes_is_not_widened(isa: str) -> None:
-    assert (only(kernels("one word", isa, [])[0]).status, only(kernels("one word", isa, [])[0]).per_request.high) == ("invariant", 1)
-    assert only(kernels("quads by lane", isa, [])[0]).per_request == ptxaudit.report.Span(1, 4)
-    assert only(kernels("a quad of the first", isa, [])[0]).per_request == ptxaudit.report.Span(1, 2)      # 2: a block of 1 × 4 × 8
+    assert (only(kernels("one word", isa, [])[0]).status, only(kernels("one word", isa, [])[0]).per_request.high) == (
+        "invariant",
+        1,
+    )
+    assert only(kernels("quads by lane", isa, [])[0]).per_request == ptxaudit.report.model.Span(1, 4)
+    assert only(kernels("a quad of the first", isa, [])[0]).per_request == ptxaudit.report.model.Span(
+        1, 2
+    )  # 2: a block of 1 × 4 × 8
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -91,6 +140,8 @@ def test_a_block_that_the_code_requires_is_used(isa: str) -> None:
     bounds = ".reqntid 64, 1, 1"
     for body, cost in (("quads by thread", 4), ("quads by lane", 4), ("pairs by thread", 2), ("words by x", 1)):
         site = only(kernels(body, isa, [], bounds)[0])
-        assert (site.status, site.per_request) == ("invariant", ptxaudit.report.Span(cost, cost)), (body, site)
-    assert only(kernels("quads by thread", isa, [], ".reqntid 40, 1, 1")[0]).per_request == ptxaudit.report.Span(1, 4)
-    assert only(kernels("quads by thread", isa, [], ".maxntid 64, 1, 1")[0]).per_request.low == 1       # at most so many
+        assert (site.status, site.per_request) == ("invariant", ptxaudit.report.model.Span(cost, cost)), (body, site)
+    assert only(kernels("quads by thread", isa, [], ".reqntid 40, 1, 1")[0]).per_request == ptxaudit.report.model.Span(
+        1, 4
+    )
+    assert only(kernels("quads by thread", isa, [], ".maxntid 64, 1, 1")[0]).per_request.low == 1  # at most so many

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
-from ptxaudit import banks, machines
-from ptxaudit.banks.broadcast import steps
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.banks.broadcast import steps
 
 
 @settings(max_examples=300, deadline=None)
@@ -40,5 +40,5 @@ def test_a_last_group_of_fewer_lanes(threads):
     machine = machines.get(f"banks=12,word=4,threads={threads},broadcast=one")
     row = np.array([[48 * (lane % 3) for lane in range(threads)]])
     scores = banks.score(machine, banks.classify("ld.shared.f32"), row, np.ones((1, threads), bool))
-    games = [reference.steps([int(a) // 4 for a in row[0, start:start + 12]], 12) for start in range(0, threads, 12)]
+    games = [reference.steps([int(a) // 4 for a in row[0, start : start + 12]], 12) for start in range(0, threads, 12)]
     assert (scores.low[0], scores.high[0]) == tuple(map(sum, zip(*games, strict=True)))

@@ -6,11 +6,11 @@ from kernels import PTX
 from reports import validate
 
 import ptxaudit
-from ptxaudit.buffers import ALIGNMENT, TYPES
-from ptxaudit.errors import InputError
-from ptxaudit.launch import Launch
-from ptxaudit.launch_file import read_launches
-from ptxaudit.parameters import encode
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.buffers import ALIGNMENT, TYPES
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.frontend.launch.parameters import encode
 
 INDICES = np.array([3, 1, 2], np.int32)
 
@@ -25,7 +25,7 @@ def content(launch, at=0):
 
 def test_an_array_becomes_its_bytes_at_an_aligned_address():
     launch = told(None, INDICES, 3)
-    (address, data), = launch.buffers
+    ((address, data),) = launch.buffers
     assert address % ALIGNMENT == 0 and address > 0 and data.dtype == np.uint8 and not data.flags.writeable
     assert content(launch) == [3, 1, 2] and launch.params[0] is None and launch.params[2] == 3
 
@@ -37,7 +37,9 @@ def test_later_changes_of_the_array_change_nothing():
     assert content(launch) == [3, 1, 2]
 
 
-@pytest.mark.parametrize("array", [INDICES.astype(">i4"), np.array([3, 0, 1, 0, 2, 0], np.int32)[::2], INDICES.reshape(3, 1)])
+@pytest.mark.parametrize(
+    "array", [INDICES.astype(">i4"), np.array([3, 0, 1, 0, 2, 0], np.int32)[::2], INDICES.reshape(3, 1)]
+)
 def test_any_layout_and_byte_order_is_read(array):
     assert content(told(array)) == [3, 1, 2]
 
@@ -56,7 +58,7 @@ def test_one_array_given_twice_is_one_buffer_and_equal_ones_are_two():
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_type_of_values(name):
-    (_, data), = told({"values": [1, 0, 2], "type": name}).buffers
+    ((_, data),) = told({"values": [1, 0, 2], "type": name}).buffers
     assert data.view(np.dtype(TYPES[name])).tolist() == [1, 0, 2]
 
 
@@ -75,9 +77,11 @@ def test_files_are_relative_to_the_launch_file(tmp_path, monkeypatch):
     np.save(tmp_path / "data" / "idx.npy", INDICES)
     (tmp_path / "data" / "idx.bin").write_bytes(INDICES.tobytes())
     (tmp_path / "data" / "l.toml").write_text(
-        '[[launch]]\nkernel = "k"\nparams = [{file = "idx.npy"}, {file = "idx.bin", type = "i32"}, {values = [3, 1, 2]}, [{file = "idx.npy"}, 4]]\n')
+        '[[launch]]\nkernel = "k"\nparams = [{file = "idx.npy"}, {file = "idx.bin", type = "i32"}, {values = [3, 1,'
+        ' 2]}, [{file = "idx.npy"}, 4]]\n'
+    )
     monkeypatch.chdir(tmp_path)
-    launch, = read_launches("data/l.toml")
+    (launch,) = read_launches("data/l.toml")
     assert [content(launch, at) for at in range(4)] == [[3, 1, 2]] * 4
     assert launch.params[0].origin == "data/idx.npy" and launch.params[3][1] == 4
 
@@ -145,10 +149,12 @@ def test_a_report_tells_what_was_told():
 
 
 def test_a_buffer_from_the_command_line(tmp_path, monkeypatch):
-    from ptxaudit.commands._options import options_of
+    from ptxaudit.ui.commands._options import options_of
 
     monkeypatch.chdir(tmp_path)
     np.save("idx.npy", INDICES)
     (tmp_path / "idx.bin").write_bytes(INDICES.tobytes())
-    launch, = options_of({"params": ("idx=@idx.npy", "1=@idx.bin:i32", "out=@zeros:2:i32")}).launches
-    assert [content(launch, at) for at in range(3)] == [[3, 1, 2], [3, 1, 2], [0, 0]] and launch.named["1"].origin == "idx.bin"
+    (launch,) = options_of({"params": ("idx=@idx.npy", "1=@idx.bin:i32", "out=@zeros:2:i32")}).launches
+    assert [content(launch, at) for at in range(3)] == [[3, 1, 2], [3, 1, 2], [0, 0]] and launch.named[
+        "1"
+    ].origin == "idx.bin"

@@ -13,10 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import ptxaudit  # noqa: E402
 from bench.calibrate.instructions import INSTRUCTIONS, LANES, TABLE_ROWS, ptx  # noqa: E402
 from bench.calibrate.patterns import WINDOW  # noqa: E402
-
-import ptxaudit  # noqa: E402
 
 RECORDS = json.loads(gzip.decompress((ROOT / "tests" / "data" / "calibration_sm90.json.gz").read_bytes()))["requests"]
 PAGE = 4096
@@ -26,7 +25,12 @@ def chosen() -> dict[str, dict]:
     """A request of each kind of load, store and atomic, where there is one with some lanes off."""
     found: dict[str, dict] = {}
     for name, one in INSTRUCTIONS.items():
-        if one.kind == "loop" or one.kind == "copy" or one.off == "guard" or one.ptx.startswith(("ldmatrix", "stmatrix", "red")):
+        if (
+            one.kind == "loop"
+            or one.kind == "copy"
+            or one.off == "guard"
+            or one.ptx.startswith(("ldmatrix", "stmatrix", "red"))
+        ):
             continue
         same = [r for r in RECORDS if r["ptx"] == one.ptx and r.get("off", "exit") == "exit"]
         if same:
@@ -43,8 +47,15 @@ def report(tmp_path_factory):
     for name, record in records.items():
         table = np.zeros((TABLE_ROWS, LANES), np.uint32)
         table[0] = record["addresses"]
-        launches.append(ptxaudit.Launch(name, grid=(1,), block=(record.get("threads", LANES),), dynamic_shared=WINDOW,
-                                        params=[table, None, np.zeros(PAGE, np.uint8), record["active"]]))
+        launches.append(
+            ptxaudit.Launch(
+                name,
+                grid=(1,),
+                block=(record.get("threads", LANES),),
+                dynamic_shared=WINDOW,
+                params=[table, None, np.zeros(PAGE, np.uint8), record["active"]],
+            )
+        )
     return ptxaudit.audit(str(path), launches=launches, arch="sm_90", isa="ptx")
 
 
@@ -58,7 +69,10 @@ def test_what_is_exact_is_what_was_counted(report):
             assert site.wavefronts == counted, kernel.name
             exact += 1
         else:
-            assert INSTRUCTIONS[kernel.name].ptx.startswith("atom"), (kernel.name, site.reason)      # ptxas may combine lanes
+            assert INSTRUCTIONS[kernel.name].ptx.startswith("atom"), (
+                kernel.name,
+                site.reason,
+            )  # ptxas may combine lanes
             low, high = site.bounds
             assert low <= counted <= high, kernel.name
     assert exact > 60

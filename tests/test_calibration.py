@@ -1,4 +1,6 @@
-"""`ptxaudit calibrate`: the data in the tree agree exactly, what disagrees is shown, and files that are none are refused."""
+"""`ptxaudit calibrate`: the data in the tree agree exactly, what disagrees is shown, and files that are none are
+refused.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from ptxaudit import score_request
-from ptxaudit.calibration import compare, read
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.spin import play
+from ptxaudit.base.errors import InputError
+from ptxaudit.hardware.calibration import compare, read
+from ptxaudit.hardware.spin import play
+from ptxaudit.ui.cli import main
 
 DATA = Path(__file__).parent / "data"
 FILES = [DATA / "requests_sm90.json.gz", DATA / "calibration_sm90.json.gz"]
@@ -21,9 +23,16 @@ FILES = [DATA / "requests_sm90.json.gz", DATA / "calibration_sm90.json.gz"]
 NOT_EXACT = {
     ("atom.shared.cas.b16", "all passes"): "what it compares with decides",
     ("LDGSTS.E.BYPASS.128.ZFILL", "sources not in L1, source sizes"): "lanes that copy a part of their bytes",
-    **{(f"LDGSTS.E{size}", "some sources in L1"): "which of several lines are in L1 is not told" for size in ("", ".64", ".128")},
-    **{(f"{matrix}.16.{shape}{x}", "part of a warp"): "undefined by PTX"
-       for matrix in ("LDSM", "STSM") for shape in ("M88", "MT88") for x in ("", ".2", ".4")},
+    **{
+        (f"LDGSTS.E{size}", "some sources in L1"): "which of several lines are in L1 is not told"
+        for size in ("", ".64", ".128")
+    },
+    **{
+        (f"{matrix}.16.{shape}{x}", "part of a warp"): "undefined by PTX"
+        for matrix in ("LDSM", "STSM")
+        for shape in ("M88", "MT88")
+        for x in ("", ".2", ".4")
+    },
 }
 
 
@@ -44,7 +53,11 @@ def test_one_source_line_a_group_is_exact_whatever_is_in_l1():
 
 
 def test_lanes_that_are_off_by_a_predicate_or_gone_cost_nothing():
-    seen = {r.get("off", "exit") for r in read(FILES[1]).requests if r["sass"] in ("LDS", "LDS.64", "LDS.128", "STS", "ATOMS.ADD") and r["active"] != 0xFFFF_FFFF}
+    seen = {
+        r.get("off", "exit")
+        for r in read(FILES[1]).requests
+        if r["sass"] in ("LDS", "LDS.64", "LDS.128", "STS", "ATOMS.ADD") and r["active"] != 0xFFFF_FFFF
+    }
     assert seen == {"exit", "guard"}
 
 
@@ -81,15 +94,18 @@ def test_what_disagrees_is_shown(tmp_path):
     assert document["files"][0]["instructions"][0]["wrong"][0]["request"] == 3
 
 
-@pytest.mark.parametrize("change, what", [
-    (lambda d: d.pop("requests"), "no requests"),
-    (lambda d: d["requests"][2].pop("active"), "request 2 does not say active"),
-    (lambda d: d.update(requests=["x"]), "request 0 does not say"),
-    (lambda d: d.update(device="a GPU"), "does not say the architecture"),
-    (lambda d: d.update(device="a GPU (sm_9999)"), "no machine is called"),
-    (lambda d: d["requests"][0].update(addresses=[1, 2]), "addresses"),
-    (lambda d: d["requests"][0].update(sass="FADD"), "no shared-memory instruction"),
-])
+@pytest.mark.parametrize(
+    "change, what",
+    [
+        (lambda d: d.pop("requests"), "no requests"),
+        (lambda d: d["requests"][2].pop("active"), "request 2 does not say active"),
+        (lambda d: d.update(requests=["x"]), "request 0 does not say"),
+        (lambda d: d.update(device="a GPU"), "does not say the architecture"),
+        (lambda d: d.update(device="a GPU (sm_9999)"), "no machine is called"),
+        (lambda d: d["requests"][0].update(addresses=[1, 2]), "addresses"),
+        (lambda d: d["requests"][0].update(sass="FADD"), "no shared-memory instruction"),
+    ],
+)
 def test_files_that_are_none(tmp_path, change, what):
     result = run("--results", altered(tmp_path, change))
     assert result.exit_code == 2
@@ -113,7 +129,7 @@ LANES = range(32)
 def test_a_loop_passes_once_for_every_lane_on_a_bank():
     apart, one, column = [4 * lane for lane in LANES], [0] * 32, [128 * lane for lane in LANES]
     ones = [1] * 32
-    assert play(4, "add", apart, ones).wavefronts == 3                      # a load, and 2 for the compare-and-spin
+    assert play(4, "add", apart, ones).wavefronts == 3  # a load, and 2 for the compare-and-spin
     assert (play(4, "add", one, ones).loads, play(4, "add", one, ones).atomics) == (32, 64)
     assert (play(4, "add", column, ones).loads, play(4, "add", column, ones).atomics) == (32 * 33 // 2, 64)
 

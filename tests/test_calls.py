@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import ptxaudit
-from ptxaudit.artifacts.cubin import CodeSection, Symbol
-from ptxaudit.sass.builder import Context
-from ptxaudit.sass.calls import find_calls
-from ptxaudit.sass.disassemble import Line
+from ptxaudit.frontend.artifacts.cubin import CodeSection, Symbol
+from ptxaudit.frontend.sass.builder import Context
+from ptxaudit.frontend.sass.calls import find_calls
+from ptxaudit.frontend.sass.disassemble import Line
 
 BY_CALLER = """
     MOV R20, 0x20
@@ -34,10 +34,18 @@ COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
 
 
-@pytest.mark.parametrize("code, expected", [
-    (BY_CALLER, {0x10: ("call", 4)}), (BY_CALLEE, {0x10: ("call", 4)}), (ENDLESS, {0x10: ("branch", 4)}),
-    (TWO_CALLERS, {}), (ELSEWHERE, {}), (COMPUTED, {}),
-], ids=("the caller sets it", "the function has it", "never returns", "two callers", "another place", "computed"))
+@pytest.mark.parametrize(
+    "code, expected",
+    [
+        (BY_CALLER, {0x10: ("call", 4)}),
+        (BY_CALLEE, {0x10: ("call", 4)}),
+        (ENDLESS, {0x10: ("branch", 4)}),
+        (TWO_CALLERS, {}),
+        (ELSEWHERE, {}),
+        (COMPUTED, {}),
+    ],
+    ids=("the caller sets it", "the function has it", "never returns", "two callers", "another place", "computed"),
+)
 def test_calls_that_come_back(code, expected):
     lines = []
     for text in code.strip().splitlines():
@@ -49,7 +57,8 @@ def test_calls_that_come_back(code, expected):
     assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected
 
 
-# Routines that lanes leave on several ways, called from another routine: ptxas puts BSSY and BSYNC around the inner call.
+# Routines that lanes leave on several ways, called from another routine: ptxas puts BSSY and BSYNC around the inner
+# call.
 NESTED = """
 __device__ __noinline__ void leaf(unsigned* x) {{ {leaf} }}
 __device__ __noinline__ unsigned middle(unsigned* g, const unsigned* s, int t) {{ leaf(g); return s[t]; }}
@@ -63,8 +72,10 @@ extern "C" __global__ void k(unsigned* out, unsigned* g) {{
 """
 LEAVES = {
     "early": "if (x[0] < x[1]) return; x[0] -= x[1]; x[2] = x[0] * 3;",
-    "on two ways": "if (x[0] < x[1]) { for (unsigned i = 0; i < x[2]; i++) x[i + 9] = x[i] * 7; x[5] = atomicAdd(x + 4, 3); return; }"
-                   " for (unsigned i = 0; i < x[3]; i++) x[i + 19] = x[i] + i; x[6] = atomicMax(x + 5, 3);",
+    "on two ways": (
+        "if (x[0] < x[1]) { for (unsigned i = 0; i < x[2]; i++) x[i + 9] = x[i] * 7; x[5] = atomicAdd(x + 4, 3);"
+        " return; } for (unsigned i = 0; i < x[3]; i++) x[i + 19] = x[i] + i; x[6] = atomicMax(x + 5, 3);"
+    ),
 }
 
 

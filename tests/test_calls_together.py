@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import ptxaudit
-from ptxaudit.lanes.result import Case, SiteResult, Status
-from ptxaudit.lanes.tabulate import Observation
-from ptxaudit.lanes.together import most_together, of_several
-from ptxaudit.lanes.value import Uniform, Value, constant, unknown
+from ptxaudit.engine.answer.result import Case, SiteResult, Status
+from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.engine.domain.value import Uniform, Value, constant, unknown
+from ptxaudit.engine.fixpoint.together import most_together, of_several
 
 LANE = np.arange(32, dtype=np.uint32)[None, :]
 ALL = np.ones((1, 32), bool)
@@ -45,7 +45,12 @@ def test_a_routine_that_yields(tmp_path):
     """In such code (b = 15 and 0) an H100 counted 30 wavefronts for 25 requests."""
     source = tmp_path / "calls.cu"
     source.write_text(SOURCE)
-    report = ptxaudit.audit(source, arch="sm_90", isa="sass", launches=[ptxaudit.Launch("calls", grid=(1,), block=(32,), params=[None, None])])
+    report = ptxaudit.audit(
+        source,
+        arch="sm_90",
+        isa="sass",
+        launches=[ptxaudit.Launch("calls", grid=(1,), block=(32,), params=[None, None])],
+    )
     stores = [s for s in report.sites if s.opcode.startswith("STS")]
     assert stores and all(s.per_request.high >= 2 and str(s.status) not in ("exact", "invariant") for s in stores)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxaudit import banks, machines
-from ptxaudit.cause import cause_of, stride_text
-from ptxaudit.lanes.result import Pattern, SiteResult, Status
+from ptxaudit.engine.answer.result import Pattern, SiteResult, Status
+from ptxaudit.hardware import banks, machines
+from ptxaudit.report.cause import cause_of, stride_text
 
 LANES = np.arange(32)
 
@@ -20,25 +20,43 @@ def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
     low, high, ideal, ways = (int(array[0]) for array in (scores.low, scores.high, scores.ideal, scores.ways))
     lines = None if scores.lines is None else int(scores.lines[0])
     pattern = Pattern(addresses, active, 1, low, high, ideal, ways)
-    return cause_of(machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines, line_class_proved=lines))
+    return cause_of(
+        machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines, line_class_proved=lines)
+    )
 
 
-@pytest.mark.parametrize("addresses, opcode, said", [
-    (4 * LANES, "ld.shared.b32", ""),
-    (128 * LANES, "ld.shared.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
-    (8 * LANES, "st.shared.b32", "lanes 0 and 16 meet in one bank: stride 8 bytes"),
-    (32 * LANES, "ld.shared.b32", "8 lanes (0, 4, 8 … 28) meet in one bank: stride 32 bytes"),
-    (LANES % 16 * 64 + LANES // 16 * 4, "ld.shared.b32",
-     "8 lanes (0, 2, 4 … 14) meet in one bank: stride 64 bytes for 16 lanes, 4 bytes from these to the next 16"),
-    (LANES // 2 * 128, "ld.shared.b32", "16 lanes (0, 2, 4 … 30) meet in one bank: one address for 2 lanes, 128 bytes from these to the next 2"),
-    (LANES * LANES * 128, "ld.shared.b32", "32 lanes (0-31) meet in one bank"),
-    (LANES % 2 * 16 + LANES // 2 * 64, "st.shared.v4.b32",
-     "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these to the next 2"),
-    (LANES * 128, "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
-     "8 lanes (0-7), each with the address of a matrix row, meet in one bank: stride 128 bytes"),
-    (0 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) are on one word and take turns"),
-    (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
-])
+@pytest.mark.parametrize(
+    "addresses, opcode, said",
+    [
+        (4 * LANES, "ld.shared.b32", ""),
+        (128 * LANES, "ld.shared.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
+        (8 * LANES, "st.shared.b32", "lanes 0 and 16 meet in one bank: stride 8 bytes"),
+        (32 * LANES, "ld.shared.b32", "8 lanes (0, 4, 8 … 28) meet in one bank: stride 32 bytes"),
+        (
+            LANES % 16 * 64 + LANES // 16 * 4,
+            "ld.shared.b32",
+            "8 lanes (0, 2, 4 … 14) meet in one bank: stride 64 bytes for 16 lanes, 4 bytes from these to the next 16",
+        ),
+        (
+            LANES // 2 * 128,
+            "ld.shared.b32",
+            "16 lanes (0, 2, 4 … 30) meet in one bank: one address for 2 lanes, 128 bytes from these to the next 2",
+        ),
+        (LANES * LANES * 128, "ld.shared.b32", "32 lanes (0-31) meet in one bank"),
+        (
+            LANES % 2 * 16 + LANES // 2 * 64,
+            "st.shared.v4.b32",
+            "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these to the next 2",
+        ),
+        (
+            LANES * 128,
+            "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
+            "8 lanes (0-7), each with the address of a matrix row, meet in one bank: stride 128 bytes",
+        ),
+        (0 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) are on one word and take turns"),
+        (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
+    ],
+)
 def test_the_lanes_that_meet_and_the_stride(addresses, opcode, said):
     assert cause(addresses, opcode) == said
 
@@ -64,8 +82,10 @@ def test_nothing_is_said_where_nothing_is_known():
 
 def test_strides():
     def stride(addresses, active=None):
-        return stride_text(Pattern(np.asarray(addresses), np.ones(32, bool) if active is None else active, 1, 1, 1, 1, 1))
+        return stride_text(
+            Pattern(np.asarray(addresses), np.ones(32, bool) if active is None else active, 1, 1, 1, 1, 1)
+        )
 
     assert stride(-4 * LANES) == "stride -4 bytes"
-    assert stride(LANES ** 2) == ""
+    assert stride(LANES**2) == ""
     assert stride(4 * LANES, LANES < 1) == ""

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from kernels import COLUMN, HOST, PITCH, PTX
 from reports import validate
 
-from ptxaudit import commands
-from ptxaudit.cli import main
+from ptxaudit.ui import commands
+from ptxaudit.ui.cli import main
 
 LAUNCH = ["--grid", "1", "--block", "32"]
 
@@ -47,9 +47,12 @@ def sites(data):
 
 # --- audit ----------------------------------------------------------------------------------
 
+
 def test_audit_writes_text(here):
     result = run("audit", "column.cu", *LAUNCH)
-    assert re.search(r"column\.cu:4 +st\.shared\.f32 +exact +1 +32 +1 +31 +32\n +4 │ s\[tid \* 32\] = in\[tid\];\n", result.stdout)
+    assert re.search(
+        r"column\.cu:4 +st\.shared\.f32 +exact +1 +32 +1 +31 +32\n +4 │ s\[tid \* 32\] = in\[tid\];\n", result.stdout
+    )
     assert result.stdout.endswith("2 sites in 1 kernel: 2 exact\n") and result.stderr == ""
 
 
@@ -86,9 +89,15 @@ def test_a_launch_from_options(here):
     launch = [*LAUNCH, "--param", "n=3", "--param", "2=0x2", "--dynamic-shared", "4096"]
     data = report("pitch.cu", *launch)
     assert data["kernels"][0]["launch"] == {
-        "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": None, "dynamic_shared": 4096, "params": [None, 3, 2], "param_bytes": None, "symbols": None,
+        "grid": [1, 1, 1],
+        "block": [32, 1, 1],
+        "cluster": None,
+        "dynamic_shared": 4096,
+        "params": [None, 3, 2],
+        "param_bytes": None,
+        "symbols": None,
     }
-    stores = [site for site in sites(data) if site["access"] == "store"]      # the loop is unrolled, with a rest
+    stores = [site for site in sites(data) if site["access"] == "store"]  # the loop is unrolled, with a rest
     assert {site["status"] for site in stores} <= {"exact", "unreached"}
     assert sum(site["requests"] for site in stores) == sum(site["wavefronts"] for site in stores) == 2
 
@@ -106,14 +115,19 @@ def test_the_compiler_options_arrive(here):
         "  __shared__ float s[32 * (COLUMNS + PAD)];\n  s[threadIdx.x * N + PAD * threadIdx.x] = a[0];\n"
         "  __syncthreads();\n  auto f = [](auto x) { return x; };\n  a[threadIdx.x] = f(s[threadIdx.x]);\n}\n"
     )
-    data = report("t.cu", "-I", "inc", "-D", "PAD=1", "--std", "c++20", "--instantiate", "t<32>", "--arch", "sm_80", *LAUNCH)
+    data = report(
+        "t.cu", "-I", "inc", "-D", "PAD=1", "--std", "c++20", "--instantiate", "t<32>", "--arch", "sm_80", *LAUNCH
+    )
     assert data["kernels"][0]["arch"] == "sm_80" and data["kernels"][0]["demangled"] == "void t<32>(float*)"
     assert sites(data)[0]["wavefronts"] == 1
 
 
 def test_machine_code(here):
     data = report("column.cu", "--isa", "both", *LAUNCH)
-    assert [(k["isa"], [s["access"] for s in k["sites"]]) for k in data["kernels"]] == [("ptx", ["store", "load"]), ("sass", ["store", "load"])]
+    assert [(k["isa"], [s["access"] for s in k["sites"]]) for k in data["kernels"]] == [
+        ("ptx", ["store", "load"]),
+        ("sass", ["store", "load"]),
+    ]
 
 
 def test_assume_and_budget_are_taken(here):
@@ -121,6 +135,7 @@ def test_assume_and_budget_are_taken(here):
 
 
 # --- fail-on --------------------------------------------------------------------------------
+
 
 def test_fail_on_denies_with_exit_1_and_says_where(here):
     result = run("audit", "column.cu", *LAUNCH, "--fail-on", "excess=1", "--fail-on", "ways=33", status=1)
@@ -223,7 +238,10 @@ def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
 
 def test_newer_ptx_that_can_be_read_is_audited_and_noted(here):
     (here / "newer.ptx").write_text(PTX.replace("8.0", "99.0"))
-    assert "note: the file is PTX 99.0; this version of ptxaudit was held against PTX up to" in run("audit", "newer.ptx").stdout
+    assert (
+        "note: the file is PTX 99.0; this version of ptxaudit was held against PTX up to"
+        in run("audit", "newer.ptx").stdout
+    )
 
 
 def test_the_compilers_log_is_shown_as_it_is(here):
@@ -253,7 +271,7 @@ def test_no_input_at_all():
 
 @pytest.mark.parametrize("path", ["huge.ptx", "/dev/zero"])
 def test_a_file_without_end_is_named_and_the_others_are_reported(here, path, monkeypatch):
-    monkeypatch.setattr("ptxaudit.inputs.MAX_TEXT", 1 << 20)
+    monkeypatch.setattr("ptxaudit.frontend.inputs.MAX_TEXT", 1 << 20)
     with (here / "huge.ptx").open("wb") as file:
         file.truncate(2 << 20)
     result = run("audit", path, "k.ptx", status=2)
@@ -262,7 +280,9 @@ def test_a_file_without_end_is_named_and_the_others_are_reported(here, path, mon
 
 def test_long_ptx_of_many_small_kernels_is_audited(here):
     head, _, entry = PTX.partition(".visible .entry")
-    (here / "many.ptx").write_text(head + "".join(f".visible .entry{entry.replace('stride', f'stride{n}')}\n" for n in range(300)))
+    (here / "many.ptx").write_text(
+        head + "".join(f".visible .entry{entry.replace('stride', f'stride{n}')}\n" for n in range(300))
+    )
     assert "600 sites in 300 kernels" in run("audit", "many.ptx").stdout
 
 
@@ -273,7 +293,7 @@ def test_a_file_that_may_not_be_read(here):
 
 
 def test_a_fault_is_told_as_such_and_raised_only_for_debugging(here, monkeypatch):
-    from ptxaudit import pipeline
+    from ptxaudit.review import audit as pipeline
 
     def broken(*arguments):
         raise ZeroDivisionError("inside")
@@ -287,13 +307,17 @@ def test_a_fault_is_told_as_such_and_raised_only_for_debugging(here, monkeypatch
 
 # --- diff -----------------------------------------------------------------------------------
 
+
 def test_diff_of_two_reports(here):
     run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "old.json")
     (here / "column.cu").write_text("// a line above\n" + COLUMN.replace("31 - tid", "tid * 2"))
     run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "new.json")
     text = run("diff", "old.json", "new.json", status=1).stdout
     assert "worse   column.cu:6 → column.cu:7  ld.shared.f32  exact   1 → 2       0 → 1   1 → 2" in text
-    assert text.startswith("2 sites: 1 worse, 1 moved\nin total: excess 31 → 32 (+1), wavefronts 33 → 34 (+1)\n\ncolumn  ptx, grid 1, block 32\n")
+    assert text.startswith(
+        "2 sites: 1 worse, 1 moved\nin total: excess 31 → 32 (+1), wavefronts 33 → 34 (+1)\n\ncolumn  ptx, grid 1,"
+        " block 32\n"
+    )
     assert "1 better" in run("diff", "new.json", "old.json").stdout
     assert "2 same" in run("diff", "old.json", "old.json", "--all").stdout
     assert json.loads(run("diff", "old.json", "new.json", "--format", "json", status=1).stdout)["got_worse"]
@@ -307,9 +331,14 @@ def test_diff_of_a_report_and_an_input_that_is_audited(here):
     assert "better  column.cu:4 → padded.cu:4" in run("diff", "old.json", "padded.cu", *LAUNCH).stdout
 
 
-@pytest.mark.parametrize("text, what", [
-    ('{"schema": "ptxaudit/report/1", "tool": {', "it was cut"), ('{"schema": "other/3"}', 'has schema "other/3"'), ("{}", "not a ptxaudit report"),
-])
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ('{"schema": "ptxaudit/report/1", "tool": {', "it was cut"),
+        ('{"schema": "other/3"}', 'has schema "other/3"'),
+        ("{}", "not a ptxaudit report"),
+    ],
+)
 def test_diff_with_what_is_no_report(here, text, what):
     (here / "bad.json").write_text(text)
     result = run("diff", "bad.json", "k.ptx", status=2)
@@ -318,7 +347,7 @@ def test_diff_with_what_is_no_report(here, text, what):
 
 def test_diff_with_a_bad_input_still_compares_the_rest(here):
     result = run("diff", "k.ptx", "gone.ptx", status=2)
-    assert "no such file" in result.stderr and result.stdout == ""          # not: everything is gone
+    assert "no such file" in result.stderr and result.stdout == ""  # not: everything is gone
     (here / "some").mkdir()
     (here / "some" / "k.ptx").write_text(PTX)
     (here / "some" / "empty.ptx").write_text("")
@@ -327,6 +356,7 @@ def test_diff_with_a_bad_input_still_compares_the_rest(here):
 
 
 # --- the command itself ---------------------------------------------------------------------
+
 
 def test_every_command_has_help_and_a_name():
     text = run("--help").stdout
@@ -344,16 +374,21 @@ def test_every_command_module_exports_a_command():
 
     for module in pkgutil.iter_modules(commands.__path__):
         if not module.name.startswith("_"):
-            command = importlib.import_module(f"ptxaudit.commands.{module.name}").command
+            command = importlib.import_module(f"ptxaudit.ui.commands.{module.name}").command
             assert isinstance(command, click.Command) and command.help
 
 
 def process(*arguments, **options):
-    return subprocess.run([sys.executable, "-m", "ptxaudit", *arguments], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        [sys.executable, "-m", "ptxaudit", *arguments], capture_output=True, text=True, timeout=120, **options
+    )
 
 
 def test_the_version_is_quick_and_imports_nothing_heavy():
-    code = "import sys; from ptxaudit.cli import main\ntry: main(['--version'])\nfinally: print([m for m in ('numpy', 'networkx', 'lark', 'rich') if m in sys.modules])"
+    code = (
+        "import sys; from ptxaudit.ui.cli import main\ntry: main(['--version'])\nfinally: print([m for m in ('numpy',"
+        " 'networkx', 'lark', 'rich') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"ptxaudit, version [\d.]+\n\[\]\n", done.stdout)
 
@@ -364,7 +399,9 @@ def test_a_pipe_gets_plain_text_and_no_progress(here):
 
 
 def test_a_closed_pipe_is_no_traceback(here):
-    done = subprocess.run(f"{sys.executable} -m ptxaudit audit k.ptx | true", shell=True, cwd=here, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{sys.executable} -m ptxaudit audit k.ptx | true", shell=True, cwd=here, capture_output=True, text=True
+    )
     assert "Traceback" not in done.stderr
 
 
@@ -375,14 +412,20 @@ def test_an_ascii_pipe_is_written_too(here):
 
 def test_a_terminal_gets_colour(here):
     leader, follower = pty.openpty()
-    with subprocess.Popen([sys.executable, "-m", "ptxaudit", "audit", "k.ptx"], cwd=here, stdout=follower, stderr=follower, stdin=follower,
-                          env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}) as child:
+    with subprocess.Popen(
+        [sys.executable, "-m", "ptxaudit", "audit", "k.ptx"],
+        cwd=here,
+        stdout=follower,
+        stderr=follower,
+        stdin=follower,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"},
+    ) as child:
         os.close(follower)
         written = b""
         try:
             while chunk := os.read(leader, 65536):
                 written += chunk
-        except OSError:             # the other end is closed
+        except OSError:  # the other end is closed
             pass
     os.close(leader)
     assert child.returncode == 0 and b"\x1b[" in written and b"k.ptx:15" in written
@@ -391,4 +434,9 @@ def test_a_terminal_gets_colour(here):
 def test_bad_input_leaves_a_process_with_exit_2_and_no_traceback(here):
     (here / "bad.cu").write_text("__global__ void k( {")
     done = process("audit", "bad.cu", "k.ptx", cwd=here)
-    assert done.returncode == 2 and "Traceback" not in done.stderr and "bad.cu:1" in done.stderr and "k.ptx:15" in done.stdout
+    assert (
+        done.returncode == 2
+        and "Traceback" not in done.stderr
+        and "bad.cu:1" in done.stderr
+        and "k.ptx:15" in done.stdout
+    )

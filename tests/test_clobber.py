@@ -1,9 +1,9 @@
 """Instructions without a meaning write the registers that they name, and no others."""
 
 import pytest
-
 from machine_code import from_ptx
-from ptxaudit.sass.lift import lift_cubin
+
+from ptxaudit.frontend.sass.lift import lift_cubin
 
 TRANSPOSE = """
 .visible .entry transpose(.param .u64 p) {

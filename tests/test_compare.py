@@ -14,16 +14,16 @@ from click.testing import CliRunner
 from reports import LAUNCH, kernel, report, site
 
 import ptxaudit
-from ptxaudit.cli import main
-from ptxaudit.compare import Counted, Profile, Verdict, compare, judge
-from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
-from ptxaudit.ncu_csv import parse_export, read_profiles
-from ptxaudit.profiles import compare_all
-from ptxaudit.report import Span
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Span
+from ptxaudit.review.compare import Counted, Profile, Verdict, compare, judge
+from ptxaudit.review.ncu_csv import parse_export, read_profiles
+from ptxaudit.review.profiles import compare_all
+from ptxaudit.ui.cli import main
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
-SCHEMA = Path(ptxaudit.__file__).parent / "schemas" / "compare-1.schema.json"
+SCHEMA = Path(ptxaudit.__file__).parent / "report" / "schemas" / "compare-1.schema.json"
 TABLE = """\
 "Kernel Name","{name}",
 "Address","Source","# Samples","Instructions Executed","L1 Wavefronts Shared Ideal","L1 Wavefronts Shared"
@@ -39,7 +39,15 @@ def at(offset=16, opcode="LDS", **changes):
 
 
 def exact(requests=4, wavefronts=8, **changes):
-    return at(status=Status.EXACT, requests=requests, active_requests=requests, wavefronts=wavefronts, ideal=4, excess=wavefronts - 4, **changes)
+    return at(
+        status=Status.EXACT,
+        requests=requests,
+        active_requests=requests,
+        wavefronts=wavefronts,
+        ideal=4,
+        excess=wavefronts - 4,
+        **changes,
+    )
 
 
 def entry(*sites, name="k", **changes):
@@ -48,29 +56,42 @@ def entry(*sites, name="k", **changes):
 
 def ranged(low, high, **changes):
     changes = {"requests": None, "reason": "loaded from memory", "status": Status.DATA_DEPENDENT} | changes
-    return at(bounds=(low, high), active_requests=None, wavefronts=None, ideal=None, excess=None, ways=None, per_request=None, **changes)
+    return at(
+        bounds=(low, high),
+        active_requests=None,
+        wavefronts=None,
+        ideal=None,
+        excess=None,
+        ways=None,
+        per_request=None,
+        **changes,
+    )
 
 
 # --- one site -----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ours, counted, verdict", [
-    (exact(), (4, 8), Verdict.EQUAL),
-    (exact(), (5, 8), Verdict.DIFFERS),
-    (exact(), (4, 9), Verdict.DIFFERS),
-    (exact(opcode="LDS.64"), (4, 9), Verdict.DISPUTED),
-    (exact(opcode="LDS.U.128"), (4, 9), Verdict.DISPUTED),
-    (exact(opcode="LD.E.64.STRONG.SYS"), (4, 9), Verdict.DISPUTED),
-    (exact(opcode="LDG.E.64"), (4, 9), Verdict.DIFFERS),
-    (exact(opcode="LDS.64"), (5, 8), Verdict.DIFFERS),
-    (exact(opcode="STS.64"), (4, 9), Verdict.DIFFERS),
-    (exact(opcode="LDGSTS.E.64"), (4, 9), Verdict.DISPUTED),
-    (ranged(4, 16), (4, 16), Verdict.WITHIN),
-    (ranged(4, 16), (4, 17), Verdict.DIFFERS),
-    (ranged(4, 16, requests=4), (4, 5), Verdict.WITHIN),
-    (ranged(4, 16, requests=4), (5, 5), Verdict.DIFFERS),
-    (at(status=Status.UNREACHED, requests=0), (0, 0), Verdict.EQUAL),
-    (at(status=Status.UNREACHED, requests=0), (1, 1), Verdict.DIFFERS),
-])
+
+@pytest.mark.parametrize(
+    "ours, counted, verdict",
+    [
+        (exact(), (4, 8), Verdict.EQUAL),
+        (exact(), (5, 8), Verdict.DIFFERS),
+        (exact(), (4, 9), Verdict.DIFFERS),
+        (exact(opcode="LDS.64"), (4, 9), Verdict.DISPUTED),
+        (exact(opcode="LDS.U.128"), (4, 9), Verdict.DISPUTED),
+        (exact(opcode="LD.E.64.STRONG.SYS"), (4, 9), Verdict.DISPUTED),
+        (exact(opcode="LDG.E.64"), (4, 9), Verdict.DIFFERS),
+        (exact(opcode="LDS.64"), (5, 8), Verdict.DIFFERS),
+        (exact(opcode="STS.64"), (4, 9), Verdict.DIFFERS),
+        (exact(opcode="LDGSTS.E.64"), (4, 9), Verdict.DISPUTED),
+        (ranged(4, 16), (4, 16), Verdict.WITHIN),
+        (ranged(4, 16), (4, 17), Verdict.DIFFERS),
+        (ranged(4, 16, requests=4), (4, 5), Verdict.WITHIN),
+        (ranged(4, 16, requests=4), (5, 5), Verdict.DIFFERS),
+        (at(status=Status.UNREACHED, requests=0), (0, 0), Verdict.EQUAL),
+        (at(status=Status.UNREACHED, requests=0), (1, 1), Verdict.DIFFERS),
+    ],
+)
 def test_a_site_is_judged(ours, counted, verdict) -> None:
     assert judge(ours, Counted(16, ours.text, *counted))[0] is verdict
 
@@ -82,17 +103,28 @@ def test_a_copy_past_the_caches_is_held_to_its_requests() -> None:
 
 
 def test_without_a_launch_a_request_limits_the_whole() -> None:
-    invariant = at(status=Status.INVARIANT, requests=None, active_requests=None, wavefronts=None, ideal=None, excess=None, per_request=Span(2, 2))
+    invariant = at(
+        status=Status.INVARIANT,
+        requests=None,
+        active_requests=None,
+        wavefronts=None,
+        ideal=None,
+        excess=None,
+        per_request=Span(2, 2),
+    )
     assert judge(invariant, Counted(16, "", 4, 8))[0] is Verdict.WITHIN
     assert judge(invariant, Counted(16, "", 4, 9))[0] is Verdict.DIFFERS
 
 
-@pytest.mark.parametrize("counter, verdict", [
-    (None, Verdict.DISPUTED),
-    (8, Verdict.DISPUTED),
-    (12, Verdict.DIFFERS),           # the profiler was right after all
-    (6, Verdict.DIFFERS),
-])
+@pytest.mark.parametrize(
+    "counter, verdict",
+    [
+        (None, Verdict.DISPUTED),
+        (8, Verdict.DISPUTED),
+        (12, Verdict.DIFFERS),  # the profiler was right after all
+        (6, Verdict.DIFFERS),
+    ],
+)
 def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
     counters = {} if counter is None else {"op_ld": counter}
     result = compare(entry(exact(opcode="LDS.64")), Profile("k", (Counted(16, "LDS.64 R0, [R2]", 4, 12, 8),), counters))
@@ -100,13 +132,16 @@ def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
     assert result.differs == (verdict is Verdict.DIFFERS)
 
 
-@pytest.mark.parametrize(("figures", "counted", "agrees"), [
-    ({"wavefronts": 0, "per_request": Span(0, 0)}, 4, True),        # all of other memory: one a request
-    ({"wavefronts": 0, "per_request": Span(0, 0)}, 0, False),
-    ({"wavefronts": 8, "per_request": Span(2, 2)}, 8, True),        # all of shared memory: what they cost
-    ({"wavefronts": 8, "per_request": Span(2, 2)}, 12, False),
-    ({"wavefronts": 4, "per_request": Span(0, 2)}, 6, True),        # some of both
-])
+@pytest.mark.parametrize(
+    ("figures", "counted", "agrees"),
+    [
+        ({"wavefronts": 0, "per_request": Span(0, 0)}, 4, True),  # all of other memory: one a request
+        ({"wavefronts": 0, "per_request": Span(0, 0)}, 0, False),
+        ({"wavefronts": 8, "per_request": Span(2, 2)}, 8, True),  # all of shared memory: what they cost
+        ({"wavefronts": 8, "per_request": Span(2, 2)}, 12, False),
+        ({"wavefronts": 4, "per_request": Span(0, 2)}, 6, True),  # some of both
+    ],
+)
 def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted, agrees) -> None:
     site = exact(opcode="ATOM.E.ADD.STRONG.GPU", access="atomic", **figures)
     profile = Profile("k", (Counted(16, site.text, 4, figures["wavefronts"]),), {"op_atom": counted})
@@ -115,22 +150,29 @@ def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted,
 
 
 def test_an_instruction_that_the_report_lacks_is_told() -> None:
-    result = compare(entry(exact()), Profile("k", (Counted(16, "LDS R0, [R2]", 4, 8), Counted(32, "STS [R2], R0", 4, 4), Counted(48, "FADD", 4, 0))))
+    result = compare(
+        entry(exact()),
+        Profile("k", (Counted(16, "LDS R0, [R2]", 4, 8), Counted(32, "STS [R2], R0", 4, 4), Counted(48, "FADD", 4, 0))),
+    )
     assert [(row.verdict, row.offset) for row in result.rows] == [(Verdict.EQUAL, 16), (Verdict.UNLISTED, 32)]
     assert result.differs
 
 
 # --- kernels ------------------------------------------------------------------------------------
 
+
 def profile(name="k", requests=4, wavefronts=8, text="LDS R0, [R2]", **changes):
     return Profile(name, (Counted(0, "LDC R1, c[0x0][0x28]", 4, 0), Counted(16, text, requests, wavefronts)), **changes)
 
 
-@pytest.mark.parametrize("ours, theirs", [
-    ("void a::k<8, true>(float*)", "void a::k<(int)8, (bool)1>(float *)"),
-    ("void a::k<unsigned int, -1>(int)", "k"),
-    ("k(float const*)", "k(const float *)"),
-])
+@pytest.mark.parametrize(
+    "ours, theirs",
+    [
+        ("void a::k<8, true>(float*)", "void a::k<(int)8, (bool)1>(float *)"),
+        ("void a::k<unsigned int, -1>(int)", "k"),
+        ("k(float const*)", "k(const float *)"),
+    ],
+)
 def test_a_kernel_is_found_by_either_spelling(ours, theirs) -> None:
     result = compare_all(report(entry(exact(), name=ours)), [profile(theirs)])
     assert len(result.comparisons) == 1 and not result.differs
@@ -161,6 +203,7 @@ def test_a_profile_of_nothing_in_the_report_is_refused() -> None:
 
 # --- CSV ----------------------------------------------------------------------------------------
 
+
 def table(name="k", requests=4, wavefronts=8):
     return TABLE.format(name=name, requests=requests, wavefronts=wavefronts)
 
@@ -184,12 +227,18 @@ def test_columns_may_be_called_otherwise_and_be_missing() -> None:
     assert parse_export(text).profiles[0].counted[1] == Counted(16, "LDS R0, [R2]", 4, None, None)
 
 
-@pytest.mark.parametrize("text, what", [
-    ("", "no CSV of Nsight Compute"),
-    ("a,b\n1,2\n", "no CSV of Nsight Compute"),
-    ('"Kernel Name","k",\n"Address","Source"\n"0x10","LDS"\n', "no column 'Instructions Executed'"),
-    ('"Kernel Name","k",\n"Address","Source","Instructions Executed"\n"-","x = 1;","4"\n', "not the address of an instruction"),
-])
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ("", "no CSV of Nsight Compute"),
+        ("a,b\n1,2\n", "no CSV of Nsight Compute"),
+        ('"Kernel Name","k",\n"Address","Source"\n"0x10","LDS"\n', "no column 'Instructions Executed'"),
+        (
+            '"Kernel Name","k",\n"Address","Source","Instructions Executed"\n"-","x = 1;","4"\n',
+            "not the address of an instruction",
+        ),
+    ],
+)
 def test_what_is_no_source_page_is_refused(text, what) -> None:
     with pytest.raises(InputError, match=what):
         parse_export(text, "x.csv")
@@ -204,12 +253,15 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path) -> None:
 
 # --- from end to end ----------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """The report of two measured cubins, and Nsight Compute's exports of the same run."""
     folder = tmp_path_factory.mktemp("compare")
     for name in ("source.csv", "raw.csv"):
-        (folder / name).write_bytes(gzip.decompress((measured_kernels.DATA / "profiles_sm90" / f"{name}.gz").read_bytes()))
+        (folder / name).write_bytes(
+            gzip.decompress((measured_kernels.DATA / "profiles_sm90" / f"{name}.gz").read_bytes())
+        )
     cubins = measured_kernels.cubins("samples_sm90")
     launches = []
     for name in ("transpose", "vector_merges"):
@@ -247,7 +299,9 @@ def test_the_json_keeps_to_its_schema(exported) -> None:
 
 def test_a_wrong_figure_is_found(exported, tmp_path) -> None:
     document = json.loads((exported / "report.json").read_text())
-    wrong = next(site for kernel in document["kernels"] for site in kernel["sites"] if kernel["name"] == "float_32_pitch_33")
+    wrong = next(
+        site for kernel in document["kernels"] for site in kernel["sites"] if kernel["name"] == "float_32_pitch_33"
+    )
     wrong["wavefronts"] += 1
     (tmp_path / "report.json").write_text(json.dumps(document))
     result = run(tmp_path / "report.json", exported / "source.csv")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit import toolchain_fetch, toolchains
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import toolchain_fetch, toolchains
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -38,7 +38,7 @@ def test_one_sample_changes_as_the_page_says(again):
     found = dict(re.findall(r"^\| (\w+) \| (.*) \|$", again, re.MULTILINE)[1:])
     if f"and {toolchains.get('nvrtc').version} for" in TEXT:
         assert found[AGAIN] == ROWS[AGAIN]
-    else:                                     # made with another release than the one installed
+    else:  # made with another release than the one installed
         assert found[AGAIN].split(" | ")[0] == ROWS[AGAIN].split(" | ")[0]
     assert again.startswith("# What a compiler upgrade changes")
 
@@ -52,10 +52,16 @@ def test_the_page_is_of_the_samples():
 def test_the_sums_are_those_of_the_table():
     pairs, said = re.search(r"^Of ([\d,]+) pairs of sites: (.*)\.$", TEXT, re.MULTILINE).groups()
     cells = [cell.split("; ")[-1] for row in ROWS.values() for cell in row.split(" | ")]
-    counts = [pair for cell in cells if re.search(r"\d same\b", cell) for pair in re.findall(r"([\d,]*\d) ([a-z-]+)", cell)]
+    counts = [
+        pair for cell in cells if re.search(r"\d same\b", cell) for pair in re.findall(r"([\d,]*\d) ([a-z-]+)", cell)
+    ]
     for count, verdict in re.findall(r"([\d,]*\d) ([a-z-]+)", said):
-        assert sum(int(number.replace(",", "")) for number, name in counts if name == verdict) == int(count.replace(",", "")), verdict
-    assert sum(int(count.replace(",", "")) for count, _ in re.findall(r"([\d,]*\d) ([a-z-]+)", said)) == int(pairs.replace(",", ""))
+        assert sum(int(number.replace(",", "")) for number, name in counts if name == verdict) == int(
+            count.replace(",", "")
+        ), verdict
+    assert sum(int(count.replace(",", "")) for count, _ in re.findall(r"([\d,]*\d) ([a-z-]+)", said)) == int(
+        pairs.replace(",", "")
+    )
 
 
 def test_a_long_diff_is_cut_and_keeps_its_summary():

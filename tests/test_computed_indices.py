@@ -16,12 +16,12 @@ from stored import stored
 
 import ptxaudit
 from bench.special_functions import data, indices
-from ptxaudit import toolchains
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.lift import lift_cubin
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.sass.lift import lift_cubin
+from ptxaudit.ir.link import link
 
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 NAMES = [str(name) for name in MEASURED["names"]]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ptxaudit.cli import main
-from ptxaudit.compile_commands import Flags, flags_of, read_commands
-from ptxaudit.config import KEYS, find_config, read_config
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile.compile_commands import Flags, flags_of, read_commands
+from ptxaudit.ui.cli import main
+from ptxaudit.ui.config import KEYS, find_config, read_config
 
 KERNEL = """
 extern "C" __global__ void k(const float* in, float* out) {
@@ -58,11 +58,14 @@ rules = ["PA002"]
 """
 
 
-@pytest.mark.parametrize("name, text", [
-    ("pyproject.toml", PYPROJECT),
-    ("ptxaudit.toml", PYPROJECT.split("[tool.ptxaudit]\n")[1]),
-    ("ptxaudit.toml", "[tool.ptxaudit]\n" + PYPROJECT.split("[tool.ptxaudit]\n")[1]),
-])
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("pyproject.toml", PYPROJECT),
+        ("ptxaudit.toml", PYPROJECT.split("[tool.ptxaudit]\n")[1]),
+        ("ptxaudit.toml", "[tool.ptxaudit]\n" + PYPROJECT.split("[tool.ptxaudit]\n")[1]),
+    ],
+)
 def test_a_project_is_audited_without_arguments(project, name, text):
     (project / name).write_text(text)
     data = report(status=1)
@@ -74,12 +77,14 @@ def test_a_project_is_audited_without_arguments(project, name, text):
 def test_settings_are_found_from_below_and_their_paths_are_theirs(project, monkeypatch):
     (project / "pyproject.toml").write_text(PYPROJECT)
     monkeypatch.chdir(project / "src")
-    assert report(status=1)["kernels"][0]["input"] == "k.cu"      # relative to where the command runs
+    assert report(status=1)["kernels"][0]["input"] == "k.cu"  # relative to where the command runs
 
 
 def test_the_command_line_goes_before(project):
     (project / "pyproject.toml").write_text(PYPROJECT)
-    data = report("src/k.cu", "--arch", "sm_90", "-D", "STRIDE=33", "--block", "64", "--grid", "1", "--fail-on", "excess=1")
+    data = report(
+        "src/k.cu", "--arch", "sm_90", "-D", "STRIDE=33", "--block", "64", "--grid", "1", "--fail-on", "excess=1"
+    )
     (kernel,) = data["kernels"]
     assert kernel["arch"] == "sm_90" and kernel["launch"]["block"][0] == 64 and kernel["totals"]["excess"] == 0
     run("audit", "--no-config", status=2)
@@ -105,9 +110,12 @@ def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
     for file, name in (("src/k.cu", "k"), ("src/other.cu", "other")):
         (kernel,) = report(file, status=1)["kernels"]
         assert kernel["name"] == name and kernel["launch"]["block"] == [32, 1, 1]
-    assert "k.cu" in run("explain", "src/k.cu", "k.cu:4").stdout and "other.cu" in run("diff", "src/k.cu", "src/other.cu").stdout
+    assert (
+        "k.cu" in run("explain", "src/k.cu", "k.cu:4").stdout
+        and "other.cu" in run("diff", "src/k.cu", "src/other.cu").stdout
+    )
     (project / "launches.toml").write_text(LAUNCH + LAUNCH.replace('"k"', '"othre"'))
-    assert "there is no kernel 'othre'" in run("audit", status=2).stderr                 # the whole project has none
+    assert "there is no kernel 'othre'" in run("audit", status=2).stderr  # the whole project has none
     assert "there is no kernel 'othre'" in run("audit", "src", "--launch", "launches.toml", status=2).stderr
     assert "there is no kernel 'kk'" in run("audit", "src/k.cu", "--kernel", "kk", status=2).stderr
 
@@ -137,13 +145,16 @@ def test_without_inputs_anywhere(project):
     assert "list them in the settings" in run("audit", status=2).stderr
 
 
-@pytest.mark.parametrize("text, what, hint, line", [
-    ("inptus = ['src']", "no setting 'inptus'", "did you mean inputs?", 2),
-    ("arch = 90", "arch is 90, not a string", "", 2),
-    ("launches = [1]", "not a list of strings", "", 2),
-    ("strict = 'yes'", "not true or false", "", 2),
-    ("arch = ", "this is not TOML", "", 2),
-])
+@pytest.mark.parametrize(
+    "text, what, hint, line",
+    [
+        ("inptus = ['src']", "no setting 'inptus'", "did you mean inputs?", 2),
+        ("arch = 90", "arch is 90, not a string", "", 2),
+        ("launches = [1]", "not a list of strings", "", 2),
+        ("strict = 'yes'", "not true or false", "", 2),
+        ("arch = ", "this is not TOML", "", 2),
+    ],
+)
 def test_what_is_wrong_with_settings(project, text, what, hint, line):
     (project / "pyproject.toml").write_text(f"[tool.ptxaudit]\n{text}\n")
     stderr = run("audit", "src", status=2).stderr
@@ -160,7 +171,7 @@ def test_a_pyproject_without_the_table_is_no_settings(project):
 
 
 def test_every_setting_is_an_option_of_audit():
-    from ptxaudit.commands.audit import command
+    from ptxaudit.ui.commands.audit import command
 
     names = {parameter.name for parameter in command.params}
     assert {key.option for key in KEYS.values()} - names == {"exclude"}
@@ -174,11 +185,21 @@ def test_one_string_is_a_list_of_one(tmp_path):
 
 # --- compile commands -----------------------------------------------------------------------
 
-@pytest.mark.parametrize("words, flags", [
-    ("nvcc -I../inc -I /abs -isystem=sys -DN=4 -D M -std=c++20", Flags(("/b/inc", "/abs", "/b/a/sys"), ("N=4", "M"), "c++20")),
-    ("nvcc --include-path=x,y --define-macro Q=1 --std gnu++17 -c k.cu -o k.o", Flags(("/b/a/x", "/b/a/y"), ("Q=1",), "c++17")),
-    ("nvcc -c k.cu", Flags()),
-])
+
+@pytest.mark.parametrize(
+    "words, flags",
+    [
+        (
+            "nvcc -I../inc -I /abs -isystem=sys -DN=4 -D M -std=c++20",
+            Flags(("/b/inc", "/abs", "/b/a/sys"), ("N=4", "M"), "c++20"),
+        ),
+        (
+            "nvcc --include-path=x,y --define-macro Q=1 --std gnu++17 -c k.cu -o k.o",
+            Flags(("/b/a/x", "/b/a/y"), ("Q=1",), "c++17"),
+        ),
+        ("nvcc -c k.cu", Flags()),
+    ],
+)
 def test_flags_of_a_compiler(words, flags):
     assert flags_of(words.split(), "/b/a") == flags
 
@@ -189,7 +210,12 @@ def test_arguments_in_files_are_the_compilers_too(tmp_path):
     (tmp_path / "sub" / "includes_CUDA.rsp").write_text('-I/a/inc "-I/with blank" -isystem /sys @more.rsp\n')
     (tmp_path / "more.rsp").write_text("-DN=4\n")
     wanted = Flags(("/a/inc", "/with blank", "/sys"), ("N=4",), "c++17")
-    for way in ("--options-file sub/includes_CUDA.rsp", "--options-file=sub/includes_CUDA.rsp", "-optf sub/includes_CUDA.rsp", "@sub/includes_CUDA.rsp"):
+    for way in (
+        "--options-file sub/includes_CUDA.rsp",
+        "--options-file=sub/includes_CUDA.rsp",
+        "-optf sub/includes_CUDA.rsp",
+        "@sub/includes_CUDA.rsp",
+    ):
         assert flags_of(f"nvcc -std=c++17 {way} -c k.cu".split(), str(tmp_path)) == wanted
     with pytest.raises(InputError, match="cannot read the compiler's arguments") as caught:
         flags_of(["nvcc", "--options-file", "none.rsp"], str(tmp_path))
@@ -211,15 +237,24 @@ def test_sources_are_compiled_with_their_own_flags(project):
     ]
     (project / "cc.json").write_text(json.dumps(commands))
     data = report("--compile-commands", "cc.json", "--launch", "launches.toml")
-    assert {kernel["input"]: kernel["totals"]["excess"] for kernel in data["kernels"]} == {"src/k.cu": 0, "src/k2.cu": 31}
+    assert {kernel["input"]: kernel["totals"]["excess"] for kernel in data["kernels"]} == {
+        "src/k.cu": 0,
+        "src/k2.cu": 31,
+    }
     (project / "ptxaudit.toml").write_text('compile-commands = "cc.json"\nlaunches = ["launches.toml"]\n')
     assert len(report()["kernels"]) == 2
 
 
-@pytest.mark.parametrize("text, what", [
-    ("[", "not whole JSON"), ("{}", "no list"), ("[3]", "entry 0"), ('[{"directory": "/", "file": "k.cu"}]', "has no 'command'"),
-    ('[{"directory": "/", "file": "k.cu", "command": "\\""}]', "cannot be read"),
-])
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ("[", "not whole JSON"),
+        ("{}", "no list"),
+        ("[3]", "entry 0"),
+        ('[{"directory": "/", "file": "k.cu"}]', "has no 'command'"),
+        ('[{"directory": "/", "file": "k.cu", "command": "\\""}]', "cannot be read"),
+    ],
+)
 def test_what_is_no_compile_commands(tmp_path, text, what):
     (tmp_path / "cc.json").write_text(text)
     with pytest.raises(InputError) as caught:

@@ -12,14 +12,15 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
-from machine_code import PROLOGUE, from_ptx
-from ptxaudit import toolchains
-from ptxaudit.artifacts.container import images, read_images
-from ptxaudit.errors import InputError
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.container import images, read_images
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.examine import list_kernels
 
 KERNEL = """.visible .entry %s(.param .u64 p)
 { .reg .u32 %%r<5>; .reg .u64 %%d<2>; .shared .align 16 .b8 a[4096];
@@ -72,7 +73,12 @@ def archive(**members: bytes) -> bytes:
     """A static library."""
     out = b"!<arch>\n"
     for name, data in members.items():
-        out += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{0o644:<8o}{len(data):<10}".encode() + b"`\n" + data + b"\n" * (len(data) % 2)
+        out += (
+            f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{0o644:<8o}{len(data):<10}".encode()
+            + b"`\n"
+            + data
+            + b"\n" * (len(data) % 2)
+        )
     return out
 
 
@@ -84,8 +90,12 @@ def summary(path: Path, **options) -> list[tuple]:
 
 
 MACHINE_CODE = [("sass", arch, [2, 2]) for arch in ARCHS]
-PACKED = {"as it is": ("--compress=false",), "compressed": ("--compress-all",), "compressed for size": ("--compress-all", "--compress-mode=size"),
-          "with the source's name": ("--compress-all", "--ident=k.cu", "--device-c")}
+PACKED = {
+    "as it is": ("--compress=false",),
+    "compressed": ("--compress-all",),
+    "compressed for size": ("--compress-all", "--compress-mode=size"),
+    "with the source's name": ("--compress-all", "--ident=k.cu", "--device-c"),
+}
 
 
 @pytest.mark.parametrize("options", PACKED.values(), ids=PACKED)
@@ -102,14 +112,20 @@ def test_fat_binaries_of_every_packing(tmp_path, options):
     assert summary(tmp_path / "k.fatbin", isa="ptx") == [("ptx", "sm_75", [2, 2])]
 
 
-@pytest.mark.parametrize("wrap", (
-    lambda data: host(".nv_fatbin", data), lambda data: host("__nv_relfatbin", data), lambda data: host(".data", b"x" * 4096 + data),
-    lambda data: archive(first_o=host(".text", b"no device code"), second_o=host(".nv_fatbin", data)),
-), ids=("program", "object with relocatable code", "without its section", "archive"))
+@pytest.mark.parametrize(
+    "wrap",
+    (
+        lambda data: host(".nv_fatbin", data),
+        lambda data: host("__nv_relfatbin", data),
+        lambda data: host(".data", b"x" * 4096 + data),
+        lambda data: archive(first_o=host(".text", b"no device code"), second_o=host(".nv_fatbin", data)),
+    ),
+    ids=("program", "object with relocatable code", "without its section", "archive"),
+)
 def test_host_files(tmp_path, wrap):
     (tmp_path / "host").write_bytes(wrap(fat_binary("--compress-all")))
     assert summary(tmp_path / "host") == MACHINE_CODE
-    assert summary(tmp_path) == MACHINE_CODE                     # found in a folder, by its content
+    assert summary(tmp_path) == MACHINE_CODE  # found in a folder, by its content
 
 
 def test_objects_of_an_archive_may_name_one_source(tmp_path):
@@ -124,17 +140,24 @@ def cupy_entry(cubin: bytes) -> bytes:
 
 
 def numba_entry(cubin: bytes, ptx: bytes) -> bytes:
-    return pickle.dumps(({"name": "k", "_cubin_cache": {(9, 0): cubin}, "_ptx_cache": {(9, 0): [ptx.decode()]}}, "rest"), protocol=5)
+    return pickle.dumps(
+        ({"name": "k", "_cubin_cache": {(9, 0): cubin}, "_ptx_cache": {(9, 0): [ptx.decode()]}}, "rest"), protocol=5
+    )
 
 
 def jax_entry(cubin: bytes) -> bytes:
     return zlib.compress(b"\x0a\x04name" + cubin + b"\x12\x01z")
 
 
-@pytest.mark.parametrize("name, entry", (
-    ("0123abcd.cubin", cupy_entry), ("module.k-7.py311.1.nbc", lambda cubin: numba_entry(cubin, b".version 9.0\n.target sm_90\n" + b"{ }\n")),
-    ("jit_f-0123-cache", jax_entry),
-), ids=("CuPy", "Numba", "JAX"))
+@pytest.mark.parametrize(
+    "name, entry",
+    (
+        ("0123abcd.cubin", cupy_entry),
+        ("module.k-7.py311.1.nbc", lambda cubin: numba_entry(cubin, b".version 9.0\n.target sm_90\n" + b"{ }\n")),
+        ("jit_f-0123-cache", jax_entry),
+    ),
+    ids=("CuPy", "Numba", "JAX"),
+)
 def test_cache_entries(tmp_path, name, entry):
     cubin = from_ptx(kernel("k", 8), "sm_90")
     (tmp_path / name).write_bytes(entry(cubin))
@@ -165,29 +188,41 @@ def test_object_code_of_cuda_core_with_machine_code(tmp_path):
 
 # --- what is inside -------------------------------------------------------------------------
 
-def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
-    from ptxaudit.options import Options
-    from ptxaudit.pipeline import list_kernels
-    from ptxaudit.render.listing import listing_json, listing_text
 
-    monkeypatch.setattr("ptxaudit.sass.disassemble.disassemble", None)
+def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
+    from ptxaudit.frontend.options import Options
+    from ptxaudit.ui.render.listing import listing_json, listing_text
+
+    monkeypatch.setattr("ptxaudit.frontend.sass.disassemble.disassemble", None)
     (tmp_path / "k.fatbin").write_bytes(fat_binary("--compress-all"))
     listed, problems = list_kernels([tmp_path / "k.fatbin"], Options())
     assert not problems and [entry.function.arch for entry in listed] == [*ARCHS, "sm_75"]
     assert all(entry.image.compressed for entry in listed[:3]) and listed[0].image.lines
     assert listed[0].sites is None and listed[0].code > 0 and listed[0].registers > 0 and listed[3].sites is None
     text = "".join(listing_text(listed))
-    assert "k.fatbin#1: cubin for sm_75" in text and "(compressed), with line information" in text and text.endswith("4 kernels\n")
-    assert [entry["image"]["compressed"] for entry in json.loads("".join(listing_json(listed)))][0] and json.loads("".join(listing_json([]))) == []
+    assert (
+        "k.fatbin#1: cubin for sm_75" in text
+        and "(compressed), with line information" in text
+        and text.endswith("4 kernels\n")
+    )
+    assert [entry["image"]["compressed"] for entry in json.loads("".join(listing_json(listed)))][0] and json.loads(
+        "".join(listing_json([]))
+    ) == []
     assert len(list_kernels([tmp_path / "k.fatbin"], Options(arch="sm_90"))[0]) == 1
 
 
 def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatch):
-    from ptxaudit.sass import disassemble
+    from ptxaudit.frontend.sass import disassemble
 
     seen = []
-    monkeypatch.setattr(disassemble, "_run", lambda pieces, *a, run=disassemble._run: seen.extend(p.function.name for p in pieces) or run(pieces, *a))
-    (tmp_path / "k.cubin").write_bytes(from_ptx(kernel("first", 4) + kernel("second", 8).replace("a[", "b[").replace(", a", ", b"), "sm_90"))
+    monkeypatch.setattr(
+        disassemble,
+        "_run",
+        lambda pieces, *a, run=disassemble._run: seen.extend(p.function.name for p in pieces) or run(pieces, *a),
+    )
+    (tmp_path / "k.cubin").write_bytes(
+        from_ptx(kernel("first", 4) + kernel("second", 8).replace("a[", "b[").replace(", a", ", b"), "sm_90")
+    )
     report = ptxaudit.audit(tmp_path / "k.cubin", kernels=["sec*"], launches=[Launch("second", grid=1, block=32)])
     assert not report.problems and seen == ["second"] and [k.name for k in report.kernels] == ["second"]
     report = ptxaudit.audit(tmp_path / "k.cubin", kernels=["third"])
@@ -196,11 +231,12 @@ def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatc
 
 # --- bad input ------------------------------------------------------------------------------
 
+
 def test_damaged_entries_leave_the_others(tmp_path):
     data = bytearray(fat_binary("--compress-all"))
     second = images("k.fatbin", bytes(data))[1]
     at = bytes(data).find(bytes(second._payload))
-    data[at + 16:at + 200] = b"\xff" * 184
+    data[at + 16 : at + 200] = b"\xff" * 184
     (tmp_path / "k.fatbin").write_bytes(data)
     report = ptxaudit.audit(tmp_path / "k.fatbin", launches=WARP)
     assert [kernel.arch for kernel in report.kernels] == ["sm_75", "sm_120"]
@@ -209,15 +245,19 @@ def test_damaged_entries_leave_the_others(tmp_path):
 
 def test_images_before_the_damage_are_audited(tmp_path):
     whole = fat_binary("--compress=false")
-    second = whole.index(from_ptx(kernel("k", 8), "sm_90")) - 64        # where its entry may begin at the latest
-    (tmp_path / "k.fatbin").write_bytes(whole[:second - 16] + b"\xff" * 80 + whole[second + 64:] + fat_binary("--compress-all"))
+    second = whole.index(from_ptx(kernel("k", 8), "sm_90")) - 64  # where its entry may begin at the latest
+    (tmp_path / "k.fatbin").write_bytes(
+        whole[: second - 16] + b"\xff" * 80 + whole[second + 64 :] + fat_binary("--compress-all")
+    )
     report = ptxaudit.audit(tmp_path / "k.fatbin", launches=WARP)
     assert [kernel.arch for kernel in report.kernels] == ["sm_75", "sm_75", "sm_90", "sm_120"]
     (problem,) = report.problems
     assert "damaged fat binary" in problem.what and problem.hint
-    listing, problems = ptxaudit.pipeline.list_kernels([tmp_path / "k.fatbin"], Options())
+    listing, problems = list_kernels([tmp_path / "k.fatbin"], Options())
     assert len(listing) == 5 and [one.what for one in problems] == [problem.what]
-    assert ptxaudit.audit(tmp_path / "k.fatbin", arch="sm_90").problems        # what is lost may have been of any architecture
+    assert ptxaudit.audit(
+        tmp_path / "k.fatbin", arch="sm_90"
+    ).problems  # what is lost may have been of any architecture
 
 
 def test_host_files_that_are_cut_off_say_so(tmp_path):
@@ -226,14 +266,17 @@ def test_host_files_that_are_cut_off_say_so(tmp_path):
         (tmp_path / name).write_bytes(data)
         report = ptxaudit.audit(tmp_path / name)
         assert {kernel.arch for kernel in report.kernels} == set(ARCHS)
-        assert [problem.what.split()[0] for problem in report.problems] in (["truncated"], ["truncated:"]) and name in report.problems[0].file
+        assert [problem.what.split()[0] for problem in report.problems] in (
+            ["truncated"],
+            ["truncated:"],
+        ) and name in report.problems[0].file
 
 
 def test_a_symbol_table_of_no_length_is_none():
     data = bytearray(from_ptx(kernel("k", 8), "sm_90"))
     table, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
     for at in range(table, table + 64 * count, 64):
-        if struct.unpack_from("<I", data, at + 4)[0] == 2:                 # SHT_SYMTAB
+        if struct.unpack_from("<I", data, at + 4)[0] == 2:  # SHT_SYMTAB
             struct.pack_into("<Q", data, at + 32, 0)
     (problem,) = ptxaudit.audit(bytes(data)).problems
     assert problem.what.startswith("stripped")
@@ -276,11 +319,13 @@ def test_a_large_library_is_not_read_into_memory(tmp_path):
         head = host(".nv_fatbin", image)
         file.write(head)
         file.truncate(600 << 20)
-    code = (                              # not getrusage(): its maximum begins with that of the process that started this one
+    code = (  # not getrusage(): its maximum begins with that of the process that started this one
         "import ptxaudit, re, sys; r = ptxaudit.audit(sys.argv[1], arch='sm_90');"
         r"peak = re.search(r'VmHWM:\s*(\d+) kB', open('/proc/self/status').read())[1];"
         "print(len(r.kernels), len(r.problems), int(peak) // 1024)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "libk.so")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "libk.so")], capture_output=True, text=True, check=True
+    )
     kernels, problems, megabytes = map(int, done.stdout.split())
     assert (kernels, problems) == (1, 0) and megabytes < 300

@@ -8,12 +8,13 @@ import pytest
 from convergence_programs import claims
 
 from bench.convergence.programs import LANES, Step, lane_words, random_program
-from ptxaudit.lanes.result import Status
+from ptxaudit.engine.answer.result import Status
 
 MEASURED = json.loads(gzip.decompress((Path(__file__).parent / "data" / "convergence_sm90.json.gz").read_bytes()))
 MANNERS = sorted({name.split("/")[0] for name in MEASURED["counts"]})
 COUNTED = (Status.EXACT, Status.UNREACHED)
-# of the records so many are counted at least: barriers that lanes leave without a word, or that others wait at, leave none
+# of the records so many are counted at least: barriers that lanes leave without a word, or that others wait at, leave
+# none
 SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7}
 
 
@@ -25,7 +26,9 @@ def test_what_is_counted_is_what_was_measured(manner):
             continue
         seed, warp = (int(part) for part in name.split("/")[1:])
         measured = dict(counts)
-        for number, site in claims(random_program(seed, manner), lane_words(seed)[LANES * warp:LANES * (warp + 1)]).items():
+        for number, site in claims(
+            random_program(seed, manner), lane_words(seed)[LANES * warp : LANES * (warp + 1)]
+        ).items():
             every += 1
             if site.status in COUNTED:
                 counted += 1
@@ -57,7 +60,16 @@ def test_lanes_that_gave_way_are_together_again_where_all_of_them_name_all():
 
 
 def test_lanes_that_name_none_but_themselves_do_not_wait():
-    """Those that wait at another WARPSYNC for all go on waiting for them (a kernel whose halves each sync by themselves)."""
+    """Those that wait at another WARPSYNC for all go on waiting for them (a kernel whose halves each sync by
+    themselves).
+    """
     lanes = [(int(lane % 4 == 0), 9) for lane in range(LANES)]
     rest = sum(1 << lane for lane in range(LANES) if lane % 4)
-    assert requests(Step("decide"), Step("branch", 0, 3, True), Step("warpsync", rest), Step("warpsync_all"), Step("record", 1), lanes=lanes) == {1: 1}
+    assert requests(
+        Step("decide"),
+        Step("branch", 0, 3, True),
+        Step("warpsync", rest),
+        Step("warpsync_all"),
+        Step("record", 1),
+        lanes=lanes,
+    ) == {1: 1}

@@ -9,18 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit import nvrtc
-from ptxaudit.lanes.result import SiteResult, Status
+from ptxaudit.engine.answer.result import SiteResult, Status
+from ptxaudit.frontend.compile import nvrtc
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
-FINE = HEAD + """.visible .entry fine(.param .u64 p) {
+FINE = (
+    HEAD
+    + """.visible .entry fine(.param .u64 p) {
     .reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .align 16 .b8 s[4096];
     mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.s32 %r2, %r2, %r3;
     st.shared.u32 [%r2], %r1; ld.shared.u32 %r1, [%r3+8]; ret;
 }
 .visible .entry without_sites() { ret; }
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +34,22 @@ def corpus():
     return module
 
 
-@pytest.mark.parametrize(("status", "per_request", "answered"), [
-    (Status.EXACT, (3, 3), True),
-    (Status.INVARIANT, (1, 1), True),
-    (Status.CONDITIONAL, (1, 32), True),
-    (Status.UNREACHED, None, True),
-    (Status.BOUNDED, (2, 4), True),
-    (Status.BOUNDED, (2, 5), False),
-    (Status.BOUNDED, None, False),
-    (Status.DATA_DEPENDENT, (1, 32), True),
-    (Status.DATA_DEPENDENT, None, False),
-    (Status.UNKNOWN, None, False),
-    (Status.UNKNOWN, (1, 1), False),
-])
+@pytest.mark.parametrize(
+    ("status", "per_request", "answered"),
+    [
+        (Status.EXACT, (3, 3), True),
+        (Status.INVARIANT, (1, 1), True),
+        (Status.CONDITIONAL, (1, 32), True),
+        (Status.UNREACHED, None, True),
+        (Status.BOUNDED, (2, 4), True),
+        (Status.BOUNDED, (2, 5), False),
+        (Status.BOUNDED, None, False),
+        (Status.DATA_DEPENDENT, (1, 32), True),
+        (Status.DATA_DEPENDENT, None, False),
+        (Status.UNKNOWN, None, False),
+        (Status.UNKNOWN, (1, 1), False),
+    ],
+)
 def test_what_is_an_answer(corpus, status, per_request, answered) -> None:
     assert corpus.answers(SiteResult(0, status, per_request=per_request)) is answered
 
@@ -85,6 +91,7 @@ def test_a_kernel_that_takes_too_long_is_a_time_out(corpus, tmp_path, monkeypatc
     def forever(*arguments, **named):
         while True:
             pass
+
     monkeypatch.setattr(corpus.lanes, "evaluate", forever)
     (tmp_path / "fine.ptx").write_text(FINE)
     record = corpus.audit_file(tmp_path / "fine.ptx", "one", budget=0.2)
@@ -107,8 +114,11 @@ def test_samples(corpus, sample, tmp_path) -> None:
 
 
 def test_registers_of_128_bits(corpus, tmp_path) -> None:
-    text = FINE.replace("mov.u32 %r3, s;", "mov.u32 %r3, s; .reg .b128 %q<2>; ld.param.u64 %rd1, [p]; ld.global.b128 %q1, [%rd1]; mov.b128 {%rd2, %rd3}, %q1;"
-                        " cvt.u32.u64 %r1, %rd2;").replace("[%r3+8]", "[%r1]")
+    text = FINE.replace(
+        "mov.u32 %r3, s;",
+        "mov.u32 %r3, s; .reg .b128 %q<2>; ld.param.u64 %rd1, [p]; ld.global.b128 %q1, [%rd1]; mov.b128 {%rd2, %rd3},"
+        " %q1; cvt.u32.u64 %r1, %rd2;",
+    ).replace("[%r3+8]", "[%r1]")
     (tmp_path / "k.ptx").write_text(text)
     (kernel,) = corpus.audit_file(tmp_path / "k.ptx", "one").kernels
     assert not kernel.fault and sum(kernel.sites.values()) == 2

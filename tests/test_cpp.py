@@ -1,28 +1,38 @@
-"""The reader of CUDA C++: declarations of shared arrays, their accesses, constants; what it does not understand it leaves alone."""
+"""The reader of CUDA C++: declarations of shared arrays, their accesses, constants; what it does not understand it
+leaves alone.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from ptxaudit.fix.cpp import read, value_of
+from ptxaudit.review.fix.cpp import read, value_of
 
 
 def declared(text: str):
     return read(text).declarations
 
 
-@pytest.mark.parametrize(("text", "name", "type", "dims"), [
-    ("__shared__ float s[32];", "s", "float", ["32"]),
-    ("__shared__ alignas(16) float s[N][N + 1];", "s", "float", ["N", "N + 1"]),
-    ("__align__(16) __shared__ unsigned char s[sizeof(T) * 4];", "s", "unsigned char", ["sizeof(T) * 4"]),
-    ("static __shared__ typename A<B, 3>::C s[2];", "s", "typename A<B, 3>::C", ["2"]),
-    ("__shared__ cub::BlockScan<int, 128>::TempStorage storage;", "storage", "cub::BlockScan<int, 128>::TempStorage", []),
-    ("__shared__ struct { float a[3]; int b; } s;", "s", "struct { float a[3]; int b; }", []),
-    ("extern __shared__ volatile float s[];", "s", "float", [""]),
-    ("__shared__ float s[A > B ? A : B];", "s", "float", ["A > B ? A : B"]),
-])
+@pytest.mark.parametrize(
+    ("text", "name", "type", "dims"),
+    [
+        ("__shared__ float s[32];", "s", "float", ["32"]),
+        ("__shared__ alignas(16) float s[N][N + 1];", "s", "float", ["N", "N + 1"]),
+        ("__align__(16) __shared__ unsigned char s[sizeof(T) * 4];", "s", "unsigned char", ["sizeof(T) * 4"]),
+        ("static __shared__ typename A<B, 3>::C s[2];", "s", "typename A<B, 3>::C", ["2"]),
+        (
+            "__shared__ cub::BlockScan<int, 128>::TempStorage storage;",
+            "storage",
+            "cub::BlockScan<int, 128>::TempStorage",
+            [],
+        ),
+        ("__shared__ struct { float a[3]; int b; } s;", "s", "struct { float a[3]; int b; }", []),
+        ("extern __shared__ volatile float s[];", "s", "float", [""]),
+        ("__shared__ float s[A > B ? A : B];", "s", "float", ["A > B ? A : B"]),
+    ],
+)
 def test_declarations(text, name, type, dims) -> None:
-    found, = declared(f"__global__ void k() {{ {text} }}")
+    (found,) = declared(f"__global__ void k() {{ {text} }}")
     assert (found.name, found.type.text, [dim.text for dim in found.dims]) == (name, type, dims)
     assert found.external == text.startswith("extern") and found.function == "k" and found.alone
 
@@ -32,8 +42,17 @@ def test_several_of_one_statement() -> None:
     assert (first.name, second.name, second.type.text, first.alone) == ("a", "b", "float", False)
 
 
-@pytest.mark.parametrize("text", ["__shared__ float* p;", "__shared__", "__shared__ float s[32", "// __shared__ float s[32];", '"__shared__ float s[32];"',
-                                  "\n#define S __shared__ float s[32];\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__shared__ float* p;",
+        "__shared__",
+        "__shared__ float s[32",
+        "// __shared__ float s[32];",
+        '"__shared__ float s[32];"',
+        "\n#define S __shared__ float s[32];\n",
+    ],
+)
 def test_what_is_no_array_is_none(text) -> None:
     assert declared(f"void k() {{ {text} }}") == ()
 
@@ -45,7 +64,7 @@ namespace a { struct B {
     __device__ __launch_bounds__(128) static T f(const T* x) const { if (x) { for (;;) { __shared__ T s[N]; } } return *x; }
 }; }
 """
-    found, = declared(text)
+    (found,) = declared(text)
     assert (found.function, found.templates[:2]) == ("f", ("T", "N")) and found.line == 4
 
 
@@ -60,25 +79,57 @@ void k() {
 void l() { s[7][8]; }
 """
     source = read(text)
-    declaration, = source.declarations
+    (declaration,) = source.declarations
     found = source.accesses(declaration)
     assert [([index.text for index in one.indices], one.member, one.of_address, one.line) for one in found] == [
-        (["a[i]", "j + 1"], "x", False, 4), (["2", "3"], "", True, 5), (["4"], "", False, 5), ([], "", False, 6), (["5", "6"], "", False, 6)]
-    assert text[found[0].start:found[0].end] == "s[a[i]][j + 1].x"
+        (["a[i]", "j + 1"], "x", False, 4),
+        (["2", "3"], "", True, 5),
+        (["4"], "", False, 5),
+        ([], "", False, 6),
+        (["5", "6"], "", False, 6),
+    ]
+    assert text[found[0].start : found[0].end] == "s[a[i]][j + 1].x"
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("32", 32), ("0x20u", 32), ("1'000", 1000), ("4 * (N + 1)", 68), ("N << 2 | 1", 65), ("-7 / 2", -3), ("-7 % 2", -1), ("sizeof(float) * M", 32), ("2 + 3 * 4", 14),
-    ("K", None), ("f(3)", None), ("1.5", None), ("", None), ("1 / 0", None), ("A", None), ("3 3", None), ("(3", None), ("16 > 3", None),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("32", 32),
+        ("0x20u", 32),
+        ("1'000", 1000),
+        ("4 * (N + 1)", 68),
+        ("N << 2 | 1", 65),
+        ("-7 / 2", -3),
+        ("-7 % 2", -1),
+        ("sizeof(float) * M", 32),
+        ("2 + 3 * 4", 14),
+        ("K", None),
+        ("f(3)", None),
+        ("1.5", None),
+        ("", None),
+        ("1 / 0", None),
+        ("A", None),
+        ("3 3", None),
+        ("(3", None),
+        ("16 > 3", None),
+    ],
+)
 def test_constants(text, value) -> None:
     assert value_of(text, {"N": 16, "M": "N / 2", "A": "B", "B": "A"}) == value
 
 
 def test_constants_of_a_file() -> None:
-    text = "#define TILE 32 // a comment\n#define F(x) x\nconstexpr int kRow = TILE + 1, kMore = 2;\nconst unsigned kSize = kRow * 4;\nenum { kOne = 1 };\nint x = 3;\n"
+    text = (
+        "#define TILE 32 // a comment\n#define F(x) x\nconstexpr int kRow = TILE + 1, kMore = 2;\nconst unsigned kSize"
+        " = kRow * 4;\nenum { kOne = 1 };\nint x = 3;\n"
+    )
     known = read(text).constants
-    assert {name: value_of(name, known) for name in ("TILE", "kRow", "kSize", "kOne")} == {"TILE": 32, "kRow": 33, "kSize": 132, "kOne": 1}
+    assert {name: value_of(name, known) for name in ("TILE", "kRow", "kSize", "kOne")} == {
+        "TILE": 32,
+        "kRow": 33,
+        "kSize": 132,
+        "kOne": 1,
+    }
     assert "F" not in known
 
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 import struct
 
 import pytest
-
 from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx, lines_of
-from ptxaudit.artifacts.cubin import architecture, read_cubin
-from ptxaudit.errors import InputError
 
-PARAM_BASES = {"sm_75": 0x160, "sm_80": 0x160, "sm_86": 0x160, "sm_89": 0x160, "sm_90": 0x210,
-               "sm_100": 0x380, "sm_103": 0x380, "sm_120": 0x380, "sm_121": 0x380}
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.cubin import architecture, read_cubin
+
+PARAM_BASES = {
+    "sm_75": 0x160,
+    "sm_80": 0x160,
+    "sm_86": 0x160,
+    "sm_89": 0x160,
+    "sm_90": 0x210,
+    "sm_100": 0x380,
+    "sm_103": 0x380,
+    "sm_120": 0x380,
+    "sm_121": 0x380,
+}
 
 KERNEL = """.visible .entry k(.param .u64 p, .param .u32 n, .param .align 8 .b8 s[24], .param .u8 c) %s
 { .reg .u32 %%r<5>; .reg .u64 %%d<3>; .shared .align 16 .b8 a[100];
@@ -34,19 +43,25 @@ def test_layout(arch):
 
 
 def test_launch_bounds_and_cluster():
-    info = read_cubin(from_ptx(KERNEL % ".maxntid 256, 2, 1 .explicitcluster .reqnctapercluster 4, 2, 1"), "k.cubin").functions[0].info
+    info = (
+        read_cubin(from_ptx(KERNEL % ".maxntid 256, 2, 1 .explicitcluster .reqnctapercluster 4, 2, 1"), "k.cubin")
+        .functions[0]
+        .info
+    )
     assert info.max_threads == (256, 2, 1)
     assert info.cluster == (4, 2, 1)
 
 
 def test_more_than_4_kb_of_parameters():
-    source = "struct S { int x[4000]; }; extern \"C\" __global__ void k(S s, int i, float *o) { o[0] = s.x[i]; }"
+    source = 'struct S { int x[4000]; }; extern "C" __global__ void k(S s, int i, float *o) { o[0] = s.x[i]; }'
     kernel = read_cubin(from_cuda(source), "k.cubin").functions[0]
     assert [(p.offset, p.size) for p in kernel.info.parameters] == [(0, 16000), (16000, 4), (16008, 8)]
 
 
 def test_pointers_are_marked_from_sm_100_on():
-    kernel = read_cubin(from_cuda('extern "C" __global__ void k(float *o, long long n) { o[n] = 1; }', "sm_100"), "k.cubin").functions[0]
+    kernel = read_cubin(
+        from_cuda('extern "C" __global__ void k(float *o, long long n) { o[n] = 1; }', "sm_100"), "k.cubin"
+    ).functions[0]
     assert [p.pointer for p in kernel.info.parameters] == [True, None]
 
 
@@ -58,7 +73,7 @@ def test_functions_tables_and_addresses(arch):
     assert any("row_sum" in name for name in names) and any("div_s64" in name for name in names)
     assert all(0 <= s.offset < len(kernel.code) for s in kernel.symbols)
     (table,) = [c for c in kernel.constants if c.name == "table"]
-    assert struct.unpack("<4i", kernel.banks[3][table.offset:table.offset + 16]) == (3, 1, 4, 1)
+    assert struct.unpack("<4i", kernel.banks[3][table.offset : table.offset + 16]) == (3, 1, 4, 1)
     assert [r.symbol.name for r in kernel.bank_relocations[4]] == ["global_table"]
     assert kernel.shared_static == 1024
 
@@ -86,8 +101,9 @@ def test_jump_tables(arch):
 def test_relocatable_code_names_what_it_needs():
     source = """__device__ int elsewhere(int); extern __shared__ int dynamic[];
     extern "C" __global__ void k(int *o) { __shared__ int a[8]; a[threadIdx.x] = elsewhere(dynamic[threadIdx.x]); o[0] = a[1]; }"""
-    from ptxaudit.nvrtc import compile_source
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.nvrtc import compile_source
+    from ptxaudit.frontend.compile.ptxas import assemble
+
     ptx = compile_source(source, options=["--relocatable-device-code=true"]).ptx
     cubin = read_cubin(assemble(ptx, "sm_90", ["--compile-only"]).cubin, "k.o")
     assert cubin.relocatable and cubin.functions[0].shared_static == 32
@@ -99,8 +115,9 @@ def test_relocatable_code_of_templates():
     """Their shared variables lie in a section that has a size and no bytes."""
     source = """template<int P> __global__ void k(int *o) { __shared__ int a[P]; a[threadIdx.x] = o[1]; __syncthreads(); o[0] = a[1]; }
     template __global__ void k<320>(int *); template __global__ void k<640>(int *);"""
-    from ptxaudit.nvrtc import compile_source
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.nvrtc import compile_source
+    from ptxaudit.frontend.compile.ptxas import assemble
+
     ptx = compile_source(source, options=["--relocatable-device-code=true"]).ptx
     for arch in ("sm_90", "sm_120"):
         cubin = read_cubin(assemble(ptx, arch, ["--compile-only", "--generate-line-info"]).cubin, "k.o")
@@ -109,8 +126,9 @@ def test_relocatable_code_of_templates():
 
 # --- bad input ------------------------------------------------------------------------------
 
+
 def damaged(data: bytes, at: int, value: bytes) -> bytes:
-    return data[:at] + value + data[at + len(value):]
+    return data[:at] + value + data[at + len(value) :]
 
 
 @pytest.mark.parametrize("length", (0, 10, 63))
@@ -123,13 +141,13 @@ def test_too_short_for_a_header(length):
 def test_truncated(part):
     data = from_ptx(KERNEL % "")
     with pytest.raises(InputError, match="truncated cubin|damaged cubin"):
-        read_cubin(data[:int(len(data) * part)], "k.cubin")
+        read_cubin(data[: int(len(data) * part)], "k.cubin")
 
 
 def test_every_empty_section_is_survived_and_a_kernel_without_code_is_told():
     data = from_ptx(KERNEL % "")
-    table, = struct.unpack_from("<Q", data, 40)
-    count, = struct.unpack_from("<H", data, 60)
+    (table,) = struct.unpack_from("<Q", data, 40)
+    (count,) = struct.unpack_from("<H", data, 60)
     told = []
     for at in range(count):
         try:
@@ -153,7 +171,9 @@ def test_older_architecture_is_named():
 
 def test_every_damaged_word_is_survived():
     """A word of ones anywhere in the file gives an InputError or a cubin, never another exception."""
-    data = from_cuda('extern "C" __global__ void k(float *o) { __shared__ float s[4]; s[threadIdx.x] = o[1]; o[0] = s[2]; }')
+    data = from_cuda(
+        'extern "C" __global__ void k(float *o) { __shared__ float s[4]; s[threadIdx.x] = o[1]; o[0] = s[2]; }'
+    )
     for at in range(0, len(data) - 4, 4):
         try:
             read_cubin(damaged(data, at, b"\xff\xff\xff\xff"), "k.cubin")

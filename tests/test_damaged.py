@@ -7,15 +7,36 @@ import pytest
 from kernels import COLUMN, PITCH
 
 import ptxaudit
-from ptxaudit.errors import InputError
-from ptxaudit.launch_file import read_launches
-from ptxaudit.nvrtc import compile_source
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.launch.launch_file import read_launches
 
 LAUNCH = ptxaudit.Launch("*", grid=2, block=(32, 4))
 CASES = 60
 WORD = re.compile(r"[%\w.$]+")
-TOML = '[[launch]]\nkernel = "*"\ngrid = [2, 1]\nblock = [32, 4]\ndynamic_shared = 16\nparams = ["?", {values = [1, 2], type = "i32"}, 3]\n'
-PIECES = [",", '"', "[", "]", "{", "}", "-1", "1e9", '"?"', "true", "99999999999999999999999", "nan", "x = 1\n", "\n", ",,", '{file = "x"}', "[1, 2]"]
+TOML = (
+    '[[launch]]\nkernel = "*"\ngrid = [2, 1]\nblock = [32, 4]\ndynamic_shared = 16\nparams = ["?", {values = [1, 2],'
+    ' type = "i32"}, 3]\n'
+)
+PIECES = [
+    ",",
+    '"',
+    "[",
+    "]",
+    "{",
+    "}",
+    "-1",
+    "1e9",
+    '"?"',
+    "true",
+    "99999999999999999999999",
+    "nan",
+    "x = 1\n",
+    "\n",
+    ",,",
+    '{file = "x"}',
+    "[1, 2]",
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +53,15 @@ def damaged(text, rng):
     one, other = rng.choice(words), rng.choice(words)
     swapped = list(lines)
     swapped[first], swapped[second] = swapped[second], swapped[first]
-    return rng.choice([
-        text[:place],
-        text[:place] + text[place + rng.randrange(1, 30):],
-        text[:one.start()] + other[0] + text[one.end():],
-        text[:one.start()] + str(rng.choice([0, 2**31, 2**32, 2**70])) + text[one.end():],
-        "\n".join(swapped),
-    ])
+    return rng.choice(
+        [
+            text[:place],
+            text[:place] + text[place + rng.randrange(1, 30) :],
+            text[: one.start()] + other[0] + text[one.end() :],
+            text[: one.start()] + str(rng.choice([0, 2**31, 2**32, 2**70])) + text[one.end() :],
+            "\n".join(swapped),
+        ]
+    )
 
 
 @pytest.mark.parametrize("seed", range(CASES))
@@ -55,7 +78,7 @@ def test_damaged_ptx(texts, seed):
 def test_damaged_launch_files(tmp_path, seed):
     rng = random.Random(seed)
     place = rng.randrange(len(TOML))
-    (tmp_path / "l.toml").write_text(TOML[:place] + rng.choice(PIECES) + TOML[place + rng.randrange(6):])
+    (tmp_path / "l.toml").write_text(TOML[:place] + rng.choice(PIECES) + TOML[place + rng.randrange(6) :])
     try:
         launches = read_launches(tmp_path / "l.toml")
     except InputError as error:

@@ -1,5 +1,5 @@
-"""Every lowering declares what of an opcode it understands, walked over all forms that were seen in compilers' libraries and sources
-(`bench/forms.py` collects them): nothing is looked over."""
+"""Every lowering declares what of an opcode it understands, walked over all forms that were seen in compilers'
+libraries and sources (`bench/forms.py` collects them): nothing is looked over."""
 
 from __future__ import annotations
 
@@ -9,37 +9,49 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
-from ptxaudit.ir import Unknown
-from ptxaudit.ptx.lift import ROWS as PTX_ROWS
-from ptxaudit.ptx.lift import meaning, refusal
-from ptxaudit.ptx.opcodes import Opcode
-from ptxaudit.sass.builder import Builder, Context
-from ptxaudit.sass.clobber import is_listed
-from ptxaudit.sass.disassemble import Line
-from ptxaudit.sass.lower import ROWS, lower
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
+from ptxaudit.frontend.ptx.lift import ROWS as PTX_ROWS
+from ptxaudit.frontend.ptx.lift import meaning, refusal
+from ptxaudit.frontend.ptx.opcodes import Opcode
+from ptxaudit.frontend.sass.builder import Builder, Context
+from ptxaudit.frontend.sass.clobber import is_listed
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.lower import ROWS, lower
+from ptxaudit.ir.nodes import Unknown
 
 DATA = Path(__file__).resolve().parent / "data"
 FORMS = (DATA / "sass_forms.txt").read_text().splitlines()
 OPCODES = (DATA / "ptx_opcodes.txt").read_text().splitlines()
-UNDERSTOOD, UNDERSTOOD_PTX = 3_097, 785              # of the forms, of the opcodes: at least so many
+UNDERSTOOD, UNDERSTOOD_PTX = 3_097, 785  # of the forms, of the opcodes: at least so many
 
 CODE = bytes(64 * INSTRUCTION_BYTES)
 CONTEXT = Context(CodeSection("k", CODE, True, (Symbol("k", ".text.k", 0, len(CODE), True),)), 90, 0x210)
 _REGISTER = re.compile(r"(?<![A-Za-z0-9_.])(U?[RP])(?![A-Za-z0-9_])")
 
 _CACHES = "CTA SM GPU SYS STRONG EF EL LU NA LTC128B CONSTANT U"
-_REDUCED = "F16x2 F32 F64 FTZ RN S32"                 # what is not known of memory stays so
+_REDUCED = "F16x2 F32 F64 FTZ RN S32"  # what is not known of memory stays so
 # Marks without an effect on registers, on the place in memory, or on the flow of control.
 NO_EFFECT = {
-    **dict.fromkeys(("LDG", "LDL", "STG"), _CACHES), **dict.fromkeys(("RED", "REDG", "ATOMG"), f"{_CACHES} {_REDUCED}"),
-    "BAR": "DEFER_BLOCKING", "BRA": "ANY", "BREAK": "RELIABLE", **dict.fromkeys(("BSSY", "BSYNC"), "RECONVERGENT RELIABLE"), "CALL": "NOINC", "RET": "NODEC",
-    **dict.fromkeys(("CCTL", "DEPBAR", "FENCE", "MEMBAR", "NANOSLEEP", "UBLKPF", "UTMACCTL", "WARPGROUP"),
-                    "E IVALL PF1 PF2 LE S T ALL CTA GPU SC SYNCS WARP L2 IV PF ARRIVE"),
-    "CS2R": "32",                                      # the default, of a register that has no more
-    "IMAD": "IADD MOV SHL U32",                        # how it is printed, and the lower word of a product
-    "UIMAD": "U32", **dict.fromkeys(("ISETP", "UISETP"), "U32"), **dict.fromkeys(("REDUX", "VIMNMX", "UVIMNMX"), "S32"),
-    "MOV": "SPILL", "R2UR": "BROADCAST", "WARPSYNC": "ALL COLLECTIVE",
+    **dict.fromkeys(("LDG", "LDL", "STG"), _CACHES),
+    **dict.fromkeys(("RED", "REDG", "ATOMG"), f"{_CACHES} {_REDUCED}"),
+    "BAR": "DEFER_BLOCKING",
+    "BRA": "ANY",
+    "BREAK": "RELIABLE",
+    **dict.fromkeys(("BSSY", "BSYNC"), "RECONVERGENT RELIABLE"),
+    "CALL": "NOINC",
+    "RET": "NODEC",
+    **dict.fromkeys(
+        ("CCTL", "DEPBAR", "FENCE", "MEMBAR", "NANOSLEEP", "UBLKPF", "UTMACCTL", "WARPGROUP"),
+        "E IVALL PF1 PF2 LE S T ALL CTA GPU SC SYNCS WARP L2 IV PF ARRIVE",
+    ),
+    "CS2R": "32",  # the default, of a register that has no more
+    "IMAD": "IADD MOV SHL U32",  # how it is printed, and the lower word of a product
+    "UIMAD": "U32",
+    **dict.fromkeys(("ISETP", "UISETP"), "U32"),
+    **dict.fromkeys(("REDUX", "VIMNMX", "UVIMNMX"), "S32"),
+    "MOV": "SPILL",
+    "R2UR": "BROADCAST",
+    "WARPSYNC": "ALL COLLECTIVE",
 }
 # … except where it decides: a comparison for equality has no sign, others do.
 SIGNED = re.compile(r"U?ISETP\.(EQ|NE)\.")
@@ -56,6 +68,7 @@ def in_full(form: str, always: bool) -> tuple[str, str]:
         if found[1][-1] == "P":
             return f"{found[1]}{'T' if always else count % 6}"
         return f"{found[1]}{8 * count % 56}"
+
     return opcode, _REGISTER.sub(register, operands).replace("#", "0x10")
 
 
@@ -74,7 +87,11 @@ def lines() -> list[tuple[str, str]]:
 
 
 LINES = lines()
-WITH_MEANING = [(opcode, operands) for opcode, operands in LINES if opcode.partition(".")[0] in ROWS and not lowered(opcode, operands).refused]
+WITH_MEANING = [
+    (opcode, operands)
+    for opcode, operands in LINES
+    if opcode.partition(".")[0] in ROWS and not lowered(opcode, operands).refused
+]
 
 
 def test_most_of_what_was_seen_is_understood() -> None:
@@ -82,7 +99,9 @@ def test_most_of_what_was_seen_is_understood() -> None:
 
 
 def test_every_opcode_that_was_seen_is_in_a_table() -> None:
-    assert {opcode.partition(".")[0] for opcode, _ in LINES} - ROWS.keys() - {root for root in {o.partition(".")[0] for o, _ in LINES} if is_listed(root)} == set()
+    assert {opcode.partition(".")[0] for opcode, _ in LINES} - ROWS.keys() - {
+        root for root in {o.partition(".")[0] for o, _ in LINES} if is_listed(root)
+    } == set()
 
 
 def test_an_unknown_mark_is_nowhere_looked_over() -> None:
@@ -99,13 +118,16 @@ def test_an_unknown_modifier_of_an_operand_is_not_looked_over() -> None:
         parts = operands.split(", ")
         for at, operand in enumerate(parts):
             if re.fullmatch(r"U?R\d+", operand):
-                strange = lowered(opcode, ", ".join((*parts[:at], f"{operand}.STRANGE", *parts[at + 1:])))
+                strange = lowered(opcode, ", ".join((*parts[:at], f"{operand}.STRANGE", *parts[at + 1 :])))
                 assert strange.refused, (opcode, operands, operand)
 
 
 def _nothing_is_kept(strange: Builder, plain: Builder) -> None:
     """What the instruction writes is lost, or holds what memory gave; its access has no figure."""
-    assert {op.name for op in strange.ops} <= {"opaque", "clobber", "load", "barrier.reset"}, (strange.opcode, strange.ops)
+    assert {op.name for op in strange.ops} <= {"opaque", "clobber", "load", "barrier.reset"}, (
+        strange.opcode,
+        strange.ops,
+    )
     written = {d.name for op in plain.ops for d in op.dst if d is not None and not d.name.startswith("t")}
     lost = {d.name for op in strange.ops for d in op.dst if d is not None}
     assert written <= lost, (strange.opcode, written - lost)
@@ -119,7 +141,7 @@ def test_every_mark_that_is_understood_says_something() -> None:
         parts = opcode.split(".")
         full = lowered(opcode, operands)
         for at in range(1, len(parts)):
-            short = lowered(".".join((*parts[:at], *parts[at + 1:])), operands)
+            short = lowered(".".join((*parts[:at], *parts[at + 1 :])), operands)
             alike = not short.refused and (short.ops, short.control, short.site) == (full.ops, full.control, full.site)
             if alike and parts[at] not in NO_EFFECT.get(parts[0], "").split():
                 silent.add((parts[0], parts[at]))
@@ -127,7 +149,9 @@ def test_every_mark_that_is_understood_says_something() -> None:
     assert silent == set()
 
 
-@pytest.mark.parametrize("opcode", ("VIADD", "VIADD.16x2", "VIMNMX.S16x2", "IADD3.X", "LOP3.LUT", "STRANGE", "BRA.STRANGE"))
+@pytest.mark.parametrize(
+    "opcode", ("VIADD", "VIADD.16x2", "VIMNMX.S16x2", "IADD3.X", "LOP3.LUT", "STRANGE", "BRA.STRANGE")
+)
 def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
     """An opcode that is in no table may write all; a jump that is not understood leads anywhere."""
     b = lowered(f"{opcode}.NEW", "R4, R8, R12")
@@ -140,7 +164,9 @@ def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
 def test_of_ptx() -> None:
     known = [opcode for opcode in OPCODES if opcode.partition(".")[0] in PTX_ROWS and meaning(opcode) is not None]
     assert len(known) >= UNDERSTOOD_PTX
-    whole = {name for name, row in PTX_ROWS.items() if "*" in row.modifiers.split()}        # whatever they say, what they answer is not known
+    whole = {
+        name for name, row in PTX_ROWS.items() if "*" in row.modifiers.split()
+    }  # whatever they say, what they answer is not known
     assert whole == {"tcgen05", "tensormap", "clusterlaunchcontrol", "mbarrier", "fence"}
     for opcode in known:
         parts = opcode.split(".")

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reports import LAUNCH, kernel, open_site, report, site
 
-from ptxaudit.diff import Verdict, diff_reports, judge
-from ptxaudit.lanes.result import Status
-from ptxaudit.render.changes import closing_lines, diff_markdown, diff_text
-from ptxaudit.report import SCHEMA_FILE, Frame, Source, Span
-from ptxaudit.report_reader import parse_report
-from ptxaudit.sequences import align
-from ptxaudit.sitematch import match_sites
+from ptxaudit.base.sequences import align
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import SCHEMA_FILE, Frame, Source, Span
+from ptxaudit.report.reader import parse_report
+from ptxaudit.review.diff.reports import Verdict, diff_reports, judge
+from ptxaudit.review.diff.sitematch import match_sites
+from ptxaudit.ui.render.changes import closing_lines, diff_markdown, diff_text
 
 
 def at(line, access="load", text=None, file="/src/k.cu", inlined=(), **changes):
@@ -45,6 +45,7 @@ def matched(old, new):
 
 
 # --- matching -------------------------------------------------------------------------------
+
 
 def test_sites_match_by_line_and_access_whatever_their_offsets():
     old = [at(10, offset=16), at(10, "store", offset=32), at(12, offset=48)]
@@ -92,13 +93,22 @@ def test_lines_that_changed_places_are_the_same_lines(order):
     cost = (8, 64, 16, 32)
     plain = [at(10 + n, text=f"s{n} = v;", wavefronts=cost[n]) for n in range(4)]
     moved = [at(20 + place, text=f"s{n} = v;", wavefronts=cost[n]) for place, n in enumerate(order)]
-    assert {str(c.verdict) for c in diff_reports(report(kernel(*plain)), report(kernel(*moved))).kernels[0].changes} == {"moved"}
+    assert {
+        str(c.verdict) for c in diff_reports(report(kernel(*plain)), report(kernel(*moved))).kernels[0].changes
+    } == {"moved"}
 
     def inlined(line, n):
-        return site(1, source=Source("/src/k.cu", 1, 0, "s[i] = v;", (Frame("/src/k.cu", line, "put", f"put({n});"),)), wavefronts=cost[n], id=f"{n}")
+        return site(
+            1,
+            source=Source("/src/k.cu", 1, 0, "s[i] = v;", (Frame("/src/k.cu", line, "put", f"put({n});"),)),
+            wavefronts=cost[n],
+            id=f"{n}",
+        )
 
     old, new = [inlined(10 + n, n) for n in range(4)], [inlined(10 + place, n) for place, n in enumerate(order)]
-    assert {str(c.verdict) for c in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes} == {"same"}
+    assert {str(c.verdict) for c in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes} == {
+        "same"
+    }
 
 
 def test_the_inline_stack_tells_equal_lines_apart():
@@ -134,14 +144,23 @@ def test_sites_without_line_information_match_by_order_of_their_accesses():
 
 def test_line_information_on_one_side_only_leaves_the_order():
     old, new = [site(None, "load", id="a"), site(None, "store", id="b")], [at(5, "load"), at(7, "store")]
-    assert [(a.access, b.access) for a, b in pairs_of(kernel(*old), kernel(*new))] == [("load", "load"), ("store", "store")]
-    assert [(a.access, b.access) for a, b in pairs_of(kernel(*new), kernel(*old))] == [("load", "load"), ("store", "store")]
+    assert [(a.access, b.access) for a, b in pairs_of(kernel(*old), kernel(*new))] == [
+        ("load", "load"),
+        ("store", "store"),
+    ]
+    assert [(a.access, b.access) for a, b in pairs_of(kernel(*new), kernel(*old))] == [
+        ("load", "load"),
+        ("store", "store"),
+    ]
 
 
 def test_the_lines_of_one_statement_are_near():
     """Compilers name one or another line of a statement for the accesses of it."""
     for first, second in (("asm(", '"r"(x));'), (None, None)):
-        old, new = [at(40, text=first), at(41, text=second), at(41, text=second)], [at(40, text=first) for _ in range(3)]
+        old, new = (
+            [at(40, text=first), at(41, text=second), at(41, text=second)],
+            [at(40, text=first) for _ in range(3)],
+        )
         assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
 
 
@@ -164,7 +183,11 @@ def test_lines_of_one_statement_are_one_place_and_those_of_two_are_not():
     def swapped(first):
         old = [at(10, text=first, wavefronts=64), at(11, text="s[j];")]
         new = [at(10, text=first), at(11, text="s[j];", wavefronts=64)]
-        return [str(change.verdict) for change in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes]
+        return [
+            str(change.verdict)
+            for change in diff_reports(report(kernel(*old)), report(kernel(*new))).kernels[0].changes
+        ]
+
     assert swapped("x = s[i] +   // first half") == ["moved", "moved"]
     assert swapped("x = s[i];") == ["better", "worse"]
 
@@ -195,39 +218,57 @@ def test_every_site_is_in_exactly_one_pair(places, shift, text):
 
 # --- judging --------------------------------------------------------------------------------
 
+
 def bounded(low, high, **more):
     return open_site(Status.BOUNDED, bounds=(low, high), ideal=8, requests=8, **more)
 
 
 def invariant(low, high=None, ideal=1):
     high = high or low
-    return open_site(Status.INVARIANT, per_request=Span(low, high), ideal_per_request=Span(ideal, ideal),
-                     excess_per_request=Span(low - ideal, high - ideal))
+    return open_site(
+        Status.INVARIANT,
+        per_request=Span(low, high),
+        ideal_per_request=Span(ideal, ideal),
+        excess_per_request=Span(low - ideal, high - ideal),
+    )
 
 
 CG = {"access": "cp.async", "line_class_max": 1, "lines": 8, "lines_ideal": 8}
 UNKNOWN = open_site(Status.UNKNOWN, reason="tex.2d")
 
 
-@pytest.mark.parametrize("old, new, verdict", [
-    (site(wavefronts=8), site(wavefronts=8), Verdict.SAME),
-    (site(wavefronts=8), site(wavefronts=16), Verdict.WORSE),
-    (site(wavefronts=16), site(wavefronts=8), Verdict.BETTER),
-    (site(wavefronts=16, ideal=16), site(wavefronts=8), Verdict.BETTER),              # fewer requests, no excess
-    (site(wavefronts=8), open_site(Status.UNREACHED, requests=0), Verdict.BETTER),    # runs no more
-    (site(wavefronts=8), UNKNOWN, Verdict.STATUS_CHANGED),
-    (UNKNOWN, site(wavefronts=8), Verdict.STATUS_CHANGED),
-    (UNKNOWN, UNKNOWN, Verdict.SAME),
-    (site(wavefronts=8), bounded(16, 32), Verdict.WORSE),                             # surely above
-    (site(wavefronts=16), bounded(8, 32), Verdict.STATUS_CHANGED),
-    (bounded(8, 16), bounded(8, 32), Verdict.WORSE),
-    (bounded(8, 32), bounded(8, 16), Verdict.BETTER),
-    (bounded(16, 24), bounded(8, 32), Verdict.STATUS_CHANGED),
-    (invariant(1), invariant(2), Verdict.WORSE),
-    (invariant(4, ideal=1), invariant(4, ideal=4), Verdict.BETTER),
-    (invariant(2), open_site(Status.CONDITIONAL, per_request=Span(2, 2), ideal_per_request=Span(1, 1), excess_per_request=Span(1, 1)), Verdict.STATUS_CHANGED),
-    (open_site(Status.BOUNDED, **CG), open_site(Status.BOUNDED, **(CG | {"lines": 16, "line_class_max": 2})), Verdict.WORSE),
-])
+@pytest.mark.parametrize(
+    "old, new, verdict",
+    [
+        (site(wavefronts=8), site(wavefronts=8), Verdict.SAME),
+        (site(wavefronts=8), site(wavefronts=16), Verdict.WORSE),
+        (site(wavefronts=16), site(wavefronts=8), Verdict.BETTER),
+        (site(wavefronts=16, ideal=16), site(wavefronts=8), Verdict.BETTER),  # fewer requests, no excess
+        (site(wavefronts=8), open_site(Status.UNREACHED, requests=0), Verdict.BETTER),  # runs no more
+        (site(wavefronts=8), UNKNOWN, Verdict.STATUS_CHANGED),
+        (UNKNOWN, site(wavefronts=8), Verdict.STATUS_CHANGED),
+        (UNKNOWN, UNKNOWN, Verdict.SAME),
+        (site(wavefronts=8), bounded(16, 32), Verdict.WORSE),  # surely above
+        (site(wavefronts=16), bounded(8, 32), Verdict.STATUS_CHANGED),
+        (bounded(8, 16), bounded(8, 32), Verdict.WORSE),
+        (bounded(8, 32), bounded(8, 16), Verdict.BETTER),
+        (bounded(16, 24), bounded(8, 32), Verdict.STATUS_CHANGED),
+        (invariant(1), invariant(2), Verdict.WORSE),
+        (invariant(4, ideal=1), invariant(4, ideal=4), Verdict.BETTER),
+        (
+            invariant(2),
+            open_site(
+                Status.CONDITIONAL, per_request=Span(2, 2), ideal_per_request=Span(1, 1), excess_per_request=Span(1, 1)
+            ),
+            Verdict.STATUS_CHANGED,
+        ),
+        (
+            open_site(Status.BOUNDED, **CG),
+            open_site(Status.BOUNDED, **(CG | {"lines": 16, "line_class_max": 2})),
+            Verdict.WORSE,
+        ),
+    ],
+)
 def test_the_verdict_on_a_site(old, new, verdict):
     assert judge(old, new, same_launch=True) is verdict
 
@@ -240,23 +281,32 @@ def test_under_another_launch_single_requests_are_compared():
 
 def test_what_counts_as_worse():
     clean, bad = site(1), site(2, wavefronts=64)
+
     def worse(old, new):
         return diff_reports(report(*old), report(*new)).got_worse
+
     assert not worse([kernel(clean)], [kernel(clean)])
-    assert worse([kernel(clean)], [kernel(clean, bad)])                        # a new conflict
-    assert not worse([kernel(bad)], [kernel(dataclasses.replace(bad, access="store"))])   # gone and new, no excess more
+    assert worse([kernel(clean)], [kernel(clean, bad)])  # a new conflict
+    assert not worse([kernel(bad)], [kernel(dataclasses.replace(bad, access="store"))])  # gone and new, no excess more
     assert not worse([kernel(clean)], [kernel(clean, UNKNOWN)])
-    assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])      # sums not complete: a new one that conflicts
-    assert worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])      # so does a new kernel
+    assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])  # sums not complete: a new one that conflicts
+    assert worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])  # so does a new kernel
     assert not worse([kernel(clean)], [kernel(clean), kernel(site(3), name="other")])
     assert not worse([kernel(clean), kernel(bad, name="other")], [kernel(clean)])  # gone
 
 
 def test_kernels_match_by_name_isa_and_launch():
     other = dataclasses.replace(LAUNCH, grid=(9, 9, 1))
-    old = report(kernel(site(1)), kernel(site(1), launch=other), kernel(site(1), isa="sass"), kernel(site(1), name="gone"))
-    new = report(kernel(site(1), isa="sass"), kernel(site(1), launch=other), kernel(site(1)), kernel(site(1), name="new"))
-    pairs = [(d.old and (d.old.name, d.old.isa, d.old.launch), d.new and (d.new.name, d.new.isa, d.new.launch)) for d in diff_reports(old, new).kernels]
+    old = report(
+        kernel(site(1)), kernel(site(1), launch=other), kernel(site(1), isa="sass"), kernel(site(1), name="gone")
+    )
+    new = report(
+        kernel(site(1), isa="sass"), kernel(site(1), launch=other), kernel(site(1)), kernel(site(1), name="new")
+    )
+    pairs = [
+        (d.old and (d.old.name, d.old.isa, d.old.launch), d.new and (d.new.name, d.new.isa, d.new.launch))
+        for d in diff_reports(old, new).kernels
+    ]
     assert [a == b for a, b in pairs] == [True, True, True, False, False]
     assert pairs[3][0] is None and pairs[4][1] is None
 
@@ -269,13 +319,16 @@ def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
 
 # --- the same work in other pieces ----------------------------------------------------------
 
+
 def pieces(count, width, line=10, opcode="LDS", **figures):
     return [at(line, width=width, opcode=opcode, id=f"p{n}", **figures) for n in range(count)]
 
 
 def changes(old, new, **options):
-    return [(str(c.verdict), c.width and str(c.width), len(c.olds), len(c.news))
-            for c in diff_reports(report(kernel(*old, **options)), report(kernel(*new, **options))).kernels[0].changes]
+    return [
+        (str(c.verdict), c.width and str(c.width), len(c.olds), len(c.news))
+        for c in diff_reports(report(kernel(*old, **options)), report(kernel(*new, **options))).kernels[0].changes
+    ]
 
 
 def test_a_vector_that_became_scalars_is_narrowed_and_one_site():
@@ -290,31 +343,57 @@ def test_without_a_launch_the_pieces_of_one_pass_are_compared():
     vector = [dataclasses.replace(invariant(4, ideal=4), width=16)]
     scalars = [dataclasses.replace(invariant(4), width=4)] * 4
     assert changes(vector, scalars, launch=None) == [("worse", "narrowed", 1, 4)]
-    assert changes(vector, [dataclasses.replace(invariant(1), width=4)] * 4, launch=None) == [("narrowed", "narrowed", 1, 4)]
+    assert changes(vector, [dataclasses.replace(invariant(1), width=4)] * 4, launch=None) == [
+        ("narrowed", "narrowed", 1, 4)
+    ]
 
 
 def test_a_line_unrolled_further_is_the_same_work():
-    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [("same", None, 2, 4)]
-    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [("better", None, 2, 4)]
+    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [
+        ("same", None, 2, 4)
+    ]
+    assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=64, ideal=16), pieces(4, 4)) == [
+        ("better", None, 2, 4)
+    ]
 
 
 def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere():
     """Lanes that leave a loop early make requests of their own: their number depends on how it is unrolled."""
+
     def copies(*told):
-        return [at(10, text="a += s[i];", id=f"{n}", active_requests=count, requests=count, wavefronts=count + excess, ideal=count)
-                for n, (count, excess) in enumerate(told)]
+        return [
+            at(
+                10,
+                text="a += s[i];",
+                id=f"{n}",
+                active_requests=count,
+                requests=count,
+                wavefronts=count + excess,
+                ideal=count,
+            )
+            for n, (count, excess) in enumerate(told)
+        ]
 
     old, new = copies((64, 0), (1100, 36), (1100, 36)), copies((92, 0), (64, 0), (32, 0), *[(520, 32)] * 4)
     assert changes(old, new) == [("worse", None, 2, 6), ("same", None, 1, 1)]
     assert sorted(changes(new, old)) == [("better", None, 6, 2), ("same", None, 1, 1)]
-    assert "st.shared.f32 ×2 → ×6" in diff_text(diff_reports(report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in old))),
-                                                              report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in new)))))
-    assert ("new", None, 0, 1) in changes(old, copies((64, 0), (1100, 36), (1100, 36), (1100, 36)))      # it runs more often
+    assert "st.shared.f32 ×2 → ×6" in diff_text(
+        diff_reports(
+            report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in old))),
+            report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in new))),
+        )
+    )
+    assert ("new", None, 0, 1) in changes(
+        old, copies((64, 0), (1100, 36), (1100, 36), (1100, 36))
+    )  # it runs more often
 
 
 def test_copies_of_an_unchanged_line_are_no_new_sites_where_no_launch_says_how_often_they_run():
     def copies(count, text="a += s[i];", **told):
-        return [dataclasses.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told)) for _ in range(count)]
+        return [
+            dataclasses.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told))
+            for _ in range(count)
+        ]
 
     assert changes(copies(2), copies(8), launch=None) == [("same", None, 2, 8)]
     assert changes(copies(8), copies(2), launch=None) == [("same", None, 8, 2)]
@@ -334,19 +413,31 @@ def test_a_copy_that_never_runs_costs_nothing():
 
 
 def test_a_renamed_kernel_is_the_same_kernel():
-    old, new = report(kernel(at(3, text="a"), at(5, text="b"))), report(kernel(at(4, text="a"), at(6, text="b"), name="other"))
+    old, new = (
+        report(kernel(at(3, text="a"), at(5, text="b"))),
+        report(kernel(at(4, text="a"), at(6, text="b"), name="other")),
+    )
     (entry,) = diff_reports(old, new).kernels
     assert entry.old and entry.new and [str(c.verdict) for c in entry.changes] == ["moved", "moved"]
 
 
 def pair_names(old, new):
-    return [(entry.old and entry.old.name, entry.new and entry.new.name) for entry in diff_reports(report(*old), report(*new)).kernels]
+    return [
+        (entry.old and entry.old.name, entry.new and entry.new.name)
+        for entry in diff_reports(report(*old), report(*new)).kernels
+    ]
 
 
 def test_a_renamed_kernel_that_was_edited_too_is_known_by_its_other_lines():
-    old, new = kernel(at(3, text="a"), at(5, text="b"), at(6, text="c")), kernel(at(4, text="a"), at(6, text="b"), at(7, text="d", wavefronts=64), name="other")
+    old, new = (
+        kernel(at(3, text="a"), at(5, text="b"), at(6, text="c")),
+        kernel(at(4, text="a"), at(6, text="b"), at(7, text="d", wavefronts=64), name="other"),
+    )
     assert pair_names([old], [new]) == [("k", "other")]
-    assert pair_names([old], [kernel(at(3, text="x"), at(5, text="b"), at(6, text="y"), name="other")]) == [(None, "other"), ("k", None)]
+    assert pair_names([old], [kernel(at(3, text="x"), at(5, text="b"), at(6, text="y"), name="other")]) == [
+        (None, "other"),
+        ("k", None),
+    ]
     text = diff_text(diff_reports(report(old), report(new)))
     assert "renamed kernel: k(float*) → other(float*)\n" in text and "\n\nk(float*) → other(float*)  ptx" in text
 
@@ -355,31 +446,53 @@ def test_another_instance_of_a_template_is_the_same_kernel():
     mine, other, third = "_Z4tmplIfLi32EEvPKT_", "_Z4tmplIfLi34EEvPKT_", "_Z4restIfLi34EEvPKT_"
     for text in ("a", None):
         old = kernel(at(3, text=text), at(4, text="lost" if text else None, wavefronts=64), name=mine)
-        assert pair_names([old], [kernel(at(3, text=text), name=third), kernel(at(3, text=text), name=other)])[1] == (mine, other)
-    assert pair_names([kernel(at(3, text="a"), name=mine)], [kernel(at(3, text="b"), name=other)]) == [(None, other), (mine, None)]
+        assert pair_names([old], [kernel(at(3, text=text), name=third), kernel(at(3, text=text), name=other)])[1] == (
+            mine,
+            other,
+        )
+    assert pair_names([kernel(at(3, text="a"), name=mine)], [kernel(at(3, text="b"), name=other)]) == [
+        (None, other),
+        (mine, None),
+    ]
 
 
 def test_without_lines_a_renamed_kernel_is_known_by_what_its_sites_cost():
     costs = (8, 16, 64)
     old, new = (kernel(*(site(None, wavefronts=n) for n in costs), name=name) for name in "ab")
     assert pair_names([old], [new]) == [("a", "b")]
-    assert pair_names([old], [kernel(*(site(None, wavefronts=n) for n in (8, 8, 64)), name="b")]) == [(None, "b"), ("a", None)]
+    assert pair_names([old], [kernel(*(site(None, wavefronts=n) for n in (8, 8, 64)), name="b")]) == [
+        (None, "b"),
+        ("a", None),
+    ]
 
 
 def test_copies_of_one_line_that_became_the_same_are_one_row():
     frame = (30,)
-    old = report(kernel(*(at(10, text="a += s[i];", inlined=frame, id=f"{n}") for n in range(16)), *(site(None, id=f"x{n}", offset=16 * n) for n in range(4))))
-    new = report(kernel(*(at(10, text="a += s[i];", inlined=frame, id=f"{n}", wavefronts=8 * (1 + n)) for n in range(16)),
-                        *(site(None, id=f"x{n}", offset=32 * n, wavefronts=64) for n in range(4))))
+    old = report(
+        kernel(
+            *(at(10, text="a += s[i];", inlined=frame, id=f"{n}") for n in range(16)),
+            *(site(None, id=f"x{n}", offset=16 * n) for n in range(4)),
+        )
+    )
+    new = report(
+        kernel(
+            *(at(10, text="a += s[i];", inlined=frame, id=f"{n}", wavefronts=8 * (1 + n)) for n in range(16)),
+            *(site(None, id=f"x{n}", offset=32 * n, wavefronts=64) for n in range(4)),
+        )
+    )
     text = diff_text(diff_reports(old, new))
     assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  worse")] == [
         "worse k.cu:10 ld.shared.f32 ×15 exact 120 → 1,080 0 → 960 1 → 16",
-        "worse PTX line 100 ld.shared.f32 ×4 exact 32 → 256 0 → 224 1 → 8"]
+        "worse PTX line 100 ld.shared.f32 ×4 exact 32 → 256 0 → 224 1 → 8",
+    ]
     assert text.count("         = f inlined at k.cu:30: call 30") == 1 and "20 sites: 19 worse, 1 same" in text
 
 
 def test_resources_stand_beside():
-    old, new = kernel(at(1), registers=32, instructions=100), kernel(at(1), registers=40, instructions=90, shared_static=8192)
+    old, new = (
+        kernel(at(1), registers=32, instructions=100),
+        kernel(at(1), registers=40, instructions=90, shared_static=8192),
+    )
     text = diff_text(diff_reports(report(old), report(new)))
     assert "  32 → 40 registers, 4,096 → 8,192 bytes of static shared memory, 100 → 90 instructions\n" in text
     (entry,) = diff_reports(report(old), report(new)).to_dict()["kernels"]
@@ -388,11 +501,17 @@ def test_resources_stand_beside():
 
 # --- for people -----------------------------------------------------------------------------
 
-OLD = report(kernel(at(10, text="a = s[i];"), at(11, "store", text="s[i] = b;"), at(12, text="c = s[j];"), at(14, text="gone;")))
-NEW = report(kernel(
-    at(11, text="a = s[i];", wavefronts=64, cause="32 lanes meet"), at(12, "store", text="s[i] = b;"), at(13, text="c = s[j];"),
-    at(19, "atomic", text="new;"),
-))
+OLD = report(
+    kernel(at(10, text="a = s[i];"), at(11, "store", text="s[i] = b;"), at(12, text="c = s[j];"), at(14, text="gone;"))
+)
+NEW = report(
+    kernel(
+        at(11, text="a = s[i];", wavefronts=64, cause="32 lanes meet"),
+        at(12, "store", text="s[i] = b;"),
+        at(13, text="c = s[j];"),
+        at(19, "atomic", text="new;"),
+    )
+)
 
 TEXT = """\
 5 sites: 1 worse, 1 new, 1 gone, 2 moved
@@ -430,14 +549,20 @@ def test_markdown_is_a_table_with_its_bars_escaped():
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
     assert "a\\|b" in text and "no launch told" in text and "| `a = s[i];` |" in text
-    inlined = report(kernel(at(10, text="a `b` | c;", inlined=(30,), wavefronts=64, cause="k<int> meets", opcode="a|b"), launch=None))
-    assert "| `a 'b' \\| c;`<br>f inlined at k.cu:30: call 30<br>k&lt;int&gt; meets |" in diff_markdown(diff_reports(OLD, inlined))
+    inlined = report(
+        kernel(at(10, text="a `b` | c;", inlined=(30,), wavefronts=64, cause="k<int> meets", opcode="a|b"), launch=None)
+    )
+    assert "| `a 'b' \\| c;`<br>f inlined at k.cu:30: call 30<br>k&lt;int&gt; meets |" in diff_markdown(
+        diff_reports(OLD, inlined)
+    )
 
 
 def test_markdown_shows_the_worst_in_as_much_as_a_comment_holds():
     clean = [kernel(*(at(line, text=f"v{line}", wavefronts=64) for line in range(40)), name=f"k{n}") for n in range(40)]
     better = [kernel(*(at(line, text=f"v{line}") for line in range(40)), name=f"k{n}") for n in range(40)]
-    text = diff_markdown(diff_reports(report(*clean, kernel(at(1), name="z")), report(*better, kernel(at(1, wavefronts=64), name="z"))))
+    text = diff_markdown(
+        diff_reports(report(*clean, kernel(at(1), name="z")), report(*better, kernel(at(1, wavefronts=64), name="z")))
+    )
     assert len(text) < 65_536 and re.search(r"\nand \d+ more kernels\n$", text)
     assert re.search(r"\*\*`(\w+)", text)[1] == "z"
     assert closing_lines(diff_reports(report(), report(*better)))[-1].endswith("k11(float*) and 28 more")
@@ -446,7 +571,11 @@ def test_markdown_shows_the_worst_in_as_much_as_a_comment_holds():
 def test_json_tells_every_change():
     schema = json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())
     data = diff_reports(OLD, NEW).to_dict()
-    for written in (data, diff_reports(report(kernel(UNKNOWN)), report()).to_dict(), diff_reports(report(), OLD).to_dict()):
+    for written in (
+        data,
+        diff_reports(report(kernel(UNKNOWN)), report()).to_dict(),
+        diff_reports(report(), OLD).to_dict(),
+    ):
         jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(written)))
     assert data["schema"] == "ptxaudit/diff/1" and data["got_worse"]
     assert data["counts"] == {"worse": 1, "new": 1, "gone": 1, "moved": 2}
@@ -458,24 +587,36 @@ def test_json_tells_every_change():
 
 # --- speed ----------------------------------------------------------------------------------
 
-MOST_CALLS = 2_000_000        # twice what it takes; what is squared in the number of sites makes 25 million
+MOST_CALLS = 2_000_000  # twice what it takes; what is squared in the number of sites makes 25 million
 
 
-@pytest.mark.parametrize("kind", ["one kernel with text", "one kernel without text", "many kernels", "no lines", "shuffled"])
+@pytest.mark.parametrize(
+    "kind", ["one kernel with text", "one kernel without text", "many kernels", "no lines", "shuffled"]
+)
 def test_two_reports_of_5000_sites_are_compared_in_few_steps(kind, monkeypatch):
-    monkeypatch.undo()      # 10,000 sites against the schema take seconds; the same records are checked above
+    monkeypatch.undo()  # 10,000 sites against the schema take seconds; the same records are checked above
     count = 5000
+
     def sites(shift, n=count):
         if kind == "no lines":
             return [site(None, random.Random(i + shift).choice(["load", "store"])) for i in range(n)]
         order = list(range(n))
         if kind == "shuffled":
             random.Random(shift).shuffle(order)
-        return [at(100 + i // 2 + shift * (i > 40), "load" if i % 3 else "store", text=f"s[{i % 50}]" if "with text" in kind else None) for i in order]
+        return [
+            at(
+                100 + i // 2 + shift * (i > 40),
+                "load" if i % 3 else "store",
+                text=f"s[{i % 50}]" if "with text" in kind else None,
+            )
+            for i in order
+        ]
+
     def made(shift):
         if kind == "many kernels":
             return report(*(kernel(*sites(shift, 10), name=f"k{k}") for k in range(count // 10)))
         return report(kernel(*sites(shift)))
+
     texts = made(0).to_json(), made(3).to_json()
     calls = itertools.count()
     sys.setprofile(lambda frame, event, argument: next(calls) if event == "call" else None)

@@ -1,4 +1,6 @@
-"""The disassembler in batches: the same text as of each cubin by itself; what does not decode; how many processes it takes."""
+"""The disassembler in batches: the same text as of each cubin by itself; what does not decode; how many processes it
+takes.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,18 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 import machine_code
-import ptxaudit
+import pytest
 from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx
-from ptxaudit import toolchains
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.errors import InputError
-from ptxaudit.inputs import Content
-from ptxaudit.machine_code import one_ahead, portions
-from ptxaudit.sass import disassemble as module
-from ptxaudit.sass.disassemble import disassemble
+
+import ptxaudit
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.inputs import Content
+from ptxaudit.frontend.sass import disassemble as module
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.pipeline.machine_code import one_ahead, portions
 
 SMALL = """.visible .entry k%d(.param .u64 p)
 { .reg .u32 %%r<5>; .reg .u64 %%d<2>; .reg .pred %%q; .shared .align 16 .b8 a[4096];
@@ -42,7 +44,9 @@ def of_one_file(data: bytes, tmp_path) -> dict[str, list[str]]:
     """function -> instructions, as nvdisasm prints a cubin without labels and names (`-raw`… of its own file)."""
     path = tmp_path / "one.cubin"
     path.write_bytes(data)
-    said = subprocess.run([toolchains.get("nvdisasm").path, "-c", str(path)], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [toolchains.get("nvdisasm").path, "-c", str(path)], capture_output=True, text=True, check=True
+    ).stdout
     functions: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in said.splitlines():
@@ -66,7 +70,9 @@ def test_a_batch_reads_as_each_file_alone(arch, tmp_path, runs):
         alone = of_one_file(data, tmp_path)
         assert code.keys() == alone.keys()
         for name, lines in code.items():
-            assert [_PLACE.sub("", line.text).split() for line in lines] == [_PLACE.sub("", text).split() for text in alone[name]]
+            assert [_PLACE.sub("", line.text).split() for line in lines] == [
+                _PLACE.sub("", text).split() for text in alone[name]
+            ]
 
 
 @pytest.mark.parametrize("arch", ("sm_80", "sm_121"))
@@ -87,9 +93,11 @@ def test_one_process_an_architecture(runs):
 
 
 def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
-    monkeypatch.setattr("ptxaudit.machine_code.BATCH_BYTES", 2048)
-    monkeypatch.setattr("ptxaudit.machine_code.PORTION_BYTES", 1024)
-    data = from_ptx("".join((SMALL % (n, n, 4)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12)))
+    monkeypatch.setattr("ptxaudit.pipeline.machine_code.BATCH_BYTES", 2048)
+    monkeypatch.setattr("ptxaudit.pipeline.machine_code.PORTION_BYTES", 1024)
+    data = from_ptx(
+        "".join((SMALL % (n, n, 4)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12))
+    )
     found = list(portions([Content("k.cubin", "cubin", data)]))
     assert len(found) > 3 and len(runs) > 2
     assert sorted(name for portion in found for name in portion.module.functions) == sorted(f"k{n}" for n in range(12))
@@ -120,7 +128,7 @@ def test_a_fault_in_the_thread_is_told_of_each_file(monkeypatch, tmp_path, stage
 
     for name in ("a", "b"):
         (tmp_path / f"{name}.cubin").write_bytes(from_ptx(SMALL % (1, 1, 4)))
-    monkeypatch.setattr(f"ptxaudit.{stage}", broken)
+    monkeypatch.setattr(f"ptxaudit.frontend.{stage}", broken)
     problems = ptxaudit.audit(tmp_path).problems
     assert [Path(problem.file).name for problem in problems] == ["a.cubin", "b.cubin"]
     assert all("KeyError: 'r7'" in problem.what for problem in problems)
@@ -151,7 +159,11 @@ def test_what_does_not_decode_leaves_the_others():
     broken = replace(bad.functions[0], code=b"\xff" * 64 + bad.functions[0].code[64:])
     first, second = disassemble([good, replace(bad, functions=(broken,))])
     assert isinstance(first["k1"], tuple) and len(first["k1"]) * 16 == len(good.functions[0].code)
-    assert isinstance(second["k2"], InputError) and "does not decode as sm_90" in second["k2"].what and second["k2"].file == "2.cubin"
+    assert (
+        isinstance(second["k2"], InputError)
+        and "does not decode as sm_90" in second["k2"].what
+        and second["k2"].file == "2.cubin"
+    )
 
 
 def test_an_architecture_that_the_disassembler_does_not_know():

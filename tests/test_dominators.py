@@ -5,8 +5,8 @@ import random
 import networkx as nx
 import pytest
 
-from ptxaudit.graph import END, build, tree_spans
-from ptxaudit.ir import Control, Function, Guard, Instruction, Reg
+from ptxaudit.ir.graph import END, build, tree_spans
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Reg
 
 GUARD = Guard(Reg("%p", 1))
 
@@ -14,9 +14,14 @@ GUARD = Guard(Reg("%p", 1))
 def random_function(rng: random.Random) -> Function:
     """Jumps forth and back, some of them under a predicate."""
     count = rng.randrange(2, 12)
-    jumps = [Control("branch", (rng.randrange(count),), rng.choice((GUARD, None))) if rng.random() < 0.6 else None for _ in range(count)]
+    jumps = [
+        Control("branch", (rng.randrange(count),), rng.choice((GUARD, None))) if rng.random() < 0.6 else None
+        for _ in range(count)
+    ]
     controls = [*jumps, Control("exit")]
-    return Function("f", "ptx", "sm_90", tuple(Instruction(n, n, "op", str(n), control=c) for n, c in enumerate(controls)))
+    return Function(
+        "f", "ptx", "sm_90", tuple(Instruction(n, n, "op", str(n), control=c) for n, c in enumerate(controls))
+    )
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -32,9 +37,18 @@ def test_dominators(seed):
 
 
 def test_a_block_that_is_not_reached_dominates_only_itself():
-    graph = build(Function("f", "ptx", "sm_90", (
-        Instruction(0, 0, "bra", "bra", control=Control("branch", (2,))), Instruction(1, 1, "op", "op"),
-        Instruction(2, 2, "exit", "exit", control=Control("exit")))))
+    graph = build(
+        Function(
+            "f",
+            "ptx",
+            "sm_90",
+            (
+                Instruction(0, 0, "bra", "bra", control=Control("branch", (2,))),
+                Instruction(1, 1, "op", "op"),
+                Instruction(2, 2, "exit", "exit", control=Control("exit")),
+            ),
+        )
+    )
     dead, end = graph.block_of[1], graph.block_of[2]
     assert graph.dominates(dead, dead) and not graph.dominates(dead, end) and not graph.dominates(0, dead)
 

@@ -1,6 +1,7 @@
 """Special functions of a double's upper word: machine code prints a literal there as the whole double.
 
-(Indices `t / 10.5` of doubles, 32 words apart: an H100 counted 3 wavefronts for each of 3 requests of 32, 32 and 16 lanes.)
+(Indices `t / 10.5` of doubles, 32 words apart: an H100 counted 3 wavefronts for each of 3 requests of 32, 32 and 16
+lanes.)
 """
 
 import pytest
@@ -23,7 +24,7 @@ def test_division_by_a_literal(divisor, tmp_path):
     source = tmp_path / "quotient.cu"
     source.write_text(f"#define DIVISOR {divisor}\n{SOURCE}")
     launch = ptxaudit.Launch("quotient", grid=(1,), block=(32,), params=[None])
-    words = {int((lane + 1) / divisor) * 32 & 1023 for lane in range(32)}          # all in bank 0
+    words = {int((lane + 1) / divisor) * 32 & 1023 for lane in range(32)}  # all in bank 0
     for isa in ("ptx", "sass"):
         report = ptxaudit.audit(source, arch="sm_90", isa=isa, launches=[launch])
         (load,) = [s for s in report.sites if s.access == "load"]

@@ -1,4 +1,6 @@
-"""What is called measured: an opcode that was measured on exactly the machine that a site is scored as, and nothing else."""
+"""What is called measured: an opcode that was measured on exactly the machine that a site is scored as, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,18 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 import measured_kernels
-import ptxaudit
+import pytest
 from machine_code import from_ptx
-from ptxaudit import machines
-from ptxaudit.banks import classify
-from ptxaudit.lanes.record import SiteRecord
-from ptxaudit.lanes.result import SiteResult
-from ptxaudit.measured import MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
-from ptxaudit.report import Site
-from ptxaudit.work import Account
+
+import ptxaudit
+from ptxaudit.base.work import Account
+from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.banks import classify
+from ptxaudit.hardware.measured import MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
+from ptxaudit.report.model import Site
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ("bitonic_sort", "histogram", "hgemm", "transpose", "vector_merges")
@@ -29,7 +31,11 @@ OTHERS = ("sm_75", "sm_80", "sm_89", "sm_100", "sm_120")
 def sites(name: str, arch: str, isa: str, told: bool):
     source = ROOT / "samples" / name / f"{name}.cu"
     launches = tuple(ptxaudit.read_launches(source.with_name("launch.toml"))) if told else ()
-    return [site for kernel in ptxaudit.audit(source, arch=arch, isa=isa, launches=launches).kernels for site in kernel.sites]
+    return [
+        site
+        for kernel in ptxaudit.audit(source, arch=arch, isa=isa, launches=launches).kernels
+        for site in kernel.sites
+    ]
 
 
 @pytest.mark.parametrize("arch", OTHERS)
@@ -49,8 +55,8 @@ def test_what_the_record_has_is_measured(isa):
 
 def test_the_machine_decides_and_not_what_the_code_was_compiled_for():
     source = ROOT / "samples" / "transpose" / "transpose.cu"
-    as_hopper, = {site.evidence for site in ptxaudit.audit(source, arch="sm_80", isa="ptx", machine="sm_90").sites}
-    as_ampere, = {site.evidence for site in ptxaudit.audit(source, arch="sm_90", isa="ptx", machine="sm_80").sites}
+    (as_hopper,) = {site.evidence for site in ptxaudit.audit(source, arch="sm_80", isa="ptx", machine="sm_90").sites}
+    (as_ampere,) = {site.evidence for site in ptxaudit.audit(source, arch="sm_90", isa="ptx", machine="sm_80").sites}
     assert (as_hopper, as_ampere) == ("measured", "by rule")
 
 
@@ -59,15 +65,25 @@ def test_by_rule_is_what_nobody_says_otherwise():
     for name in machines.names():
         for opcode in (*MEASURED, *MEASURED_PRODUCTS):
             measured = name in MEASURED_ARCHS
-            assert machines.get(name).evidence(classify(opcode)) == ("measured" if measured else "by rule"), (name, opcode)
+            assert machines.get(name).evidence(classify(opcode)) == ("measured" if measured else "by rule"), (
+                name,
+                opcode,
+            )
     assert SiteRecord(machines.get("sm_80"), classify("LDS"), Account()).evidence == "by rule"
 
 
 def test_products_that_are_called_measured_were_counted():
-    """Each is in the committed kernels, with what the profiler charges for it, or in the launches of single products."""
+    """Each is in the committed kernels, with what the profiler charges for it, or in the launches of single
+    products.
+    """
     opcode = re.compile(r"(?:@!?\w+ )?([HQ]GMMA\S*)")
-    counted = {found[1] for name in measured_kernels.SETS for launch in measured_kernels.document(name)["launches"]
-               for _, text, wavefronts, *_ in launch["sites"] if wavefronts and (found := opcode.match(text))}
+    counted = {
+        found[1]
+        for name in measured_kernels.SETS
+        for launch in measured_kernels.document(name)["launches"]
+        for _, text, wavefronts, *_ in launch["sites"]
+        if wavefronts and (found := opcode.match(text))
+    }
     alone = json.loads(gzip.decompress((ROOT / "tests" / "data" / "tensor_sm90.json.gz").read_bytes()))["launches"]
     counted |= {f"HGMMA.64x{one['n']}x16.F32" for one in alone if one["kernel"].startswith("wgmma")}
     assert MEASURED_PRODUCTS == counted

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 from kernels import COLUMN, PITCH, PTX
 
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.explain import explain
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
-from ptxaudit.render.explanation import explanation_text
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.review.explain import explain
+from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.explanation import explanation_text
 
 LAUNCH = Launch("*", grid=1, block=32)
 
@@ -55,6 +55,7 @@ def ids(path, wanted, **options):
 
 # --- naming a site --------------------------------------------------------------------------
 
+
 def test_a_site_by_its_id(here):
     assert ids("column.cu", "column@column.cu:4:ptx.store") == ["column@column.cu:4:ptx.store"]
 
@@ -91,7 +92,10 @@ def test_every_launch_is_explained(here):
     assert len(found("column.cu", "column.cu:4", launches=[LAUNCH, Launch("*", grid=2, block=64)])) == 2
 
 
-@pytest.mark.parametrize("wanted, suggestion", [("column.cu:5", "column.cu:4"), ("nonsense", "column.cu:"), ("column+0x10", "column.cu:"), ("999", "column.cu:")])
+@pytest.mark.parametrize(
+    "wanted, suggestion",
+    [("column.cu:5", "column.cu:4"), ("nonsense", "column.cu:"), ("column+0x10", "column.cu:"), ("999", "column.cu:")],
+)
 def test_no_such_site_names_those_there_are(here, wanted, suggestion):
     with pytest.raises(InputError) as caught:
         found("column.cu", wanted)
@@ -106,6 +110,7 @@ def test_a_kernel_without_sites(here):
 
 # --- what is said ---------------------------------------------------------------------------
 
+
 def text(path, wanted, **options):
     (one,) = found(path, wanted, **options)
     return explanation_text(one)
@@ -116,10 +121,10 @@ def test_a_conflict_is_explained_from_the_formula_to_the_rule(here):
     assert said.startswith("column@column.cu:4:ptx.store\n  column\n")
     assert "       4 │ s[tid * 32] = in[tid];" in said
     assert "= instruction: st.shared.f32 [" in said
-    assert "  s + 128*lane\n" in said                                   # the formula
+    assert "  s + 128*lane\n" in said  # the formula
     assert re.search(r"lanes 0–7 +0 +128 +256 +384 +512 +640 +768 +896\n", said)
-    assert re.search(r"lanes 24–31 .* 3968\n", said)                     # the 32 addresses
-    assert re.search(r"\n +32 +31!\n", said)                             # the map: lane 31 is the 32nd in bank 0
+    assert re.search(r"lanes 24–31 .* 3968\n", said)  # the 32 addresses
+    assert re.search(r"\n +32 +31!\n", said)  # the map: lane 31 is the 32nd in bank 0
     assert "! collides" in said
     assert "lanes 0-31 take 32 wavefronts: bank 0 has 32 words" in said  # why
     assert "the rule of sm_90: " in said and "evidence for this instruction: measured" in said
@@ -133,8 +138,10 @@ def test_inactive_lanes_are_dots(here):
 def test_the_formula_has_the_unknowns_in_it(here):
     said = explanation_text(found("pitch.cu", "pitch.cu:5", launches=[Launch("*", block=32)])[0])
     assert "address of its first request, in bytes; lane = 0, 1, …:\n  s + 4*lane\n" in said
-    first = found("pitch.cu", "pitch.cu:3", launches=[Launch("*", grid=1, block=32, named={"n": 3, "m": 8}, dynamic_shared=4096)])
-    assert any("*n" in one.formula for one in first)          # though the launch tells n
+    first = found(
+        "pitch.cu", "pitch.cu:3", launches=[Launch("*", grid=1, block=32, named={"n": 3, "m": 8}, dynamic_shared=4096)]
+    )
+    assert any("*n" in one.formula for one in first)  # though the launch tells n
 
 
 def test_a_loop_is_told_trip_by_trip(here):
@@ -150,7 +157,7 @@ def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
     assert "3 copies of this access with requests like these" in said
     for copy in (2, 3, 4):
         assert f"  loop@unrolled.cu:2@unrolled.cu:11:ptx.store.{copy}  tile + 4*lane + {128 * (copy - 1)}\n" in said
-    assert len(found("unrolled.cu", "unrolled.cu:8")) > 3           # their strides differ
+    assert len(found("unrolled.cu", "unrolled.cu:8")) > 3  # their strides differ
 
 
 def test_conditions_are_told_in_full(here):
@@ -160,6 +167,7 @@ def test_conditions_are_told_in_full(here):
 
 # --- the command ----------------------------------------------------------------------------
 
+
 def run(*arguments, status=0):
     result = CliRunner().invoke(main, ["explain", *arguments])
     assert result.exit_code == status, result.output + str(result.exception)
@@ -168,7 +176,11 @@ def run(*arguments, status=0):
 
 def test_the_graph_is_printed_and_written(here):
     result = run("loop.cu", "loop.cu:8", "--block", "32", "--show", "graph", "--dot", "g.dot")
-    assert "the slice that decides it, instruction by instruction" in result.stdout and "φ(" in result.stdout and "tid.x" in result.stdout
+    assert (
+        "the slice that decides it, instruction by instruction" in result.stdout
+        and "φ(" in result.stdout
+        and "tid.x" in result.stdout
+    )
     dot = (here / "g.dot").read_text()
     assert dot.startswith("digraph slice {") and dot.rstrip().endswith("}") and "->" in dot
 
@@ -177,9 +189,13 @@ def test_several_matches_are_all_shown(here):
     assert run("loop.cu", "loop.cu:2", "--grid", "1", "--block", "32").stdout.count("the rule of sm_90") == 2
 
 
-@pytest.mark.parametrize("arguments, what", [
-    (["gone.cu", "gone.cu:1"], "no such file"), (["column.cu", "column.cu:5"], "no shared-memory site at column.cu:5"),
-    (["k.ptx", "15", "--kernel", "other"], "there is no kernel 'other'"),
-])
+@pytest.mark.parametrize(
+    "arguments, what",
+    [
+        (["gone.cu", "gone.cu:1"], "no such file"),
+        (["column.cu", "column.cu:5"], "no shared-memory site at column.cu:5"),
+        (["k.ptx", "15", "--kernel", "other"], "there is no kernel 'other'"),
+    ],
+)
 def test_bad_input_is_named_with_exit_2(here, arguments, what):
     assert what in run(*arguments, status=2).stderr

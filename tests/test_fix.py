@@ -1,4 +1,6 @@
-"""`ptxaudit fix` on kernels: each repaired to its optimum, the changed source compiled and audited again; and what is refused."""
+"""`ptxaudit fix` on kernels: each repaired to its optimum, the changed source compiled and audited again; and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from click.testing import CliRunner
 from fix_kernels import GEMM, GEMM_LAUNCH, STRUCTURES, TWO_WORDS, UNUSED_PADDING, VECTORS, ldmatrix, transpose
 
 import ptxaudit
-from ptxaudit import resources
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.fix.patch import patch
-from ptxaudit.fix.run import find_repairs, fix
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
+from ptxaudit.base import resources
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.review.fix.patch import patch
+from ptxaudit.review.fix.run import find_repairs, fix
+from ptxaudit.ui.cli import main
 
-SCHEMA = json.loads(resources.data("schemas/fix-1.schema.json").read_text())
+SCHEMA = json.loads(resources.data("report/schemas/fix-1.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
@@ -76,7 +78,12 @@ CASES = {
     "ldmatrix.trans, rows of 64 bytes": (*ldmatrix(32, True), "swizzle", 0),
     "ldmatrix, rows of 128 bytes": (*ldmatrix(64, False), "pad", 1024),
     "ldmatrix.trans, rows of 128 bytes": (*ldmatrix(64, True), "pad", 1024),
-    "padding that is not used": (UNUSED_PADDING, Launch("swap<float>", grid=1, block=256, params=[None, None, 16]), "pad", 0),
+    "padding that is not used": (
+        UNUSED_PADDING,
+        Launch("swap<float>", grid=1, block=256, params=[None, None, 16]),
+        "pad",
+        0,
+    ),
 }
 
 
@@ -88,18 +95,26 @@ def test_each_is_repaired_to_its_optimum_and_the_changed_source_shows_it(case, h
     best = array.repairs[0]
     assert array.now.excess > 0 and best.figure.excess == 0 and best.optimum and best.floor
     assert (best.code.kind, best.bytes) == (kind, more)
-    assert [(one.found.array.name, one.figure) for one in made.applied] == [(array.array.name, best.figure)] and not made.refused
+    assert [(one.found.array.name, one.figure) for one in made.applied] == [
+        (array.array.name, best.figure)
+    ] and not made.refused
     before, after = audited(source, launch), audited(applied(made.diff, source), launch)
     saved = array.now.low - best.figure.low
-    assert sum(kernel.totals.wavefronts for kernel in before.kernels) - sum(kernel.totals.wavefronts for kernel in after.kernels) == saved
+    assert (
+        sum(kernel.totals.wavefronts for kernel in before.kernels)
+        - sum(kernel.totals.wavefronts for kernel in after.kernels)
+        == saved
+    )
     assert sum(kernel.totals.excess for kernel in after.kernels) == 0
-    assert all(new.shared_static == old.shared_static + more for old, new in zip(before.kernels, after.kernels, strict=True))
+    assert all(
+        new.shared_static == old.shared_static + more for old, new in zip(before.kernels, after.kernels, strict=True)
+    )
 
 
 def test_vectors_leave_eight_slots_for_32_rows(here) -> None:
     """Four ways at best while rows are filled by float4; stored by float, none."""
     found, _ = repaired(VECTORS, Launch("columns", grid=1, block=256))
-    array, = found
+    (array,) = found
     assert array.now.excess == 32 * 31 and array.floor.low == 32 + 32 * 4
     kept = next(repair for repair in array.repairs if repair.code.kind != "narrow")
     assert kept.figure.low == array.floor.low and kept.figure.excess == 32 * 3 and kept.floor
@@ -121,7 +136,12 @@ def test_two_words_are_better_read_at_once(here) -> None:
 
 def test_the_mistake_is_named(here) -> None:
     found, _ = repaired(UNUSED_PADDING, Launch("swap<float>", grid=1, block=256, params=[None, None, 16]))
-    assert found[0].hints == ("declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used; with 17 16 excess would be left",)
+    assert found[0].hints == (
+        (
+            "declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used; with 17 16"
+            " excess would be left"
+        ),
+    )
 
 
 def test_sources_that_collide_are_named(here) -> None:
@@ -141,10 +161,13 @@ extern "C" __global__ void copies(const float* in, float* out) {
 
 # --- without a launch ---------------------------------------------------------------------------
 
+
 def test_without_a_launch_it_is_proved_for_every_launch(here) -> None:
-    source = transpose("float", 32, 32)[0].replace('extern "C" __global__ void', 'extern "C" __global__ void __launch_bounds__(1024)')
+    source = transpose("float", 32, 32)[0].replace(
+        'extern "C" __global__ void', 'extern "C" __global__ void __launch_bounds__(1024)'
+    )
     found, _ = repaired(source, None)
-    array, = found
+    (array,) = found
     assert not array.counted and (array.now.low, array.now.excess) == (33, 31)
     best = array.repairs[0]
     assert best.figure.excess == 0 and best.proved_for.startswith("every launch whose warps are 32 threads along x")
@@ -164,7 +187,9 @@ extern "C" __global__ void __launch_bounds__(128) stages(const float* in, float*
 
 
 def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
-    """The stage is a multiple of 8,192 bytes that is not known, or of 8,448: a swizzle of 1,024 bytes is tried at every residue."""
+    """The stage is a multiple of 8,192 bytes that is not known, or of 8,448: a swizzle of 1,024 bytes is tried at every
+    residue.
+    """
     for pitch in (32, 36):
         source = STAGES.replace("{pitch}", str(pitch))
         found, _ = repaired(source, Launch("stages", block=128))
@@ -173,9 +198,9 @@ def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
         for repair in array.repairs:
             assert repair.proved_for.startswith("every launch with blocks of 128 threads")
         best = array.repairs[0]
-        for trips in (1, 3, 7):             # the same with everything told: no request costs more than was proved
+        for trips in (1, 3, 7):  # the same with everything told: no request costs more than was proved
             launch = Launch("stages", grid=1, block=128, params=[None, None, trips])
-            now, = repaired(source, launch)[0]
+            (now,) = repaired(source, launch)[0]
             then = next(r for r in now.repairs if r.code.summary == best.code.summary)
             assert then.figure.excess == 0 == best.figure.excess
 
@@ -183,29 +208,42 @@ def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
 # --- what is refused ----------------------------------------------------------------------------
 
 REFUSED = {
-    "data": ("""
+    "data": (
+        """
 extern "C" __global__ void k(const int* at, float* out) {
     __shared__ float s[1024];
     s[threadIdx.x * 32] = out[threadIdx.x];
     s[at[threadIdx.x]] = 1.0f;
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x];
-}""", {}, "k.cu:5: st.shared.u32 may touch it, and where is not known: loaded from memory"),
-    "outside": ("""
+}""",
+        {},
+        "k.cu:5: st.shared.u32 may touch it, and where is not known: loaded from memory",
+    ),
+    "outside": (
+        """
 extern "C" __global__ void k(float* out) {
     __shared__ float s[1024];
     s[threadIdx.x * 32] = out[threadIdx.x];
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x];
-}""", {"block": 64}, "outside of it"),
-    "pitch": ("""
+}""",
+        {"block": 64},
+        "outside of it",
+    ),
+    "pitch": (
+        """
 extern "C" __global__ void k(float* out, int pitch) {
     __shared__ float s[4096];
     s[threadIdx.x * pitch] = out[threadIdx.x];
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x * 32];
-}""", {"params": [None, None]}, "pitch multiplies the lane"),
-    "bulk copy": ("""
+}""",
+        {"params": [None, None]},
+        "pitch multiplies the lane",
+    ),
+    "bulk copy": (
+        """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ alignas(128) float s[1024];
     __shared__ unsigned long long bar;
@@ -213,8 +251,12 @@ extern "C" __global__ void k(const float* in, float* out) {
     if (threadIdx.x == 0) asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" :: "r"(to), "l"(in), "r"(b) : "memory");
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x * 32];
-}""", {}, "cp.async.bulk"),
-    "escaped": ("""
+}""",
+        {},
+        "cp.async.bulk",
+    ),
+    "escaped": (
+        """
 __device__ float* volatile where;
 extern "C" __global__ void k(float* out) {
     __shared__ float s[1024];
@@ -223,7 +265,10 @@ extern "C" __global__ void k(float* out) {
     __syncthreads();
     *where = 1.0f;
     out[threadIdx.x] = s[threadIdx.x];
-}""", {}, "may touch it"),
+}""",
+        {},
+        "may touch it",
+    ),
 }
 
 
@@ -253,11 +298,12 @@ extern "C" __global__ void __launch_bounds__(128) k(float* out) {
     found, _ = repaired(source, Launch("k", grid=1, block=128), arch="sm_90a")
     by_name = {one.array.name: one for one in found}
     assert "wgmma" in by_name["s"].refused
-    assert by_name["other"].repairs[0].figure.excess == 0        # its address goes nowhere else
+    assert by_name["other"].repairs[0].figure.excess == 0  # its address goes nowhere else
 
 
 UNCOUNTED = {
-    "a barrier object in the same structure": ("""
+    "a barrier object in the same structure": (
+        """
 struct Stage { float a[512]; unsigned long long bar; };
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ Stage s;
@@ -265,8 +311,12 @@ extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) 
     s.a[threadIdx.x * 16] = in[threadIdx.x];
     __syncwarp();
     out[threadIdx.x] = s.a[threadIdx.x * 16];
-}""", "mbarrier.init.shared::cta.b64", "operation on a barrier object"),
-    "a bulk copy": ("""
+}""",
+        "mbarrier.init.shared::cta.b64",
+        "operation on a barrier object",
+    ),
+    "a bulk copy": (
+        """
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ alignas(128) float s[1024];
     __shared__ unsigned long long bar;
@@ -277,8 +327,12 @@ extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) 
     float sum = 0;
     for (int i = 0; i < 32; ++i) sum += s[threadIdx.x * 32 + i];
     out[threadIdx.x] = sum;
-}""", "cp.async.bulk", "UBLKCP"),
-    "a neighbour's reads": ("""
+}""",
+        "cp.async.bulk",
+        "UBLKCP",
+    ),
+    "a neighbour's reads": (
+        """
 #include <cooperative_groups.h>
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ float s[1024];
@@ -287,7 +341,10 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(con
     cluster.sync();
     out[threadIdx.x] = cluster.map_shared_rank(s, cluster.block_rank() ^ 1)[threadIdx.x * 32];
     cluster.sync();
-}""", "may touch it", "may touch it"),
+}""",
+        "may touch it",
+        "may touch it",
+    ),
 }
 
 
@@ -296,18 +353,21 @@ def test_what_is_not_counted_may_not_be_moved_either(case, here) -> None:
     source, *whys = UNCOUNTED[case]
     for isa, why in zip(("ptx", "sass"), whys):
         found, made = repaired(source, None, isa=isa)
-        assert found and all(why in array.refused and array.repairs == () and array.now.excess > 0 for array in found), [array.refused for array in found]
+        assert found and all(
+            why in array.refused and array.repairs == () and array.now.excess > 0 for array in found
+        ), [array.refused for array in found]
 
 
 def test_machine_code_without_names_has_the_parts_that_its_sites_touch(here) -> None:
     source, launch = transpose("float", 32, 32)
     found, made = repaired(source, launch, isa="sass")
-    array, = found
+    (array,) = found
     assert array.array.name.startswith("shared memory, bytes 0 to") and array.repairs[0].figure.excess == 0
     assert made.refused[0][1] == "its declaration was not found in the source"
 
 
 # --- limits, the command ------------------------------------------------------------------------
+
 
 def test_a_limit_leaves_the_repairs_within_it(here) -> None:
     source, launch = transpose("float", 32, 32)
@@ -331,10 +391,28 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 def test_the_json_keeps_to_its_schema(here) -> None:
     runner = CliRunner()
-    for name, (source, launch, *_) in {"a": CASES["float 16 x 16"], "b": CASES["structures"], "c": (REFUSED["data"][0], None)}.items():
+    for name, (source, _launch, *_) in {
+        "a": CASES["float 16 x 16"],
+        "b": CASES["structures"],
+        "c": (REFUSED["data"][0], None),
+    }.items():
         (here / f"{name}.cu").write_text(source)
-        result = runner.invoke(main, ["fix", f"{name}.cu", "--grid", "1", "--block", "16,16" if name == "a" else "32", "--format", "json", "--no-config",
-                                      "--patch", f"{name}.diff"])
+        result = runner.invoke(
+            main,
+            [
+                "fix",
+                f"{name}.cu",
+                "--grid",
+                "1",
+                "--block",
+                "16,16" if name == "a" else "32",
+                "--format",
+                "json",
+                "--no-config",
+                "--patch",
+                f"{name}.diff",
+            ],
+        )
         assert result.exit_code == 0, result.output
         document = json.loads(result.stdout)
         jsonschema.validate(document, SCHEMA)
@@ -358,7 +436,10 @@ extern "C" __global__ void k(const float* in, float* out) {
     (here / "k.cu").write_text(source)
     runner = CliRunner()
     launch = ["--grid", "1", "--block", "32", "--no-config"]
-    names = lambda *site: [one["name"] for one in json.loads(runner.invoke(main, ["fix", "k.cu", *site, *launch, "--format", "json"]).stdout)["arrays"]]
+    names = lambda *site: [
+        one["name"]
+        for one in json.loads(runner.invoke(main, ["fix", "k.cu", *site, *launch, "--format", "json"]).stdout)["arrays"]
+    ]
     assert names() == ["a", "b"] and names("k.cu:5") == ["b"] and names("k.cu:4") == ["a"]
     wrong = runner.invoke(main, ["fix", "k.cu", "k.cu:99", *launch])
     assert wrong.exit_code == 2 and "there is no shared-memory site at k.cu:99" in wrong.stderr
@@ -366,10 +447,17 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 def test_bad_input_is_one_message_and_status_2(here) -> None:
     runner = CliRunner()
-    for arguments, words in ((["missing.cu"], "there is no such file"), (["k.cu", "--smem-limit", "0"], "Invalid value"), (["-", "--patch", "-"], "standard input")):
+    for arguments, words in (
+        (["missing.cu"], "there is no such file"),
+        (["k.cu", "--smem-limit", "0"], "Invalid value"),
+        (["-", "--patch", "-"], "standard input"),
+    ):
         result = runner.invoke(main, ["fix", *arguments, "--no-config"], input=transpose("float", 32, 32)[0])
         assert result.exit_code == 2 and words in result.stderr, result.stderr
-    nothing = 'extern "C" __global__ void k(float* out) { __shared__ float s[32]; s[threadIdx.x] = 1.0f; __syncthreads(); out[threadIdx.x] = s[threadIdx.x]; }\n'
+    nothing = (
+        'extern "C" __global__ void k(float* out) { __shared__ float s[32]; s[threadIdx.x] = 1.0f; __syncthreads();'
+        " out[threadIdx.x] = s[threadIdx.x]; }\n"
+    )
     (here / "free.cu").write_text(nothing)
     result = runner.invoke(main, ["fix", "free.cu", "--block", "32", "--grid", "1", "--no-config"])
     assert result.exit_code == 0 and result.output == "no shared array has excess\n"
@@ -386,6 +474,7 @@ def test_it_can_be_called_from_python(here) -> None:
 
 # --- in the audit -------------------------------------------------------------------------------
 
+
 def test_the_audit_has_a_line_under_each_conflict(here) -> None:
     source, launch = transpose("float", 32, 32)
     (here / "k.cu").write_text(source)
@@ -394,17 +483,30 @@ def test_the_audit_has_a_line_under_each_conflict(here) -> None:
     text = runner.invoke(main, ["audit", "k.cu", *told]).output
     assert "= fix: pad the row to 33 floats, 0 excess left, +128 bytes, proved for this launch" in text
     assert "fix:" not in runner.invoke(main, ["audit", "k.cu", *told, "--no-fixes"]).output
-    sites = {site["access"]: site for site in json.loads(runner.invoke(main, ["audit", "k.cu", *told, "--format", "json"]).output)["kernels"][0]["sites"]}
+    sites = {
+        site["access"]: site
+        for site in json.loads(runner.invoke(main, ["audit", "k.cu", *told, "--format", "json"]).output)["kernels"][0][
+            "sites"
+        ]
+    }
     assert sites["load"]["fix"]["declaration"] == "__shared__ float tile[32][33];" and sites["store"]["fix"] is None
     assert "fix: pad the row" in runner.invoke(main, ["audit", "k.cu", *told, "--format", "html"]).output
     sarif = json.loads(runner.invoke(main, ["audit", "k.cu", *told, "--format", "sarif"]).output)
-    change, = [result for result in sarif["runs"][0]["results"] if result["ruleId"] == "PA001"][0]["fixes"][0]["artifactChanges"]
-    replaced, = change["replacements"]
+    (change,) = [result for result in sarif["runs"][0]["results"] if result["ruleId"] == "PA001"][0]["fixes"][0][
+        "artifactChanges"
+    ]
+    (replaced,) = change["replacements"]
     region = replaced["deletedRegion"]
     line = source.splitlines()[region["startLine"] - 1]
-    assert line[region["startColumn"] - 1:region["endColumn"] - 1] == "32" and replaced["insertedContent"]["text"] == "33"
+    assert (
+        line[region["startColumn"] - 1 : region["endColumn"] - 1] == "32"
+        and replaced["insertedContent"]["text"] == "33"
+    )
     explained = runner.invoke(main, ["explain", "k.cu", "k.cu:6", *told]).output
-    assert "after, places by lane in bytes from the beginning of the array:" in explained and "lanes 0-31: 1 wavefront\n" in explained
+    assert (
+        "after, places by lane in bytes from the beginning of the array:" in explained
+        and "lanes 0-31: 1 wavefront\n" in explained
+    )
 
 
 def test_a_template_has_no_automatic_fix_in_sarif(here) -> None:
@@ -417,7 +519,11 @@ template <int N> __device__ void turn(const float* in, float* out) {
 }
 extern "C" __global__ void k(const float* in, float* out) { turn<32>(in, out); }
 """)
-    sarif = json.loads(CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32,32", "--format", "sarif", "--no-config"]).output)
+    sarif = json.loads(
+        CliRunner()
+        .invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32,32", "--format", "sarif", "--no-config"])
+        .output
+    )
     first = sarif["runs"][0]["results"][0]
     assert "fixes" not in first and "pad the row" in first["properties"]["fix"]
 
@@ -435,21 +541,30 @@ extern "C" __global__ void flat(const float* in, float* out) {
 
 @pytest.mark.parametrize("launch", [Launch("flat", grid=1, block=1024), Launch("flat", block=1024)])
 def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None:
-    """A layout is proved; that a longer row of the declaration is this layout is not true of a source that goes beyond its rows."""
+    """A layout is proved; that a longer row of the declaration is this layout is not true of a source that goes beyond
+    its rows.
+    """
     (here / "k.cu").write_text(FLAT)
-    array, = fix(["k.cu"], Options(launches=[launch])).arrays
+    (array,) = fix(["k.cu"], Options(launches=[launch])).arrays
     assert array.repairs and all(repair.excess == 0 and not repair.compiled for repair in array.repairs)
     for repair in array.repairs:
-        assert "__shared__" not in repair.code and "element i of t, counted from its first, moves to element i" in repair.code
+        assert (
+            "__shared__" not in repair.code
+            and "element i of t, counted from its first, moves to element i" in repair.code
+        )
         assert "a load of 4 bytes is not where it should be" in repair.code
-    sarif = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "1024", "--format", "sarif", "--no-config"]).output
+    sarif = (
+        CliRunner()
+        .invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "1024", "--format", "sarif", "--no-config"])
+        .output
+    )
     assert all("fixes" not in result for result in json.loads(sarif)["runs"][0]["results"])
 
 
 @pytest.mark.parametrize("launch", [Launch("turn", grid=(4, 2), block=(32, 32), params=[None, None, 128]), None])
 def test_code_that_is_shown_was_compiled(launch, here) -> None:
     (here / "k.cu").write_text(transpose("float", 32, 32)[0])
-    array, = fix(["k.cu"], Options(launches=[launch] if launch else [])).arrays
+    (array,) = fix(["k.cu"], Options(launches=[launch] if launch else [])).arrays
     assert len(array.repairs) > 1 and all(repair.compiled and "__shared__" in repair.code for repair in array.repairs)
 
 
@@ -463,14 +578,21 @@ __device__ void turn(const float* in, float* out, int pitch) {
 }
 extern "C" __global__ void k(const float* in, float* out) { turn(in, out, 32); }
 """)
-    sarif = json.loads(CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32,32", "--format", "sarif", "--no-config"]).output)
+    sarif = json.loads(
+        CliRunner()
+        .invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32,32", "--format", "sarif", "--no-config"])
+        .output
+    )
     assert all("fixes" not in result for result in sarif["runs"][0]["results"])
 
 
 # --- speed --------------------------------------------------------------------------------------
 
+
 def test_many_sites_of_one_array_take_seconds(here) -> None:
-    """Ten and two hundred sites: a second and ten; here with room for a busy machine, measured by what the search itself takes."""
+    """Ten and two hundred sites: a second and ten; here with room for a busy machine, measured by what the search
+    itself takes.
+    """
     for sites, limit in ((10, 1.0), (200, 10.0)):
         body = "\n".join(f"    sum += s[(threadIdx.x * {32 + k % 3 * 32} + {k}) % 4096];" for k in range(sites - 1))
         source = f"""
@@ -483,7 +605,7 @@ extern "C" __global__ void k(const float* in, float* out) {{
     out[threadIdx.x] = sum;
 }}"""
         options = Options(launches=[Launch("k", grid=8, block=256)])
-        fix([source], options)                     # what is loaded on first use
+        fix([source], options)  # what is loaded on first use
         begin = time.process_time()
         report = fix([source], options)
         assert len(report.arrays[0].sites) >= sites - 1

@@ -1,4 +1,6 @@
-"""Layouts are one-to-one, periodic as they say, and keep the vectors that they say they keep; costs and bounds hold for any layout."""
+"""Layouts are one-to-one, periodic as they say, and keep the vectors that they say they keep; costs and bounds hold for
+any layout.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from requests_by_hand import array_of, request_of, use_of
 
-from ptxaudit import machines
-from ptxaudit.fix.cost import Costs, NotProvable
-from ptxaudit.fix.layouts import SAME, Chain, Order, Pad, Skew, Xor, one_to_one
-from ptxaudit.fix.search import Search
-from ptxaudit.lanes.kept import Move
+from ptxaudit.engine.answer.kept import Move
+from ptxaudit.hardware import machines
+from ptxaudit.review.fix.cost import Costs, NotProvable
+from ptxaudit.review.fix.layouts import SAME, Chain, Order, Pad, Skew, Xor, one_to_one
+from ptxaudit.review.fix.search import Search
 
 MACHINE = machines.get("sm_90")
 UNITS = st.sampled_from((4, 8, 16))
@@ -33,7 +35,10 @@ def layouts(draw):
         "skew": lambda: Skew(row, unit * draw(st.integers(0, columns - 1))),
         "xor": lambda: Xor(row, tuple(unit * image for image in images)),
         "order": lambda: Order(row, rows, unit, unit * draw(st.integers(0, 5))),
-        "chain": lambda: Chain(Pad(((row, (unit << (columns - 1).bit_length()) - row),)), Xor(unit << (columns - 1).bit_length(), (unit, 0, unit))),
+        "chain": lambda: Chain(
+            Pad(((row, (unit << (columns - 1).bit_length()) - row),)),
+            Xor(unit << (columns - 1).bit_length(), (unit, 0, unit)),
+        ),
     }[kind]()
     return layout, row * rows, unit
 
@@ -49,7 +54,7 @@ def test_no_two_bytes_have_one_place_and_vectors_stay_whole(made) -> None:
     assert not (places % unit).any()
     for at in range(unit):
         assert (layout.place(starts + at) == places + at).all()
-    assert len(set(layout.place(np.arange(size)).tolist())) == size      # the same, without the shortcut
+    assert len(set(layout.place(np.arange(size)).tolist())) == size  # the same, without the shortcut
 
 
 @settings(max_examples=150, deadline=None)
@@ -70,29 +75,35 @@ def test_rows_may_be_cut_to_what_is_used_of_them() -> None:
     assert layout.place(np.array([68, 136])).tolist() == [64, 128]
 
 
-@pytest.mark.parametrize(("layout", "why"), [
-    (Pad(((64, -64),)), "every row at the same place"),
-    (Order(64, 8, 4), "a ninth row lies where the second column is"),
-])
+@pytest.mark.parametrize(
+    ("layout", "why"),
+    [
+        (Pad(((64, -64),)), "every row at the same place"),
+        (Order(64, 8, 4), "a ninth row lies where the second column is"),
+    ],
+)
 def test_what_is_not_one_to_one_is_found(layout, why) -> None:
     assert not one_to_one(layout, 64 * 9) or layout.size(64 * 9) == 0
 
 
-@pytest.mark.parametrize(("row", "images", "cute"), [
-    (128, (4, 8, 16, 32, 64), (5, 2, 5)),
-    (128, (16, 32, 64), (3, 4, 3)),
-    (64, (0, 16, 32), (2, 4, 3)),
-    (64, (0, 0, 8), None),                 # distance 5 of 1 bit: Swizzle<1, 3, 5>
-    (128, (4, 16), None),
-    (96, (4, 8), None),
-    (64, (32,), (1, 5, 1)),
-])
+@pytest.mark.parametrize(
+    ("row", "images", "cute"),
+    [
+        (128, (4, 8, 16, 32, 64), (5, 2, 5)),
+        (128, (16, 32, 64), (3, 4, 3)),
+        (64, (0, 16, 32), (2, 4, 3)),
+        (64, (0, 0, 8), None),  # distance 5 of 1 bit: Swizzle<1, 3, 5>
+        (128, (4, 16), None),
+        (96, (4, 8), None),
+        (64, (32,), (1, 5, 1)),
+    ],
+)
 def test_cute_swizzles_are_named(row, images, cute) -> None:
     layout = Xor(row, images)
     if row == 64 and images == (0, 0, 8):
         cute = (1, 3, 5)
     assert layout.cute == cute
-    if cute is not None:                   # CuTe: x ^ ((x & yyy_mask) >> S), with yyy_mask = (2**B − 1) << (M + S)
+    if cute is not None:  # CuTe: x ^ ((x & yyy_mask) >> S), with yyy_mask = (2**B − 1) << (M + S)
         bits, base, shift = cute
         offsets = np.arange(0, 1 << 13, 4)
         mask = ((1 << bits) - 1) << (base + shift)
@@ -100,6 +111,7 @@ def test_cute_swizzles_are_named(row, images, cute) -> None:
 
 
 # --- costs --------------------------------------------------------------------------------------
+
 
 def test_an_unknown_stage_costs_what_it_costs_at_each_place() -> None:
     """A column of 32 rows of 128 bytes, at an unknown multiple of 64 bytes: padding is proved for both residues."""
@@ -112,14 +124,18 @@ def test_an_unknown_stage_costs_what_it_costs_at_each_place() -> None:
     # rows of 96 bytes: at multiples of 64 the column begins at 0, 64 or 32 of a row
     assert costs.total(Xor(128, (4, 8, 16, 32, 64))).high == 1
     with pytest.raises(NotProvable):
-        costs.total(Order(128, 32, 4))     # it does not repeat, and the unknown part has no bounds
+        costs.total(Order(128, 32, 4))  # it does not repeat, and the unknown part has no bounds
 
 
 def test_trips_are_weighed_as_often_as_they_come() -> None:
-    """Seven trips 32 bytes apart: with a swizzle of rows of 128 bytes some cost 2 and some 1; each comes as often as it does."""
+    """Seven trips 32 bytes apart: with a swizzle of rows of 128 bytes some cost 2 and some 1; each comes as often as it
+    does.
+    """
     lanes = [4 * lane for lane in range(32)]
     moving = use_of("ld.shared.f32", request_of(lanes, weight=7, moves=(Move(32, 0, 6, every=True),)))
-    apart = use_of("ld.shared.f32", *(request_of([32 * k + 4 * lane for lane in range(32)], weight=1) for k in range(7)))
+    apart = use_of(
+        "ld.shared.f32", *(request_of([32 * k + 4 * lane for lane in range(32)], weight=1) for k in range(7))
+    )
     for layout in (Xor(128, (64,)), Pad(((128, 16),)), Skew(128, 4)):
         assert Costs(MACHINE, [moving]).total(layout) == Costs(MACHINE, [apart]).total(layout)
 
@@ -127,7 +143,9 @@ def test_trips_are_weighed_as_often_as_they_come() -> None:
 def test_a_count_that_depends_on_the_unknown_is_a_range() -> None:
     lanes = [4 * lane for lane in range(32)]
     use = use_of("ld.shared.f32", request_of(lanes, weight=10, moves=(Move(64, 0, 1),)))
-    figure = Costs(MACHINE, [use]).total(Pad(((128, 64),)))       # from 64 on half of the lanes lie behind the padding: word 0 meets word 32
+    figure = Costs(MACHINE, [use]).total(
+        Pad(((128, 64),))
+    )  # from 64 on half of the lanes lie behind the padding: word 0 meets word 32
     assert (figure.low, figure.high) == (10, 20)
 
 
@@ -138,8 +156,17 @@ def test_no_permutation_of_vectors_goes_below_the_bound(data) -> None:
     random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     unit = data.draw(st.sampled_from((4, 8, 16)))
     count = 4096 // unit
-    opcodes = [op for op, width in (("ld.shared.f32", 4), ("st.shared.v2.f32", 8), ("ld.shared.v4.f32", 16), ("atom.shared.add.u32", 4),
-                                    ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", 16)) if width <= unit]
+    opcodes = [
+        op
+        for op, width in (
+            ("ld.shared.f32", 4),
+            ("st.shared.v2.f32", 8),
+            ("ld.shared.v4.f32", 16),
+            ("atom.shared.add.u32", 4),
+            ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", 16),
+        )
+        if width <= unit
+    ]
     uses = []
     for opcode in opcodes:
         use = use_of(opcode)
@@ -147,7 +174,9 @@ def test_no_permutation_of_vectors_goes_below_the_bound(data) -> None:
         active = np.ones(32, bool) if "matrix" in opcode else random.random(32) < 0.8
         active[0] = True
         column = random.integers(0, unit // width)
-        offsets = unit * random.integers(0, count, 32) + width * (column if data.draw(st.booleans()) else random.integers(0, unit // width, 32))
+        offsets = unit * random.integers(0, count, 32) + width * (
+            column if data.draw(st.booleans()) else random.integers(0, unit // width, 32)
+        )
         uses.append(use_of(opcode, request_of(offsets, active=active, weight=1)))
     costs = Costs(MACHINE, uses)
     floor = costs.least(unit)
@@ -165,8 +194,12 @@ def test_no_permutation_of_vectors_goes_below_the_bound(data) -> None:
 
 
 def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
-    """Rows of 32 floats stored by float4, a column read by float: eight slots of 16 bytes for 32 rows, four ways at best."""
-    stores = [request_of([128 * (4 * k + lane // 8) + 16 * (lane % 8) for lane in range(32)], weight=1) for k in range(8)]
+    """Rows of 32 floats stored by float4, a column read by float: eight slots of 16 bytes for 32 rows, four ways at
+    best.
+    """
+    stores = [
+        request_of([128 * (4 * k + lane // 8) + 16 * (lane % 8) for lane in range(32)], weight=1) for k in range(8)
+    ]
     loads = [request_of([128 * lane + 4 * k for lane in range(32)], weight=1) for k in range(32)]
     array = array_of(4096, use_of("st.shared.v4.f32", *stores), use_of("ld.shared.f32", *loads))
     search = Search(MACHINE, array, [128], 4, (128,))
@@ -175,4 +208,4 @@ def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
     kept = [f for f in found if not any(f.parts)]
     assert min(f.figure.low for f in kept) == search.floor.low and any(f.floor for f in kept)
     narrow = [f for f in found if any(f.parts)]
-    assert min(f.figure.low for f in narrow) == 8 * 4 + 32          # four stores of a float each, and columns without conflict
+    assert min(f.figure.low for f in narrow) == 8 * 4 + 32  # four stores of a float each, and columns without conflict

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from test_fix import applied, here, repaired  # noqa: F401 (a fixture)
 
 import ptxaudit
-from ptxaudit.cli import main
-from ptxaudit.fix.patch import patch
-from ptxaudit.fix.run import find_repairs
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.review.fix.patch import patch
+from ptxaudit.review.fix.run import find_repairs
+from ptxaudit.ui.cli import main
 
 LAUNCH = Launch("*", grid=1, block=(32, 32))
 BODY = """
@@ -24,7 +24,8 @@ BODY = """
 PLAIN = f'extern "C" __global__ void k(const float* in, float* out) {{\n    __shared__ float tile[32][32];{BODY}}}\n'
 
 REFUSED = {
-    "a flat pointer": ("""
+    "a flat pointer": (
+        """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float tile[32][32];
     float* flat = &tile[0][0];
@@ -32,8 +33,11 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
-""", "accesses other places than those of the repair"),
-    "a macro that names it": ("""
+""",
+        "accesses other places than those of the repair",
+    ),
+    "a macro that names it": (
+        """
 #define TILE(y, x) tile[y][x]
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float tile[32][32];
@@ -41,13 +45,19 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.y * 32 + threadIdx.x] = TILE(threadIdx.x, threadIdx.y);
 }
-""", "tile is used in the macro TILE"),
-    "a macro that declares it": (f"""
+""",
+        "tile is used in the macro TILE",
+    ),
+    "a macro that declares it": (
+        f"""
 #define DECLARE(name) __shared__ float name[32][32]
 extern "C" __global__ void k(const float* in, float* out) {{
     DECLARE(tile);{BODY}}}
-""", "its declaration was not found in the source"),
-    "effects in an index": ("""
+""",
+        "its declaration was not found in the source",
+    ),
+    "effects in an index": (
+        """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float s[1024];
     int at = threadIdx.x * 32 - 1;
@@ -55,8 +65,11 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.x] = s[31 - threadIdx.x];
 }
-""", "the index ++at may have an effect, and would be written twice"),
-    "an index read from it": ("""
+""",
+        "the index ++at may have an effect, and would be written twice",
+    ),
+    "an index read from it": (
+        """
 extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ int s[1024];
     s[threadIdx.x * 32] = threadIdx.x;
@@ -64,8 +77,11 @@ extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) 
     if (in == nullptr) out[0] = s[s[0]];
     out[threadIdx.x] = s[31 - threadIdx.x];
 }
-""", "an index of s is read from it"),
-    "a pointer into it": ("""
+""",
+        "an index of s is read from it",
+    ),
+    "a pointer into it": (
+        """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float s[1024];
     float* p = s + threadIdx.x * 32;
@@ -73,15 +89,20 @@ extern "C" __global__ void k(const float* in, float* out) {
     __syncthreads();
     out[threadIdx.x] = s[31 - threadIdx.x];
 }
-""", "uses s without all its indices"),
-    "dynamic shared memory": ("""
+""",
+        "uses s without all its indices",
+    ),
+    "dynamic shared memory": (
+        """
 extern __shared__ float s[];
 extern "C" __global__ void k(const float* in, float* out) {
     s[threadIdx.x * 32] = in[threadIdx.x];
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x];
 }
-""", "its declaration was not found in the source"),
+""",
+        "its declaration was not found in the source",
+    ),
 }
 
 
@@ -96,7 +117,9 @@ def test_what_is_not_plain_is_refused(case, here) -> None:
 
 def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
     """A row's pointer steps by rows, whatever their length: the compiled code shows it."""
-    source = PLAIN.replace("tile[threadIdx.y][threadIdx.x] =", "float* row = tile[threadIdx.y];\n    row[threadIdx.x] =")
+    source = PLAIN.replace(
+        "tile[threadIdx.y][threadIdx.x] =", "float* row = tile[threadIdx.y];\n    row[threadIdx.x] ="
+    )
     found, made = repaired(source, LAUNCH)
     assert made.applied[0].figure.excess == 0
     assert "// line 3 uses tile without all its indices: rows are longer there, too" in _code(found)
@@ -104,7 +127,7 @@ def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
 
 
 def _code(found) -> str:
-    from ptxaudit.fix.report import code_lines
+    from ptxaudit.review.fix.report import code_lines
 
     return "\n".join(code_lines(found[0], found[0].repairs[0]))
 
@@ -112,10 +135,16 @@ def _code(found) -> str:
 def test_a_header_changes_for_all_that_include_it(here) -> None:
     (here / "inc").mkdir()
     (here / "src").mkdir()
-    header = f"#pragma once\n__device__ inline void turn(const float* in, float* out) {{\n    __shared__ float tile[32][32];{BODY}}}\n"
+    header = (
+        "#pragma once\n__device__ inline void turn(const float* in, float* out) {\n    __shared__ float"
+        f" tile[32][32];{BODY}}}\n"
+    )
     (here / "inc" / "turn.cuh").write_text(header)
     for name in "ab":
-        (here / "src" / f"{name}.cu").write_text(f'#include "../inc/turn.cuh"\nextern "C" __global__ void {name}(const float* in, float* out) {{ turn(in, out); }}\n')
+        (here / "src" / f"{name}.cu").write_text(
+            f'#include "../inc/turn.cuh"\nextern "C" __global__ void {name}(const float* in, float* out) {{ turn(in,'
+            " out); }\n"
+        )
     options = Options(launches=[LAUNCH])
     found, kernels, _ = find_repairs(["src"], options)
     assert [one.repairs[0].also for one in found] == [("it repairs b, too",), ("it repairs a, too",)]
@@ -125,8 +154,6 @@ def test_a_header_changes_for_all_that_include_it(here) -> None:
     subprocess.run(["patch", "-p1", "-i", "fix.diff"], check=True, capture_output=True)
     after = ptxaudit.audit(["src/a.cu", "src/b.cu"], launches=[LAUNCH])
     assert [kernel.totals.excess for kernel in after.kernels] == [0, 0]
-
-
 
 
 def test_another_kernel_that_would_cost_more_is_named(here) -> None:
@@ -145,7 +172,9 @@ extern "C" __global__ void other(const float* in, float* out) { walk<0>(in, out)
     assert [one.examined.entry.name for one in found] == ["one"]
     pad = next(repair for repair in found[0].repairs if repair.code.kind == "pad")
     assert pad.code.declaration == "__shared__ float tile[32][(33 - kAcross) + 1];"
-    assert pad.also == ("it would cost other 32 more, which the same declaration is of: change it for this kernel only",)
+    assert pad.also == (
+        "it would cost other 32 more, which the same declaration is of: change it for this kernel only",
+    )
     assert not made.applied and "other costs" in made.refused[0][1]
 
 
@@ -176,18 +205,27 @@ def test_several_arrays_of_one_file_are_one_diff(here) -> None:
 
 def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
     (here / "k.cu").write_text(PLAIN)
-    result = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "k.diff", "--no-config"])
+    result = CliRunner().invoke(
+        main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "k.diff", "--no-config"]
+    )
     assert result.exit_code == 0
-    assert "patch in k.diff; these figures are those of the changed source, compiled and audited again:\n  k, tile: pad the row to 33 floats: 64 wavefronts, 0 excess" in result.output
+    assert (
+        "patch in k.diff; these figures are those of the changed source, compiled and audited again:\n  k, tile: pad"
+        " the row to 33 floats: 64 wavefronts, 0 excess" in result.output
+    )
     subprocess.run(["patch", "-p1", "-i", "k.diff"], check=True, capture_output=True)
     assert "__shared__ float tile[32][33];" in (here / "k.cu").read_text()
-    refused = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"])
-    assert refused.exit_code == 0                     # nothing is left to repair, so nothing is written
+    refused = CliRunner().invoke(
+        main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"]
+    )
+    assert refused.exit_code == 0  # nothing is left to repair, so nothing is written
 
 
 def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
     (here / "k.cu").write_text(PLAIN)
-    result = CliRunner().invoke(main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"])
+    result = CliRunner().invoke(
+        main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"]
+    )
     assert result.exit_code == 2 and "cannot write it" in result.stderr
 
 
@@ -212,8 +250,10 @@ def test_figures_of_machine_code_are_told(here) -> None:
 
 
 def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch) -> None:
-    """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of floats."""
-    from ptxaudit.fix import patch as module
+    """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of
+    floats.
+    """
+    from ptxaudit.review.fix import patch as module
 
     monkeypatch.setattr(module._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
     found, made = repaired(PLAIN, LAUNCH)

@@ -1,4 +1,6 @@
-"""For random arrays, accesses and layouts: what is proved of a layout is what the audit of the changed and compiled source says."""
+"""For random arrays, accesses and layouts: what is proved of a layout is what the audit of the changed and compiled
+source says.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from collections import Counter
 import pytest
 
 import ptxaudit
-from ptxaudit.collect import Part
-from ptxaudit.fix.cost import Costs
-from ptxaudit.fix.layouts import Chain, Order, Pad, Skew, Xor, one_to_one
-from ptxaudit.fix.patch import Refused, changed, edits_of
-from ptxaudit.fix.repairs import candidates_of
-from ptxaudit.fix.rewrite import rewrite
-from ptxaudit.fix.search import Found
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
-from ptxaudit.pipeline import examine
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.review.fix.cost import Costs
+from ptxaudit.review.fix.layouts import Chain, Order, Pad, Skew, Xor, one_to_one
+from ptxaudit.review.fix.patch import Refused, changed, edits_of
+from ptxaudit.review.fix.repairs import candidates_of
+from ptxaudit.review.fix.rewrite import rewrite
+from ptxaudit.review.fix.search import Found
 
 SIZES = {"float": 4, "double": 8, "short": 2, "float2": 8, "float4": 16}
 THREADS = 64
@@ -27,10 +29,13 @@ SEEDS = range(16)
 def kernel(random: random.Random) -> tuple[str, str, tuple[int, ...]]:
     """(source, type, dimensions) of a kernel that stores to an array and loads from it at random places, all inside."""
     type = random.choice(list(SIZES))
-    dims = random.choice([(8, 16), (16, 16), (16, 32), (32, 32), (16, 24), (12, 20), (2, 8, 32), (4, 8, 16), (512,), (384,)])
+    dims = random.choice(
+        [(8, 16), (16, 16), (16, 32), (32, 32), (16, 24), (12, 20), (2, 8, 32), (4, 8, 16), (512,), (384,)]
+    )
     store, *loads = ([expression(random, dim) for dim in dims] for _ in range(3))
     name = lambda indices: "tile" + "".join(f"[{index}]" for index in indices)
-    return f"""
+    return (
+        f"""
 extern "C" __global__ void k(const {type}* in, {type}* out) {{
     __shared__ {type} tile{"".join(f"[{dim}]" for dim in dims)};
     int tid = threadIdx.x;
@@ -39,12 +44,28 @@ extern "C" __global__ void k(const {type}* in, {type}* out) {{
     for (int i = 0; i < 2; ++i) out[tid + {THREADS} * i] = {name(loads[0])};
     out[tid + {2 * THREADS}] = {name(loads[1])};
 }}
-""", type, dims
+""",
+        type,
+        dims,
+    )
 
 
 def expression(random: random.Random, dim: int) -> str:
     """An index below `dim`."""
-    inner = random.choice(["tid", "tid / 4", "tid * 2", "tid * 3 + 1", "tid / 8 + 5", "tid ^ 3", "tid % 8 * 4", "tid / 16 * 16", "7", "tid * 4 + tid / 8"])
+    inner = random.choice(
+        [
+            "tid",
+            "tid / 4",
+            "tid * 2",
+            "tid * 3 + 1",
+            "tid / 8 + 5",
+            "tid ^ 3",
+            "tid % 8 * 4",
+            "tid / 16 * 16",
+            "7",
+            "tid * 4 + tid / 8",
+        ]
+    )
     return f"({inner}) % {dim}"
 
 
@@ -69,13 +90,17 @@ def layout(random: random.Random, element: int, dims: tuple[int, ...]):
         inner = more()
         choices.append(lambda: Pad(((row, inner), (planes, (row + inner) * random.randrange(1, 3)))))
     if len(dims) == 1 and random.random() < 0.3:
-        choices = [lambda: Xor(128, tuple(element * random.randrange(128 // element) for _ in range(3)))] if element < 128 else choices
+        choices = (
+            [lambda: Xor(128, tuple(element * random.randrange(128 // element) for _ in range(3)))]
+            if element < 128
+            else choices
+        )
     return random.choice(choices)()
 
 
 def examined(source: str):
     part = Part()
-    found, = examine([source], Options(launches=[Launch("k", grid=1, block=THREADS)], keep=True), part)
+    (found,) = examine([source], Options(launches=[Launch("k", grid=1, block=THREADS)], keep=True), part)
     assert not part.problems, part.problems
     return found
 
@@ -85,7 +110,7 @@ def test_the_proof_is_what_the_changed_code_costs(seed) -> None:
     draw = random.Random(seed)
     source, type, dims = kernel(draw)
     before = examined(source)
-    one, = candidates_of(before)
+    (one,) = candidates_of(before)
     assert one.declared.dims == dims and one.declared.element == SIZES[type] and not one.array.refused
     for _ in range(3):
         made = layout(draw, SIZES[type], dims)
@@ -96,7 +121,7 @@ def test_the_proof_is_what_the_changed_code_costs(seed) -> None:
         text = changed(source, list(edits_of(one.declared, Written(code))))
         after = ptxaudit.audit(text, launches=[Launch("k", grid=1, block=THREADS)])
         assert after.problems == ()
-        kernel_after, = after.kernels
+        (kernel_after,) = after.kernels
         figures, expected = Counter(), Counter()
         for site in kernel_after.sites:
             low, high = site.bounds or (site.wavefronts, site.wavefronts)
@@ -124,7 +149,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     out[tid] = tile[tid % 16][tid / 16];
 }
 """
-    one, = candidates_of(examined(source))
+    (one,) = candidates_of(examined(source))
     made = Chain(Pad(((72, -8),)), Xor(64, (4, 8, 16, 32)))
     proved = Costs(one.examined.machine, one.array.uses).under(made)
     code = rewrite(Found(made, proved[0]), one.array, one.declared)
@@ -135,7 +160,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 
 def test_edits_that_overlap_are_refused() -> None:
-    from ptxaudit.fix.rewrite import Edit
+    from ptxaudit.review.fix.rewrite import Edit
 
     with pytest.raises(Refused, match="two changes of one place"):
         changed("abcdef", [Edit(0, 3, "x"), Edit(2, 4, "y")])

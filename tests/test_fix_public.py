@@ -1,4 +1,6 @@
-"""Conflicts that people asked about in public, each repaired; and what another tool suggests for kernels of `fix_kernels`, judged."""
+"""Conflicts that people asked about in public, each repaired; and what another tool suggests for kernels of
+`fix_kernels`, judged.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,17 @@ import numpy as np
 import pytest
 from fix_kernels import STRUCTURES, VECTORS, ldmatrix, transpose
 
-from ptxaudit import machines
-from ptxaudit.collect import Part
-from ptxaudit.fix.arrays import arrays_of
-from ptxaudit.fix.cost import Costs
-from ptxaudit.fix.layouts import SAME
-from ptxaudit.fix.run import fix
-from ptxaudit.kernels import Examined
-from ptxaudit.launch import Launch
-from ptxaudit.launch_file import read_launches
-from ptxaudit.options import Options
-from ptxaudit.pipeline import examine
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.frontend.options import Options
+from ptxaudit.hardware import machines
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.review.fix.arrays import arrays_of
+from ptxaudit.review.fix.cost import Costs
+from ptxaudit.review.fix.layouts import SAME
+from ptxaudit.review.fix.run import fix
 
 FOLDER = Path(__file__).resolve().parent.parent / "bench" / "repairs" / "public_cases"
 
@@ -37,18 +39,25 @@ PUBLIC = {
 def test_each_is_repaired_to_the_optimum(kernel) -> None:
     excess, best, swizzle = PUBLIC[kernel]
     launches = [launch for launch in read_launches(FOLDER / "launch.toml") if kernel in launch.kernel]
-    array, = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=(f"*{kernel}*",))).arrays
-    assert array.excess == excess and array.repairs[0].summary == best and swizzle in [repair.cute for repair in array.repairs]
+    (array,) = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=(f"*{kernel}*",))).arrays
+    assert (
+        array.excess == excess
+        and array.repairs[0].summary == best
+        and swizzle in [repair.cute for repair in array.repairs]
+    )
     assert all(repair.excess == 0 and repair.compiled and repair.best_of_all for repair in array.repairs)
 
 
 def test_the_padding_in_vain_is_named() -> None:
     launches = [launch for launch in read_launches(FOLDER / "launch.toml") if "vain" in launch.kernel]
-    array, = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=("*vain*",))).arrays
-    assert array.hints[0].startswith("declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used")
+    (array,) = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=("*vain*",))).arrays
+    assert array.hints[0].startswith(
+        "declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used"
+    )
 
 
 # --- another tool's suggestions -----------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Suggested:
@@ -64,7 +73,9 @@ class Suggested:
     def whole(self, width: int, size: int) -> bool:
         """Vectors of so many bytes stay whole and aligned."""
         starts = np.arange(0, size, width, dtype=np.int64)
-        return not (self.place(starts) % width).any() and all((self.place(starts + i) == self.place(starts) + i).all() for i in range(width))
+        return not (self.place(starts) % width).any() and all(
+            (self.place(starts + i) == self.place(starts) + i).all() for i in range(width)
+        )
 
 
 def bytes_swizzled(shift: int, mask: int) -> Suggested:
@@ -82,7 +93,7 @@ def padded(row: int, to: int) -> Suggested:
 def examined(source: str, launch: Launch | None, tmp_path: Path) -> Examined:
     file = tmp_path / "k.cu"
     file.write_text(source)
-    kernel, = examine([str(file)], Options(launches=[launch], keep=True, isa="sass"), Part())
+    (kernel,) = examine([str(file)], Options(launches=[launch], keep=True, isa="sass"), Part())
     return kernel
 
 

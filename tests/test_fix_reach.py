@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxaudit.collect import Part
-from ptxaudit.fix.arrays import DYNAMIC, arrays_of
-from ptxaudit.fix.reach import reach
-from ptxaudit.lanes.kept import Move
-from ptxaudit.launch import Launch
-from ptxaudit.options import Options
-from ptxaudit.pipeline import examine
+from ptxaudit.engine.answer.kept import Move
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.review.fix.arrays import DYNAMIC, arrays_of
+from ptxaudit.review.fix.reach import reach
 
 
 def examined(source: str, launch: Launch | None = None, **options):
     part = Part()
-    found, = examine([source], Options(launches=[launch] if launch else [], keep=True, **options), part)
+    (found,) = examine([source], Options(launches=[launch] if launch else [], keep=True, **options), part)
     assert not part.problems
     return found
 
@@ -46,7 +46,11 @@ def test_an_access_may_touch_what_its_registers_lead_to() -> None:
     assert either == [{"a", "b"}]
     one = next(index for index, variables in found.variables.items() if names(variables) == {"d"})
     variables = {next(iter(names([v.name]))): v.name for v in function.variables if v.space == "shared"}
-    assert found.may_touch(one, variables["d"]) and not found.may_touch(one, variables["a"]) and found.may_touch(one, variables["c"])
+    assert (
+        found.may_touch(one, variables["d"])
+        and not found.may_touch(one, variables["a"])
+        and found.may_touch(one, variables["c"])
+    )
 
 
 def test_machine_code_has_no_names() -> None:
@@ -73,7 +77,8 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
                 place = told.function.instructions[result.index].site.opcode, int(row[0])
                 places[place] = places.get(place, 0) + int(weight)
     assert {place: weight for (opcode, place), weight in places.items() if opcode.startswith("st")} == {
-        256 * stage + 128 * warp: 3 * (2 if stage < 2 else 1) for stage in range(4) for warp in range(2)}
+        256 * stage + 128 * warp: 3 * (2 if stage < 2 else 1) for stage in range(4) for warp in range(2)
+    }
     assert {place for (opcode, place) in places if opcode.startswith("ld")} == {256 + 252, 256 + 252 - 128}
 
 
@@ -88,7 +93,11 @@ extern "C" __global__ void __launch_bounds__(32) k(float* out) {
 }
 """
     found = examined(source, Launch("k", grid=2, block=32))
-    store = next(result for result in found.result.sites if found.function.instructions[result.index].site.opcode.startswith("st"))
+    store = next(
+        result
+        for result in found.result.sites
+        if found.function.instructions[result.index].site.opcode.startswith("st")
+    )
     places: dict[int, int] = {}
     for r in store.kept.requests:
         moves = [range(move.low, move.high + 1) for move in r.moves]
@@ -111,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(32) k(float* out, int n) {
 """
     found = examined(source)
     by_opcode = {found.function.instructions[result.index].site.opcode: result.kept for result in found.result.sites}
-    store, = by_opcode["st.shared.u32" if "st.shared.u32" in by_opcode else "st.shared.f32"].requests
+    (store,) = by_opcode["st.shared.u32" if "st.shared.u32" in by_opcode else "st.shared.f32"].requests
     assert store.weights is None and np.array_equal(store.offsets[0], 4 * np.arange(32))
     assert [move.step % 512 for move in store.moves] == [0] and not store.moves[0].every
     assert isinstance(store.moves[0], Move)
@@ -119,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(32) k(float* out, int n) {
 
 def test_nothing_is_kept_that_was_not_asked_for() -> None:
     part = Part()
-    found, = examine([ADDRESSES], Options(launches=[Launch("k", grid=1, block=32)]), part)
+    (found,) = examine([ADDRESSES], Options(launches=[Launch("k", grid=1, block=32)]), part)
     assert all(result.kept is None for result in found.result.sites)
 
 
@@ -156,5 +165,5 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
     out[threadIdx.x] = from[threadIdx.x];
 }
 """
-    array, = arrays_of(examined(source, Launch("k", grid=1, block=32, params=[None, None, 4])))
+    (array,) = arrays_of(examined(source, Launch("k", grid=1, block=32, params=[None, None, 4])))
     assert sorted([array.name, *(other.name for other in array.others)]) == ["a", "b"] and array.sizes == (4096, 4096)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from requests_by_hand import array_of, request_of, use_of
 
-from ptxaudit import machines
-from ptxaudit.fix.cost import Costs
-from ptxaudit.fix.layouts import SAME, Order, Pad, Skew, Xor
-from ptxaudit.fix.linear import best_map
-from ptxaudit.fix.search import Search
-from ptxaudit.work import Account
+from ptxaudit.base.work import Account
+from ptxaudit.hardware import machines
+from ptxaudit.review.fix.cost import Costs
+from ptxaudit.review.fix.layouts import SAME, Order, Pad, Skew, Xor
+from ptxaudit.review.fix.linear import best_map
+from ptxaudit.review.fix.search import Search
 
 MACHINE = machines.get("sm_90")
 LINE = 128
@@ -29,8 +29,21 @@ def uses(draw, unit: int, size: int):
     lanes = np.arange(32)
     out = []
     for _ in range(draw(st.integers(1, 3))):
-        opcode, width = draw(st.sampled_from([(op, w) for op, w in (
-            ("ld.shared.f32", 4), ("st.shared.f32", 4), ("ld.shared.v2.f32", 8), ("st.shared.v4.f32", 16), ("ld.shared.v4.f32", 16)) if w <= unit]))
+        opcode, width = draw(
+            st.sampled_from(
+                [
+                    (op, w)
+                    for op, w in (
+                        ("ld.shared.f32", 4),
+                        ("st.shared.f32", 4),
+                        ("ld.shared.v2.f32", 8),
+                        ("st.shared.v4.f32", 16),
+                        ("ld.shared.v4.f32", 16),
+                    )
+                    if w <= unit
+                ]
+            )
+        )
         requests = []
         for _ in range(draw(st.integers(1, 3))):
             kind = draw(st.sampled_from(("subspace", "stride", "any")))
@@ -45,7 +58,9 @@ def uses(draw, unit: int, size: int):
                 offsets = random.integers(0, size // width, 32) * width
             active = random.random(32) < draw(st.sampled_from((1.0, 0.7)))
             active[0] = True
-            requests.append(request_of(offsets % size // width * width, active=active, weight=int(random.integers(1, 5))))
+            requests.append(
+                request_of(offsets % size // width * width, active=active, weight=int(random.integers(1, 5)))
+            )
         out.append(use_of(opcode, *requests))
     return out
 
@@ -60,7 +75,7 @@ def test_the_best_linear_swizzle_is_the_best_of_all(data) -> None:
     costs = Costs(MACHINE, made)
     low = min(row & -row, LINE)
     every = [Xor(row, images) for images in itertools.product(range(0, low, unit), repeat=bits)]
-    best = min(figure.weight for at in range(0, len(every), 64) for figure in costs.totals(every[at:at + 64]))
+    best = min(figure.weight for at in range(0, len(every), 64) for figure in costs.totals(every[at : at + 64]))
     now = costs.total(SAME).weight
     found, whole = best_map(costs, Xor(row, ()), unit, LINE, bits, costs.least(min(unit, 16)), now, FREE())
     assert whole
@@ -70,7 +85,9 @@ def test_the_best_linear_swizzle_is_the_best_of_all(data) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_a_whole_family_has_no_better_member(data) -> None:
-    """Paddings and skews beyond those that are tried, and all orders of a row: none is better than what the search found."""
+    """Paddings and skews beyond those that are tried, and all orders of a row: none is better than what the search
+    found.
+    """
     unit = data.draw(st.sampled_from((4, 8, 16)))
     row = unit * data.draw(st.integers(3, 20))
     size = row * 16
@@ -78,7 +95,7 @@ def test_a_whole_family_has_no_better_member(data) -> None:
     search = Search(MACHINE, array, [row], unit, (row,), account=FREE())
     found = search.found()
     width = array.width
-    families = {                           # that move whole elements
+    families = {  # that move whole elements
         "pad": [Pad(((row, more),)) for more in range(unit, 5 * LINE, unit)],
         "skew": [Skew(row, step) for step in range(unit, row, unit)],
         "order": [Order(row, 16, unit, more) for more in range(0, 3 * LINE, unit)],
@@ -86,7 +103,7 @@ def test_a_whole_family_has_no_better_member(data) -> None:
     for kind, members in families.items():
         mine = [f for f in found if f.layout.kind == kind and not any(f.parts)]
         best = min((f.figure.weight for f in mine), default=search.now.weight)
-        if kind == "skew" and row > LINE:                  # not all are tried, and none is said to be the best
+        if kind == "skew" and row > LINE:  # not all are tried, and none is said to be the best
             assert not any(f.whole for f in mine)
             continue
         assert all(f.whole for f in mine)
@@ -101,16 +118,28 @@ def test_a_whole_family_has_no_better_member(data) -> None:
             assert f.figure.weight <= search.floor.weight
 
 
-@pytest.mark.parametrize(("element", "rows", "columns", "free"), [(4, 32, 32, True), (8, 16, 16, True), (4, 16, 16, True), (2, 64, 64, True), (16, 8, 8, True)])
+@pytest.mark.parametrize(
+    ("element", "rows", "columns", "free"),
+    [(4, 32, 32, True), (8, 16, 16, True), (4, 16, 16, True), (2, 64, 64, True), (16, 8, 8, True)],
+)
 def test_square_tiles_have_a_layout_without_conflicts(element, rows, columns, free) -> None:
     """Rows written, columns read, a warp at a time."""
     row = element * columns
     opcode = {2: "u16", 4: "f32", 8: "f64", 16: "v4.f32"}[element]
     lanes = np.arange(32)
+
     def warps(across, down):
         threads = rows * columns
-        return [request_of((start + lanes) % columns * across + (start + lanes) // columns * down, weight=1) for start in range(0, threads, 32)]
-    array = array_of(row * rows, use_of(f"st.shared.{opcode}", *warps(element, row)), use_of(f"ld.shared.{opcode}", *warps(row, element)))
+        return [
+            request_of((start + lanes) % columns * across + (start + lanes) // columns * down, weight=1)
+            for start in range(0, threads, 32)
+        ]
+
+    array = array_of(
+        row * rows,
+        use_of(f"st.shared.{opcode}", *warps(element, row)),
+        use_of(f"ld.shared.{opcode}", *warps(row, element)),
+    )
     search = Search(MACHINE, array, [row, LINE], element, (row,))
     assert search.now.excess > 0
     assert any(f.figure.excess == 0 and f.floor for f in search.found()) == free

@@ -14,12 +14,12 @@ import pytest
 from stored import stored
 
 from bench.special_functions import data, operations
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.lift import lift_cubin
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.sass.lift import lift_cubin
+from ptxaudit.ir.link import link
 
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 EVERY = operations.every()

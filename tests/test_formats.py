@@ -18,16 +18,16 @@ import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped
 from reports import kernel, open_site, report, site
 
-from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
-from ptxaudit.lanes.result import Status
-from ptxaudit.render import sarif
-from ptxaudit.render.checked import Checked
-from ptxaudit.render.formats import written
-from ptxaudit.render.names import NAMES
-from ptxaudit.report import Frame, Problem, Source, Span, Suppression
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Frame, Problem, Source, Span, Suppression
+from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+from ptxaudit.ui.render import sarif
+from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.formats import written
+from ptxaudit.ui.render.names import NAMES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench import pipelines  # noqa: E402
+from bench import pipelines
 
 ROOT = "/src"
 AWKWARD = 'a<b> & "c" | d, e: 100%\n`f` *g*'
@@ -43,17 +43,28 @@ def sample(*sites, problems=(), suppressions=(), **changes):
 
 
 FULL = sample(
-    at(10, wavefronts=64, cause="lanes 0 and 1 meet"), dataclasses.replace(at(10, wavefronts=32), id="copy"), at(11),
+    at(10, wavefronts=64, cause="lanes 0 and 1 meet"),
+    dataclasses.replace(at(10, wavefronts=32), id="copy"),
+    at(11),
     at(12, wavefronts=64, text="allowed();"),
     at(13, wavefronts=64, text=AWKWARD, inlined=(Frame("/src/dir/k.cu", 40, AWKWARD, "call();"),), cause=AWKWARD),
     at(14, wavefronts=64, file="/usr/include/other.h", access="store"),
     dataclasses.replace(open_site(Status.UNKNOWN, reason="tex.2d"), source=Source("/src/dir/k.cu", 15)),
-    dataclasses.replace(open_site(Status.BOUNDED, per_request=Span(1, 4), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 3)),
-                        source=Source("/src/dir/k.cu", 16)),
-    site(None, wavefronts=64), site(None, wavefronts=64),
+    dataclasses.replace(
+        open_site(Status.BOUNDED, per_request=Span(1, 4), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 3)),
+        source=Source("/src/dir/k.cu", 16),
+    ),
+    site(None, wavefronts=64),
+    site(None, wavefronts=64),
     demangled="void k<int>(a::b<c>*)",
-    problems=[Problem("cannot read it: 50% of\nit", "check, the path", "bad file.cu", 3, 4), Problem("no kernel", kernel="z")],
-    suppressions=[Suppression("PA001", "a cold path", "/src/dir/k.cu", 11, 12), Suppression("PA002", "once", "/src/dir/k.cu", 99, 100)],
+    problems=[
+        Problem("cannot read it: 50% of\nit", "check, the path", "bad file.cu", 3, 4),
+        Problem("no kernel", kernel="z"),
+    ],
+    suppressions=[
+        Suppression("PA001", "a cold path", "/src/dir/k.cu", 11, 12),
+        Suppression("PA002", "once", "/src/dir/k.cu", 99, 100),
+    ],
 )
 CLEAN = sample(at(10))
 NOTHING = report()
@@ -72,6 +83,7 @@ def test_a_format_is_a_pure_function_of_the_report(name):
 
 
 # --- SARIF ----------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def sarif_schema():
@@ -92,11 +104,15 @@ def test_sarif_keeps_to_the_official_schema(sarif_schema, given):
 
 def test_sarif_names_rule_place_and_kernel():
     (run,) = json.loads(text_of("sarif"))["runs"]
-    first = next(r for r in run["results"] if r["locations"][0]["physicalLocation"].get("region", {}).get("startLine") == 10)
+    first = next(
+        r for r in run["results"] if r["locations"][0]["physicalLocation"].get("region", {}).get("startLine") == 10
+    )
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"] == "PA001"
     assert "(the worst of 2 copies, 80 in all)" in first["message"]["text"] and first["level"] == "warning"
     where = first["locations"][0]["physicalLocation"]
-    assert where["artifactLocation"] == {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"} and where["region"]["startColumn"] == 3
+    assert (
+        where["artifactLocation"] == {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"} and where["region"]["startColumn"] == 3
+    )
     assert first["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "void k<int>(a::b<c>*)"
     uris = [r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]]
     assert "file:///usr/include/other.h" in uris
@@ -110,7 +126,7 @@ def test_sarif_tells_what_comments_allow_and_where_code_was_inlined():
     assert allowed["suppressions"] == [{"kind": "inSource", "justification": "a cold path"}]
     (inlined,) = [r for r in found if r.get("relatedLocations")]
     assert inlined["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 40
-    assert {r["level"] for r in found} == {"warning", "note"}           # a range is a note, what is unknown is no result
+    assert {r["level"] for r in found} == {"warning", "note"}  # a range is a note, what is unknown is no result
     assert not any("tex.2d" in r["message"]["text"] for r in found)
 
 
@@ -119,19 +135,26 @@ HEADERS = ("/usr/local/cuda/include/helpers.h", "/src/.venv/lib/site-packages/nv
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_code_of_a_foreign_header_is_shown_at_the_line_that_uses_it(header, sarif_schema):
-    from ptxaudit.gate import judge, parse_limit
-    from ptxaudit.render.problems import denial_lines
+    from ptxaudit.review.gate import judge, parse_limit
+    from ptxaudit.ui.render.problems import denial_lines
 
-    frames = (Frame("/usr/local/cuda/include/more.h", 7, "inner", "inner();"), Frame("/src/dir/k.cu", 40, "outer", "outer();"),
-              Frame("/src/dir/k.cu", 50, "outermost", "outermost();"))
+    frames = (
+        Frame("/usr/local/cuda/include/more.h", 7, "inner", "inner();"),
+        Frame("/src/dir/k.cu", 40, "outer", "outer();"),
+        Frame("/src/dir/k.cu", 50, "outermost", "outermost();"),
+    )
     given = sample(at(188, file=header, inlined=frames, wavefronts=64))
     document = json.loads(text_of("sarif", given))
     sarif_schema.validate(document)
     (result,) = document["runs"][0]["results"]
     (place,) = result["locations"]
-    assert place["physicalLocation"] == {"artifactLocation": {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"},
-                                         "region": {"startLine": 40, "snippet": {"text": "outer();"}}}
-    related = [(one["physicalLocation"]["region"]["startLine"], one["message"]["text"]) for one in result["relatedLocations"]]
+    assert place["physicalLocation"] == {
+        "artifactLocation": {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"},
+        "region": {"startLine": 40, "snippet": {"text": "outer();"}},
+    }
+    related = [
+        (one["physicalLocation"]["region"]["startLine"], one["message"]["text"]) for one in result["relatedLocations"]
+    ]
     assert related == [(188, "the access itself"), (7, "inner was inlined here"), (50, "outermost was inlined here")]
     assert text_of("github", given).startswith("::warning file=dir/k.cu,line=40,")
     assert json.loads(text_of("gitlab", given))[0]["location"] == {"path": "dir/k.cu", "lines": {"begin": 40}}
@@ -154,8 +177,16 @@ def test_fingerprints_survive_moved_lines_and_other_offsets_and_are_distinct():
     def prints(given):
         return [result["partialFingerprints"]["ptxauditSite/v1"] for result in results(given)]
 
-    old = sample(at(10, wavefronts=64, text="a();", offset=16), at(11, wavefronts=64, text="b();"), at(12, wavefronts=64, text="b();"))
-    new = sample(at(110, wavefronts=64, text="a();", offset=64), at(111, wavefronts=64, text="  b();"), at(112, wavefronts=64, text="b();"))
+    old = sample(
+        at(10, wavefronts=64, text="a();", offset=16),
+        at(11, wavefronts=64, text="b();"),
+        at(12, wavefronts=64, text="b();"),
+    )
+    new = sample(
+        at(110, wavefronts=64, text="a();", offset=64),
+        at(111, wavefronts=64, text="  b();"),
+        at(112, wavefronts=64, text="b();"),
+    )
     assert prints(old) == prints(new) and len(set(prints(old))) == 3
     assert not set(prints(old)) & set(prints(sample(at(10, wavefronts=64, text="c();"))))
 
@@ -187,24 +218,34 @@ def test_sarif_says_what_is_new_against_a_baseline(tmp_path, sarif_schema):
     given = sample(at(11, wavefronts=64, text="a();"), at(20, wavefronts=64, text="b();"))
     ratchet = Ratchet.of(read_baseline(file), given)
     sarif_schema.validate(json.loads(text_of("sarif", given, ratchet=ratchet)))
-    states = {r["locations"][0]["physicalLocation"]["region"]["startLine"]: r["baselineState"] for r in results(given, ratchet=ratchet)}
+    states = {
+        r["locations"][0]["physicalLocation"]["region"]["startLine"]: r["baselineState"]
+        for r in results(given, ratchet=ratchet)
+    }
     assert states == {11: "unchanged", 20: "new"}
     assert len(text_of("github", given, ratchet=ratchet).splitlines()) == 1
 
 
 # --- GitHub ---------------------------------------------------------------------------------
 
-COMMAND = re.compile(r"::(error|warning|notice) ((?:file|line|col|title)=[^,:\r\n]+(?:,(?:line|col|title)=[^,:\r\n]+)*)::(.+)")
+COMMAND = re.compile(
+    r"::(error|warning|notice) ((?:file|line|col|title)=[^,:\r\n]+(?:,(?:line|col|title)=[^,:\r\n]+)*)::(.+)"
+)
 
 
 def test_github_annotations_are_workflow_commands():
     lines = text_of("github").splitlines()
     matches = [COMMAND.fullmatch(line) for line in lines]
-    assert all(matches) and len(lines) == 2 + len([r for r in Checked(FULL, ROOT).open_results])
+    assert all(matches) and len(lines) == 2 + len(list(Checked(FULL, ROOT).open_results))
     first = lines[0]
-    assert first.startswith("::error file=bad file.cu,line=3,col=4,title=") and "50%25 of%0Ait%0Acheck, the path" in first
-    assert any(line.startswith("::warning file=dir/k.cu,line=10,col=3,title=PA001 load-conflict::ld.shared.f32: 56 excess") for line in lines)
-    assert not any("line=12," in line for line in lines)                # a comment allows it
+    assert (
+        first.startswith("::error file=bad file.cu,line=3,col=4,title=") and "50%25 of%0Ait%0Acheck, the path" in first
+    )
+    assert any(
+        line.startswith("::warning file=dir/k.cu,line=10,col=3,title=PA001 load-conflict::ld.shared.f32: 56 excess")
+        for line in lines
+    )
+    assert not any("line=12," in line for line in lines)  # a comment allows it
     assert text_of("github", CLEAN) == ""
 
 
@@ -226,7 +267,11 @@ GITLAB = {
                 "required": ["path", "lines"],
                 "properties": {
                     "path": {"type": "string", "pattern": r"^(?!\./)"},
-                    "lines": {"type": "object", "required": ["begin"], "properties": {"begin": {"type": "integer", "minimum": 1}}},
+                    "lines": {
+                        "type": "object",
+                        "required": ["begin"],
+                        "properties": {"begin": {"type": "integer", "minimum": 1}},
+                    },
                 },
             },
         },
@@ -245,6 +290,7 @@ def test_gitlab_code_quality_keeps_to_its_schema():
 
 
 # --- JUnit ----------------------------------------------------------------------------------
+
 
 def test_junit_has_a_case_a_line_that_fails_or_is_skipped():
     suites = JUnitXml.fromstring(text_of("junit").encode())
@@ -276,6 +322,7 @@ def test_characters_that_xml_cannot_hold_are_replaced():
 
 
 # --- for people -----------------------------------------------------------------------------
+
 
 def test_markdown_fits_into_a_comment():
     text = text_of("markdown", pipelines.made_up(5_000))

@@ -1,4 +1,6 @@
-"""wmma.load and wmma.store: the table of what they become against ptxas, lane by lane, and against an H200's counters."""
+"""wmma.load and wmma.store: the table of what they become against ptxas, lane by lane, and against an H200's
+counters.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import fragments as bench  # noqa: E402
-
 import ptxaudit  # noqa: E402
-from ptxaudit.banks import classify  # noqa: E402
-from ptxaudit.launch import Launch  # noqa: E402
-from ptxaudit.machines import NAMED  # noqa: E402
-from ptxaudit.ptx import fragments  # noqa: E402
+from bench import fragments as bench  # noqa: E402
+from ptxaudit.frontend.launch.launch import Launch  # noqa: E402
+from ptxaudit.frontend.ptx import fragments  # noqa: E402
+from ptxaudit.hardware.banks import classify  # noqa: E402
+from ptxaudit.hardware.machines import NAMED  # noqa: E402
 
 DATA = ROOT / "tests" / "data"
 MEASURED = json.loads(gzip.decompress((DATA / "fragments_sm90.json.gz").read_bytes()))["launches"]
@@ -47,9 +48,16 @@ def sites(body: str, arch: str = "sm_90", **launch):
 
 # --- the table -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("arch, generic, stride", [
-    ("sm_75", False, "%r1"), ("sm_80", True, "256"), ("sm_90", False, "%r1"), ("sm_121", False, ""),
-])
+
+@pytest.mark.parametrize(
+    "arch, generic, stride",
+    [
+        ("sm_75", False, "%r1"),
+        ("sm_80", True, "256"),
+        ("sm_90", False, "%r1"),
+        ("sm_121", False, ""),
+    ],
+)
 def test_ptxas_makes_what_the_table_says(arch, generic, stride):
     assert list(bench.differences(arch, None, generic, stride, (16,))) == []
 
@@ -58,14 +66,18 @@ def test_a_wrong_table_is_seen(monkeypatch):
     monkeypatch.setattr(fragments, "_transposed", lambda access, generation: False)
     fragments.requests.cache_clear()
     try:
-        assert len(list(bench.differences("sm_90", None, False, "", kinds=("s32", "f32")))) == 8          # accumulators of m8n32k16: f32 and s32, c and d, row and col
+        assert (
+            len(list(bench.differences("sm_90", None, False, "", kinds=("s32", "f32")))) == 8
+        )  # accumulators of m8n32k16: f32 and s32, c and d, row and col
     finally:
         fragments.requests.cache_clear()
 
 
 @pytest.mark.parametrize("name", READ_OFF)
 def test_before_sm_75(name):
-    """What ptxas 11.8 and 12.9 make for sm_70 and sm_72, read off with the disassembler of CUDA 12.8: newer ones read neither."""
+    """What ptxas 11.8 and 12.9 make for sm_70 and sm_72, read off with the disassembler of CUDA 12.8: newer ones read
+    neither.
+    """
     operand, shape, kind, layout = name.split("_")
     verb = "store" if operand == "d" else "load"
     for space in (".shared", ""):
@@ -86,6 +98,7 @@ def test_every_access_of_every_generation():
 
 # --- the hardware ----------------------------------------------------------------------------
 
+
 def test_what_is_exact_is_what_was_counted():
     launches = MEASURED[::4]
     names = {name for name, *_ in launches}
@@ -105,42 +118,64 @@ def test_what_is_exact_is_what_was_counted():
 
 # --- in a kernel -------------------------------------------------------------------------------
 
+
 def test_a_loop_around_it():
     """Four requests each time; the branch back still goes to the loop's head."""
-    (store, load) = sites(f"""
+    (store, load) = sites(
+        f"""
         mov.u32 %r1, 0;
         again: wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r10], {STORE}, 24;
         add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 5; @%p bra again;
-        wmma.load.c.sync.aligned.col.m16n16k16.shared.f32 {STORE}, [%r10], 16;""", grid=3, block=64)
-    assert (store.status, store.requests, store.wavefronts, store.ideal) == ("exact", 3 * 2 * 5 * 4, 3 * 2 * 5 * 8, 3 * 2 * 5 * 8)
+        wmma.load.c.sync.aligned.col.m16n16k16.shared.f32 {STORE}, [%r10], 16;""",
+        grid=3,
+        block=64,
+    )
+    assert (store.status, store.requests, store.wavefronts, store.ideal) == (
+        "exact",
+        3 * 2 * 5 * 4,
+        3 * 2 * 5 * 8,
+        3 * 2 * 5 * 8,
+    )
     assert (load.status, load.requests, load.wavefronts, load.ideal) == ("exact", 3 * 2 * 8, 3 * 2 * 32, 3 * 2 * 8)
     assert (store.access, store.width, load.width) == ("store", 8, 4)
     assert len({store.id, load.id}) == 2 and not store.id.endswith(".2")
 
 
 def test_a_stride_that_is_not_told():
-    (load,) = sites("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [s], %r9;")
+    (load,) = sites(
+        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [s], %r9;"
+    )
     assert load.status == "conditional" and load.access == "ldmatrix"
     assert [(case.low, case.high) for case in load.conditions if "mod 64 in {8, 24, 40, 56}" in case.when] == [(4, 4)]
     assert (load.per_request.low, load.per_request.high) == (4, 32)
 
 
 def test_its_own_address_among_its_results():
-    (load,) = sites("wmma.load.a.sync.aligned.row.m16n16k16.shared.s8 {%r10, %r9}, [%r10], %r9;", grid=1, block=32, n=48)
+    (load,) = sites(
+        "wmma.load.a.sync.aligned.row.m16n16k16.shared.s8 {%r10, %r9}, [%r10], %r9;", grid=1, block=32, n=48
+    )
     assert (load.status, load.requests, load.wavefronts) == ("exact", 1, 2)
 
 
 def test_the_machine_decides():
     body = "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [s], 24;"
     asked = {arch: sites(body, arch, grid=1, block=32)[0] for arch in ("sm_70", "sm_75", "sm_80")}
-    assert [(site.access, site.requests, site.wavefronts) for site in asked.values()] == [("load", 2, 16), ("ldmatrix", 2, 4), ("ldmatrix", 1, 4)]
+    assert [(site.access, site.requests, site.wavefronts) for site in asked.values()] == [
+        ("load", 2, 16),
+        ("ldmatrix", 2, 4),
+        ("ldmatrix", 1, 4),
+    ]
     (old,) = sites(body, "sm_60", grid=1, block=32)
     assert old.status == "unknown" and old.requests == 1 and "sm_70 to sm_121" in old.reason
-    (missing,) = sites("wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16 {%r1, %r2, %r3, %r4}, [s], 24;", "sm_75", grid=1, block=32)
+    (missing,) = sites(
+        "wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16 {%r1, %r2, %r3, %r4}, [s], 24;", "sm_75", grid=1, block=32
+    )
     assert missing.status == "unknown" and "sm_70 to sm_121" in missing.reason
 
 
 def test_where_no_path_leads():
     """Listed once, not once an instruction that it becomes."""
-    (store,) = sites(f"bra done; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {STORE}, 24; done: add.u32 %r1, %r9, 1;")
+    (store,) = sites(
+        f"bra done; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {STORE}, 24; done: add.u32 %r1, %r9, 1;"
+    )
     assert store.status == "unreached"

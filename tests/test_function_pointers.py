@@ -1,5 +1,5 @@
-"""Calls through pointers: tables of functions in constant and global memory, virtual functions, and what is left open where the pointer,
-or what the table holds, is not known."""
+"""Calls through pointers: tables of functions in constant and global memory, virtual functions, and what is left open
+where the pointer, or what the table holds, is not known."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 import ptxaudit
-from ptxaudit.gate import judge, parse_limit
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.review.gate import judge, parse_limit
 
 TABLE = """
 typedef int (*Function)(int*, int);
@@ -34,7 +34,15 @@ WHERE = ("__device__", "__constant__")
 BY_LANE, BY_WARP, TOLD = "t & 1", "t >> 5", "which"
 
 
-def audit(tmp_path, source: str, isa: str, params=None, block: int = 64, front: tuple[str, ...] = (), back: tuple[str, ...] = ()):
+def audit(
+    tmp_path,
+    source: str,
+    isa: str,
+    params=None,
+    block: int = 64,
+    front: tuple[str, ...] = (),
+    back: tuple[str, ...] = (),
+):
     """The report on a source. front, back: options of NVRTC and of ptxas."""
     path = tmp_path / "k.cu"
     path.write_text(source)
@@ -49,8 +57,14 @@ def figures(report) -> list[tuple]:
 
 
 def exact(report) -> Counter:
-    """How many sites are exact with so many (requests, wavefronts), but for those that are issued for other memory only."""
-    return Counter((s.requests, s.wavefronts) for s in report.sites if s.status in ("exact", "unreached") and (s.wavefronts or not s.requests))
+    """How many sites are exact with so many (requests, wavefronts), but for those that are issued for other memory
+    only.
+    """
+    return Counter(
+        (s.requests, s.wavefronts)
+        for s in report.sites
+        if s.status in ("exact", "unreached") and (s.wavefronts or not s.requests)
+    )
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -58,7 +72,14 @@ def exact(report) -> Counter:
 def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
     """Every other lane calls `twice`, the others `fourfold`: one request a warp and function."""
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), isa)
-    assert figures(report) == [("exact", 2, 2), ("exact", 2, 2), ("exact", 2, 4), ("exact", 2, 4), ("exact", 2, 8), ("unreached", 0, 0)]
+    assert figures(report) == [
+        ("exact", 2, 2),
+        ("exact", 2, 2),
+        ("exact", 2, 4),
+        ("exact", 2, 4),
+        ("exact", 2, 8),
+        ("unreached", 0, 0),
+    ]
     assert any("table" in sentence for kernel in report.kernels for sentence in kernel.assumed)
 
 
@@ -68,7 +89,9 @@ def test_warps_that_call_different_functions(tmp_path, where, isa):
     """Warps 0, 1 and 2 call one each; of warp 2 every other lane ends."""
     found = exact(audit(tmp_path, TABLE.format(where=where, index=BY_WARP), isa, block=96))
     assert found <= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3), (3, 6)])
-    assert found >= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3)])          # the index behind the call may come out of a spill
+    assert found >= Counter(
+        [(1, 1), (1, 2), (1, 4), (3, 3), (3, 3)]
+    )  # the index behind the call may come out of a spill
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -87,16 +110,24 @@ def test_where_the_function_is_not_known_nothing_behind_it_is_exact(tmp_path, wh
     report = audit(tmp_path, TABLE.format(where=where, index=TOLD), isa)
     before, *rest = report.sites
     assert (before.status, before.requests) == ("exact", 2) and len(rest) == 5
-    assert all(s.status in ("data-dependent", "conditional", "unknown", "invariant") and s.requests is None for s in rest)
+    assert all(
+        s.status in ("data-dependent", "conditional", "unknown", "invariant") and s.requests is None for s in rest
+    )
 
 
-KINDS = {"debug": (("-G",), ("-g",)), "O0": ((), ("-O0",)), "relocatable": (("-rdc=true",), ("-c",)), "O3": ((), ("-O3",))}
+KINDS = {
+    "debug": (("-G",), ("-g",)),
+    "O0": ((), ("-O0",)),
+    "relocatable": (("-rdc=true",), ("-c",)),
+    "O3": ((), ("-O3",)),
+}
 
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_machine_code_of_other_kinds(tmp_path, where, kind):
-    """What is called has its figures, or says why not; nothing is left out, and nothing is wrong. Without a barrier around the call, as at
+    """What is called has its figures, or says why not; nothing is left out, and nothing is wrong. Without a barrier
+    around the call, as at
     -G, lanes that call different functions come back apart."""
     front, back = KINDS[kind]
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), "sass", front=front, back=back)
@@ -110,7 +141,7 @@ REWRITTEN = TABLE.replace("int v =", "if (which == 7) table[t & 1] = table[2]; i
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_a_table_that_the_kernel_writes_is_not_known(tmp_path, isa):
     report = audit(tmp_path, REWRITTEN.format(where="__device__", index=BY_LANE), isa)
-    assert sum(s.status == "exact" for s in report.sites) == 1           # before the call
+    assert sum(s.status == "exact" for s in report.sites) == 1  # before the call
 
 
 MISUSED = TABLE.replace("s[t * 2 & 255] = v;", "s[t * (1 + ((int)(long long)table[t & 1] >> 7 & 1)) & 255] = v;")
@@ -121,7 +152,11 @@ def test_no_figure_depends_on_where_functions_lie(tmp_path, isa):
     """Addresses of functions are made up; a figure that they decide is none."""
     report = audit(tmp_path, MISUSED.format(where="__device__", index=BY_LANE), isa)
     decided = [s for s in report.sites if "where functions lie" in s.reason]
-    assert decided if isa == "ptx" else not any(s.status == "exact" and s.requests == 2 and s.wavefronts == 6 for s in report.sites)
+    assert (
+        decided
+        if isa == "ptx"
+        else not any(s.status == "exact" and s.requests == 2 and s.wavefronts == 6 for s in report.sites)
+    )
 
 
 VIRTUAL = """
@@ -144,7 +179,7 @@ extern "C" __global__ void k(int* out, int which) {{
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_virtual_functions(tmp_path, isa):
     found = exact(audit(tmp_path, VIRTUAL.format(choice="(t & 1)"), isa))
-    del found[0, 0]                # the loads of the objects' tables
+    del found[0, 0]  # the loads of the objects' tables
     assert found <= Counter([(2, 2), (2, 4), (2, 4), (2, 8)])
     assert len(found) >= (3 if isa == "ptx" else 1)
 
@@ -184,9 +219,12 @@ behind:
     ret;
 }}
 """
-UNKNOWN_CALLS = {                # the pointer may be one of the other object's
+UNKNOWN_CALLS = {  # the pointer may be one of the other object's
     "elsewhere": "call elsewhere;",
-    "a pointer out of memory": "ld.param.u64 %rd2, [out]; ld.global.u64 %rd3, [%rd2]; prototype: .callprototype _ (); call %rd3, (), prototype; @%p1 bra behind; call elsewhere;",
+    "a pointer out of memory": (
+        "ld.param.u64 %rd2, [out]; ld.global.u64 %rd3, [%rd2]; prototype: .callprototype _ (); call %rd3, (),"
+        " prototype; @%p1 bra behind; call elsewhere;"
+    ),
 }
 
 

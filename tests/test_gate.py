@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 from reports import kernel, open_site, report, site
 
-from ptxaudit.errors import InputError
-from ptxaudit.gate import judge, parse_limit
-from ptxaudit.lanes.result import Status
-from ptxaudit.report import Span
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Span
+from ptxaudit.review.gate import judge, parse_limit
 
 
 def verdict(limit, *sites, strict=False):
@@ -19,13 +19,18 @@ def verdict(limit, *sites, strict=False):
     return len(result.denials), result.unjudged
 
 
-CLEAN, BAD = site(), site(wavefronts=64)                       # 8 requests of 1 and of 8 wavefronts, ideal 1
+CLEAN, BAD = site(), site(wavefronts=64)  # 8 requests of 1 and of 8 wavefronts, ideal 1
 UNKNOWN, UNREACHED = open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0)
 
 
 def each(status, low, high, best=1, **more):
-    return open_site(status, per_request=Span(low, high), ideal_per_request=Span(best, best),
-                     excess_per_request=Span(max(0, low - best), high - best), **more)
+    return open_site(
+        status,
+        per_request=Span(low, high),
+        ideal_per_request=Span(best, best),
+        excess_per_request=Span(max(0, low - best), high - best),
+        **more,
+    )
 
 
 INVARIANT = each(Status.INVARIANT, 4, 4, ways=4)
@@ -33,31 +38,75 @@ RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
 
 
 def cg(k, lines=None, least=None):
-    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch, exact but where `least` classes are proved."""
+    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch, exact but where `least`
+    classes are proved.
+    """
     least = least or (None if lines is None else k)
-    nothing = dict.fromkeys(("wavefronts", "ideal", "excess", "ways", "per_request", "ideal_per_request", "excess_per_request"))
-    return dataclasses.replace(site(access="cp.async"), **nothing, line_class_max=k, line_class_proved=least, lines=lines,
-                               lines_proved=lines and lines * least // k, lines_ideal=None if lines is None else 8)
+    nothing = dict.fromkeys(
+        ("wavefronts", "ideal", "excess", "ways", "per_request", "ideal_per_request", "excess_per_request")
+    )
+    return dataclasses.replace(
+        site(access="cp.async"),
+        **nothing,
+        line_class_max=k,
+        line_class_proved=least,
+        lines=lines,
+        lines_proved=lines and lines * least // k,
+        lines_ideal=None if lines is None else 8,
+    )
 
 
-@pytest.mark.parametrize("limit, found, expected", [
-    ("excess=1", cg(1, 8), (0, 0)), ("ways=2", cg(1, 8), (0, 0)), ("total-excess=1", cg(1, 8), (0, 0)),
-    ("excess=2", cg(3, 24), (1, 0)), ("excess=3", cg(3, 24), (0, 0)), ("ways=3", cg(3, 24), (1, 0)), ("total-excess=16", cg(3, 24), (1, 0)),
-    ("excess=1", cg(3), (0, 1)), ("excess=3", cg(3), (0, 0)), ("excess=1", cg(1), (0, 0)), ("total-excess=1", cg(1), (0, 0)),
-    ("total-excess=1", cg(3), (0, 1)),
-    # a bound of k is no proof of it: where the array lies may decide
-    ("excess=1", cg(2, 16, 1), (0, 1)), ("PA004", cg(2, 16, 1), (0, 1)), ("ways=2", cg(2, 16, 1), (0, 1)), ("total-excess=1", cg(2, 16, 1), (0, 1)),
-    ("PA004", cg(2, 16), (1, 0)), ("PA004", cg(1), (0, 0)), ("PA004", cg(3, least=2), (1, 0)), ("excess=3", cg(3, 24, 2), (0, 0)), ("excess=2", cg(3, 24, 2), (0, 1)),
-    ("excess=7", BAD, (1, 0)), ("excess=8", BAD, (0, 0)), ("excess=1", CLEAN, (0, 0)),
-    ("ways=8", BAD, (1, 0)), ("ways=9", BAD, (0, 0)), ("ways=2", CLEAN, (0, 0)),
-    ("total-excess=56", BAD, (1, 0)), ("total-excess=57", BAD, (0, 0)),
-    ("excess=1", UNREACHED, (0, 0)), ("ways=2", UNREACHED, (0, 0)), ("total-excess=1", UNREACHED, (0, 0)),
-    ("excess=3", INVARIANT, (1, 0)), ("ways=4", INVARIANT, (1, 0)), ("total-excess=1", INVARIANT, (0, 1)),
-    ("excess=1", RANGE, (1, 0)), ("excess=5", RANGE, (0, 1)), ("excess=8", RANGE, (0, 0)),    # lower end, upper end, above both
-    ("ways=2", RANGE, (1, 0)), ("ways=5", RANGE, (0, 1)),
-    ("total-excess=8", RANGE, (1, 0)), ("total-excess=57", RANGE, (0, 0)),
-    ("excess=1", UNKNOWN, (0, 1)), ("ways=2", UNKNOWN, (0, 1)), ("total-excess=1", UNKNOWN, (0, 1)),
-])
+@pytest.mark.parametrize(
+    "limit, found, expected",
+    [
+        ("excess=1", cg(1, 8), (0, 0)),
+        ("ways=2", cg(1, 8), (0, 0)),
+        ("total-excess=1", cg(1, 8), (0, 0)),
+        ("excess=2", cg(3, 24), (1, 0)),
+        ("excess=3", cg(3, 24), (0, 0)),
+        ("ways=3", cg(3, 24), (1, 0)),
+        ("total-excess=16", cg(3, 24), (1, 0)),
+        ("excess=1", cg(3), (0, 1)),
+        ("excess=3", cg(3), (0, 0)),
+        ("excess=1", cg(1), (0, 0)),
+        ("total-excess=1", cg(1), (0, 0)),
+        ("total-excess=1", cg(3), (0, 1)),
+        # a bound of k is no proof of it: where the array lies may decide
+        ("excess=1", cg(2, 16, 1), (0, 1)),
+        ("PA004", cg(2, 16, 1), (0, 1)),
+        ("ways=2", cg(2, 16, 1), (0, 1)),
+        ("total-excess=1", cg(2, 16, 1), (0, 1)),
+        ("PA004", cg(2, 16), (1, 0)),
+        ("PA004", cg(1), (0, 0)),
+        ("PA004", cg(3, least=2), (1, 0)),
+        ("excess=3", cg(3, 24, 2), (0, 0)),
+        ("excess=2", cg(3, 24, 2), (0, 1)),
+        ("excess=7", BAD, (1, 0)),
+        ("excess=8", BAD, (0, 0)),
+        ("excess=1", CLEAN, (0, 0)),
+        ("ways=8", BAD, (1, 0)),
+        ("ways=9", BAD, (0, 0)),
+        ("ways=2", CLEAN, (0, 0)),
+        ("total-excess=56", BAD, (1, 0)),
+        ("total-excess=57", BAD, (0, 0)),
+        ("excess=1", UNREACHED, (0, 0)),
+        ("ways=2", UNREACHED, (0, 0)),
+        ("total-excess=1", UNREACHED, (0, 0)),
+        ("excess=3", INVARIANT, (1, 0)),
+        ("ways=4", INVARIANT, (1, 0)),
+        ("total-excess=1", INVARIANT, (0, 1)),
+        ("excess=1", RANGE, (1, 0)),
+        ("excess=5", RANGE, (0, 1)),
+        ("excess=8", RANGE, (0, 0)),  # lower end, upper end, above both
+        ("ways=2", RANGE, (1, 0)),
+        ("ways=5", RANGE, (0, 1)),
+        ("total-excess=8", RANGE, (1, 0)),
+        ("total-excess=57", RANGE, (0, 0)),
+        ("excess=1", UNKNOWN, (0, 1)),
+        ("ways=2", UNKNOWN, (0, 1)),
+        ("total-excess=1", UNKNOWN, (0, 1)),
+    ],
+)
 def test_a_limit_against_a_site(limit, found, expected):
     assert verdict(limit, found) == expected
 
@@ -68,7 +117,15 @@ def test_line_classes_are_told_as_such():
 
 
 def test_a_site_that_no_lane_takes_part_in_costs_nothing():
-    idle = site(wavefronts=0, ideal=0, active_requests=0, ways=0, per_request=None, ideal_per_request=None, excess_per_request=None)
+    idle = site(
+        wavefronts=0,
+        ideal=0,
+        active_requests=0,
+        ways=0,
+        per_request=None,
+        ideal_per_request=None,
+        excess_per_request=None,
+    )
     assert verdict("excess=1", idle) == verdict("ways=2", idle) == verdict("total-excess=1", idle) == (0, 0)
 
 
@@ -92,12 +149,14 @@ def test_total_excess_is_of_a_kernel_and_launch():
 
 
 def test_requests_that_differ_are_judged_by_the_worst():
-    mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))      # 7 of 1, one of 9
-    assert verdict("excess=1", mixed) == (1, 0)            # the mean of 8 over 8 requests proves one
+    mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))  # 7 of 1, one of 9
+    assert verdict("excess=1", mixed) == (1, 0)  # the mean of 8 over 8 requests proves one
     assert verdict("excess=8", mixed) == (0, 1)
 
 
-@pytest.mark.parametrize("text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA999", "PA001=3", "=3"])
+@pytest.mark.parametrize(
+    "text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA999", "PA001=3", "=3"]
+)
 def test_what_is_no_limit(text):
     with pytest.raises(InputError) as caught:
         parse_limit(text)

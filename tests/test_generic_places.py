@@ -31,8 +31,12 @@ def test_a_pointer_that_may_be_shared(isa, own, status, wavefronts, tmp_path):
 
 
 def test_another_blocks_memory_is_not_scored_as_the_own():
-    report = ptxaudit.audit(SAMPLES / "cluster" / "cluster.cu", arch="sm_90", isa="sass",
-                            launches=[ptxaudit.Launch("cluster_sum", grid=(8,), block=(128,), cluster=(4,), params=[None, None])])
+    report = ptxaudit.audit(
+        SAMPLES / "cluster" / "cluster.cu",
+        arch="sm_90",
+        isa="sass",
+        launches=[ptxaudit.Launch("cluster_sum", grid=(8,), block=(128,), cluster=(4,), params=[None, None])],
+    )
     (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
     assert remote.wavefronts is None and (remote.per_request is None or remote.per_request[0] == 0), remote.reason
 

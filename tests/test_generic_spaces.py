@@ -1,12 +1,14 @@
-"""Generic accesses lane by lane: those of shared memory, those of other memory, and those of which that is not known."""
+"""Generic accesses lane by lane: those of shared memory, those of other memory, and those of which that is not
+known.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
-from machine_code import PROLOGUE, from_ptx
 
 KERNEL = """.visible .entry k(.param .u64 g, .param .u64 h, .param .u32 n)
 {{ .reg .b64 %g, %h, %s, %q, %t, %u, %d<6>; .reg .b32 %x, %n, %w<9>; .reg .pred %p, %z, %y; .shared .align 16 .b8 s[8192]; .local .align 16 .b8 l[64];
@@ -18,7 +20,10 @@ KERNEL = """.visible .entry k(.param .u64 g, .param .u64 h, .param .u32 n)
 """
 LOAD = "ld.u32 %w3, [%q]; st.global.u32 [%h], %w3;"
 ATOM = "atom.add.u32 %w3, [%q], %x; st.global.u32 [%h], %w3;"
-WIDE = "ld.v4.u32 {%w3, %w4, %w5, %w6}, [%q]; add.u32 %w3, %w3, %w4; add.u32 %w5, %w5, %w6; add.u32 %w3, %w3, %w5; st.global.u32 [%h], %w3;"
+WIDE = (
+    "ld.v4.u32 {%w3, %w4, %w5, %w6}, [%q]; add.u32 %w3, %w3, %w4; add.u32 %w5, %w5, %w6; add.u32 %w3, %w3, %w5;"
+    " st.global.u32 [%h], %w3;"
+)
 G, H = 0x7F00_0000_0000, 0x7F10_0000_0000
 
 
@@ -36,7 +41,7 @@ def cost(opcode, addresses, lanes):
     return ptxaudit.score_request(opcode, [int(a) for a in addresses], active=active, arch="sm_90").wavefronts
 
 
-STRIDE = "mul.wide.u32 %u, %x, 128; add.u64 %s, %s, %u;"          # all lanes in one bank, where they are in shared memory
+STRIDE = "mul.wide.u32 %u, %x, 128; add.u64 %s, %s, %u;"  # all lanes in one bank, where they are in shared memory
 LANES = np.arange(32)
 
 
@@ -44,16 +49,20 @@ LANES = np.arange(32)
 @pytest.mark.parametrize(("choice", "lanes"), [("%p", LANES[:16]), ("%y", LANES[::2])])
 @pytest.mark.parametrize(("access", "opcode"), [(LOAD, "ld.u32"), (ATOM, "atom.add.u32")])
 def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcode):
-    """What those that go elsewhere add is not measured: one wavefront for each group of lanes that has some, at most."""
+    """What those that go elsewhere add is not measured: one wavefront for each group of lanes that has some, at
+    most.
+    """
     site = site_of(f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, {choice};", access, isa)
     least = cost("ld.u32", 128 * LANES, lanes)
     assert (site.status, site.requests, site.bounds) == ("bounded", 1, (least, least + 1)), site
-    assert site.wavefronts is None and site.per_request == ptxaudit.report.Span(least, least + 1)
+    assert site.wavefronts is None and site.per_request == ptxaudit.report.model.Span(least, least + 1)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_wide_accesses_have_more_groups(isa):
-    site = site_of("mul.wide.u32 %u, %x, 16; add.u64 %s, %s, %u; add.u64 %g, %g, %u; selp.b64 %q, %s, %g, %p;", WIDE, isa)
+    site = site_of(
+        "mul.wide.u32 %u, %x, 16; add.u64 %s, %s, %u; add.u64 %g, %g, %u; selp.b64 %q, %s, %g, %p;", WIDE, isa
+    )
     assert (site.status, site.bounds) == ("bounded", (2, 4)), site
 
 
@@ -67,15 +76,24 @@ def test_whole_warps_that_go_elsewhere_cost_nothing(isa):
 OPEN = {
     "a pointer out of memory": "ld.global.u64 %q, [%g]; add.u64 %q, %q, %t;",
     "halves out of memory": "ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %q, {%w3, %w4}; add.u64 %q, %q, %t;",
-    "halves and a number of 64 bits": "ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %q, {%w3, %w4}; add.u64 %q, %q, %h; add.u64 %q, %q, %t;",
+    "halves and a number of 64 bits": (
+        "ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %q, {%w3, %w4}; add.u64 %q, %q, %h; add.u64 %q, %q, %t;"
+    ),
     "a pointer out of memory and a number": "ld.global.u64 %q, [%g]; add.u64 %q, %q, %h; add.u64 %q, %q, %t;",
     "one of two, by a number": "selp.b64 %q, %s, %g, %z; add.u64 %q, %q, %t;",
     "one of two ways, by a number": "mov.u64 %q, %g; @%z bra L; mov.u64 %q, %s; L: add.u64 %q, %q, %t;",
-    "one of two ways, by data": "ld.global.u32 %w3, [%g]; setp.eq.u32 %z, %w3, 1; mov.u64 %q, %s; @%z bra L; mov.u64 %q, %g; L: add.u64 %q, %q, %t;",
-    "to and fro": "mov.u64 %q, %s; mov.u64 %d1, %g; mov.u32 %w3, 0; L: mov.u64 %d2, %q; mov.u64 %q, %d1; mov.u64 %d1, %d2; add.u32 %w3, %w3, 1; "
-                  "setp.lt.u32 %p, %w3, %n; @%p bra L; add.u64 %q, %q, %t;",
-    "a list": "ld.global.u64 %q, [%g]; mov.u32 %w3, 0; L: ld.global.u64 %q, [%q]; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %n; @%p bra L; "
-              "add.u64 %q, %q, %t;",
+    "one of two ways, by data": (
+        "ld.global.u32 %w3, [%g]; setp.eq.u32 %z, %w3, 1; mov.u64 %q, %s; @%z bra L; mov.u64 %q, %g; L: add.u64 %q,"
+        " %q, %t;"
+    ),
+    "to and fro": (
+        "mov.u64 %q, %s; mov.u64 %d1, %g; mov.u32 %w3, 0; L: mov.u64 %d2, %q; mov.u64 %q, %d1; mov.u64 %d1, %d2;"
+        " add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %n; @%p bra L; add.u64 %q, %q, %t;"
+    ),
+    "a list": (
+        "ld.global.u64 %q, [%g]; mov.u32 %w3, 0; L: ld.global.u64 %q, [%q]; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3,"
+        " %n; @%p bra L; add.u64 %q, %q, %t;"
+    ),
 }
 
 
@@ -93,16 +111,26 @@ def test_where_the_space_is_not_known_nothing_is_invariant(how, told, isa):
 def test_what_is_certain_stays_so(told, isa):
     """Shared memory at an unknown place, and memory that the host points to, whatever is added."""
     number = "cvt.u64.u32 %d1, %n; shl.b64 %d1, %d1, 2;"
-    site = site_of(f"{number} add.u64 %q, %s, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told)
-    assert site.per_request == ptxaudit.report.Span(1, 1 if told else 32), site          # as many as a block's shape may make of it
+    site = site_of(
+        f"{number} add.u64 %q, %s, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told
+    )
+    assert site.per_request == ptxaudit.report.model.Span(1, 1 if told else 32), (
+        site
+    )  # as many as a block's shape may make of it
     assert site.conditions == () if told else (site.conditions[0].low, site.conditions[0].high) == (1, 1)
-    site = site_of(f"{number} add.u64 %q, %g, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told)
-    assert (site.reason_kind, site.per_request) == ("never-shared", ptxaudit.report.Span(0, 0))
-    assert (site.status, site.requests, site.active_requests, site.wavefronts) == (("exact", 1, 1, 0) if told else ("invariant", None, None, None))
+    site = site_of(
+        f"{number} add.u64 %q, %g, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told
+    )
+    assert (site.reason_kind, site.per_request) == ("never-shared", ptxaudit.report.model.Span(0, 0))
+    assert (site.status, site.requests, site.active_requests, site.wavefronts) == (
+        ("exact", 1, 1, 0) if told else ("invariant", None, None, None)
+    )
 
 
 LOCAL = """mov.u64 %d1, l; cvta.local.u64 %d2, %d1; st.local.u32 [l+16], 64; ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %d3, {%w3, %w4};
- st.u64 [%d3], %x; ld.local.u32 %w5, [l+16]; mul.lo.u32 %w6, %x, %w5; cvt.u64.u32 %q, %w6; add.u64 %q, %q, %s;""".replace("st.u64 [%d3], %x", "st.volatile.u32 [%d3], %x")
+ st.u64 [%d3], %x; ld.local.u32 %w5, [l+16]; mul.lo.u32 %w6, %x, %w5; cvt.u64.u32 %q, %w6; add.u64 %q, %q, %s;""".replace(
+    "st.u64 [%d3], %x", "st.volatile.u32 [%d3], %x"
+)
 LOOP = """mov.u64 %d1, l; cvta.local.u64 %d2, %d1; st.local.u32 [l+16], 64; ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %d3, {%w3, %w4}; mov.u32 %w7, 0;
  L: ld.local.u32 %w5, [l+16]; mul.lo.u32 %w6, %x, %w5; st.volatile.u32 [%d3], %x; add.u32 %w7, %w7, 1; setp.lt.u32 %p, %w7, %n; @%p bra L;
  cvt.u64.u32 %q, %w6; add.u64 %q, %q, %s;"""
@@ -123,5 +151,14 @@ TABLE = """mov.u32 %w3, s; mad.lo.u32 %w3, %x, 4, %w3; mul.lo.u32 %w4, %x, 4; st
 def test_a_table_in_shared_memory_is_not_trusted_behind_a_store_to_anywhere(isa):
     kept = site_of(TABLE.format(store="add.u64 %q, %h, %t; st.u32 [%q], %x;"), LOAD, isa)
     assert (kept.status, kept.wavefronts) == ("exact", cost("ld.u32", 32 * LANES, LANES)), kept
-    lost = site_of(TABLE.format(store="ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %q, {%w3, %w4}; st.u32 [%q], %x; mov.u32 %w3, s; mad.lo.u32 %w3, %x, 4, %w3;"), LOAD, isa)
+    lost = site_of(
+        TABLE.format(
+            store=(
+                "ld.global.v2.u32 {%w3, %w4}, [%g]; mov.b64 %q, {%w3, %w4}; st.u32 [%q], %x; mov.u32 %w3, s; mad.lo.u32"
+                " %w3, %x, 4, %w3;"
+            )
+        ),
+        LOAD,
+        isa,
+    )
     assert lost.status not in ("exact", "invariant"), lost

@@ -59,8 +59,8 @@ def cost(opcode, words, lanes):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_a_gather(kernel, isa):
-    site, = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
-    warps = [INDEX[k:k + 32] for k in range(0, 1000, 32)]
+    (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
+    warps = [INDEX[k : k + 32] for k in range(0, 1000, 32)]
     assert (site.status, site.requests) == ("exact", len(warps))
     assert site.wavefronts == sum(cost("ld.shared.f32", words, len(words)) for words in warps)
 
@@ -70,7 +70,7 @@ def test_a_histogram(kernel, isa):
     data = RANDOM.integers(0, 256, 2048, dtype=np.uint8)
     atomic, load = loads(kernel, isa, kernel="histogram", grid=2, block=128, params=[data, None, 2048])
     assert (atomic.status, atomic.requests) == ("exact", 2048 // 32)
-    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k:k + 32], 32) for k in range(0, 2048, 32))
+    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k : k + 32], 32) for k in range(0, 2048, 32))
     assert load.status == "exact"
 
 
@@ -82,7 +82,7 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
     column = RANDOM.integers(0, 512, row[-1], dtype=np.int32)
     sites = loads(kernel, isa, kernel="rows", grid=1, block=64, params=[[row, column], OUT, 64])
     warps = range(0, 64, 32)
-    trips = [lengths[w:w + 32].max() for w in warps]
+    trips = [lengths[w : w + 32].max() for w in warps]
     if isa == "ptx" and len(sites) == 1:
         assert sites[0].status == "exact" and sites[0].active_requests == sum(trips)
     assert all(site.status in ("exact", "unreached") for site in sites)
@@ -91,16 +91,16 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_may_be_written_is_not_trusted(kernel, isa):
     """`out` is not told: it may point into `index`, which is not promised to be read only."""
-    site, = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
+    (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
     assert site.status == "data-dependent" and "may write" in site.reason
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_one_buffer_for_both_is_not_trusted(kernel, isa):
-    site, = loads(kernel, isa, kernel="gather", grid=1, block=32, params=[0x7000_0000_0000, 0x7000_0000_0000, 32])
+    (site,) = loads(kernel, isa, kernel="gather", grid=1, block=32, params=[0x7000_0000_0000, 0x7000_0000_0000, 32])
     assert site.status == "data-dependent"
 
 
 def test_lanes_outside_of_the_buffer(kernel):
-    site, = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
+    (site,) = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
     assert site.status == "data-dependent" and "outside of the buffers" in site.reason

@@ -1,7 +1,8 @@
-"""What generated kernels did on a GPU (bench/gpu_addresses): every access of every thread, held against the twin and the engine.
+"""What generated kernels did on a GPU (bench/gpu_addresses): every access of every thread, held against the twin and
+the engine.
 
-PTX does not decide which lanes go on together, ptxas does: requests are held against the engine's run of the machine code where
-the same ptxas is at hand, and against its run of the PTX where the lanes met at the post-dominators.
+PTX does not decide which lanes go on together, ptxas does: requests are held against the engine's run of the machine
+code where the same ptxas is at hand, and against its run of the PTX where the lanes met at the post-dominators.
 """
 
 from __future__ import annotations
@@ -16,43 +17,67 @@ import pytest
 from twin import compare, count, generate, instrument, machine
 from twin.run import Machine
 
-from ptxaudit import graph, lanes, toolchains
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.artifacts.lines import ptx_lines
-from ptxaudit.lanes.result import Status
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.lift import lift_module
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.artifacts.lines import ptx_lines
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
 
 DATA = sorted((Path(__file__).parent / "data" / "gpu_addresses").glob("*.json.gz"))
 DOCUMENTS = [json.loads(gzip.decompress(path.read_bytes())) for path in DATA]
 ENTRIES = [entry for document in DOCUMENTS for entry in document["kernels"]]
 TOOLCHAIN = DOCUMENTS[0]["toolchain"]
 PARTS = 4
-MACHINE_CODE = 24            # kernels that are assembled again
-WINDOW = machine.WINDOW      # of an address: above it is the block's number in its cluster
+MACHINE_CODE = 24  # kernels that are assembled again
+WINDOW = machine.WINDOW  # of an address: above it is the block's number in its cluster
 
 
 def kernel_of(entry: dict) -> generate.Kernel:
     cluster = tuple(entry["cluster"]) if entry["cluster"] else None
-    return generate.Kernel(entry["seed"], entry["text"], "k", tuple(entry["grid"]), tuple(entry["block"]), [], entry["dynamic"], cluster=cluster)
+    return generate.Kernel(
+        entry["seed"],
+        entry["text"],
+        "k",
+        tuple(entry["grid"]),
+        tuple(entry["block"]),
+        [],
+        entry["dynamic"],
+        cluster=cluster,
+    )
 
 
 def requests_of(entry: dict):
     """(block number, warp, line, {lane: address}) of every request that the GPU issued."""
     for block, warp, line, _, acting, *numbers in entry["requests"]:
         acts = [lane for lane in range(count.LANES) if acting >> lane & 1]
-        yield block, warp, line, dict(zip(acts, [n + (numbers[0] if k else 0) for k, n in enumerate(numbers)], strict=True))
+        yield (
+            block,
+            warp,
+            line,
+            dict(zip(acts, [n + (numbers[0] if k else 0) for k, n in enumerate(numbers)], strict=True)),
+        )
 
 
 def of_twin(entry: dict):
     """The same from the twin, its variables where the GPU had them."""
     kernel = kernel_of(entry)
-    twin = Machine(parse_module(entry["text"]), "k", kernel.grid, kernel.block, base64.b64decode(entry["parameters"]),
-                   dynamic_shared=kernel.dynamic, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1))
+    twin = Machine(
+        parse_module(entry["text"]),
+        "k",
+        kernel.grid,
+        kernel.block,
+        base64.b64decode(entry["parameters"]),
+        dynamic_shared=kernel.dynamic,
+        seed=kernel.seed,
+        cluster=kernel.cluster or (1, 1, 1),
+    )
     twin.places |= {("shared", name): address & WINDOW for name, address in entry["symbols"].items()}
     for r in twin.run():
         if r.elsewhere:
@@ -76,13 +101,20 @@ def together(requests) -> Counter:
 
 def evaluated(entry: dict, function):
     kernel = kernel_of(entry)
-    launch = Launch("k", grid=kernel.grid, block=kernel.block, param_bytes=base64.b64decode(entry["parameters"]),
-                    dynamic_shared=kernel.dynamic, cluster=kernel.cluster)
-    return lanes.evaluate(function, graph.build(function), launch=launch, machine=compare.MACHINE)
+    launch = Launch(
+        "k",
+        grid=kernel.grid,
+        block=kernel.block,
+        param_bytes=base64.b64decode(entry["parameters"]),
+        dynamic_shared=kernel.dynamic,
+        cluster=kernel.cluster,
+    )
+    return engine.evaluate(function, graph.build(function), launch=launch, machine=compare.MACHINE)
 
 
 def counted(entry: dict, requests, executed=None) -> dict[int, tuple[int, int, int]]:
-    """line -> (requests, requests with an active lane, wavefronts) by the twin's rules; lines that these do not count are left out.
+    """line -> (requests, requests with an active lane, wavefronts) by the twin's rules; lines that these do not count
+    are left out.
 
     executed: of the instrumented kernel, whose loads are stores (`instrument.in_range`)."""
     lines = entry["text"].splitlines()
@@ -135,15 +167,21 @@ def test_engine_on_the_ptx(part):
         for site in compare.figures(function, evaluated(entry, function)):
             if site.status == Status.EXACT and site.place in figures:
                 compared += 1
-                assert (site.requests, site.active_requests, site.wavefronts) == figures[site.place], f"seed {entry['seed']} line {site.place}"
+                assert (site.requests, site.active_requests, site.wavefronts) == figures[site.place], (
+                    f"seed {entry['seed']} line {site.place}"
+                )
             elif site.status == Status.UNREACHED:
                 assert site.place not in figures
     assert compared > 150
 
 
-@pytest.mark.skipif(TOOLCHAIN != f"ptxas {toolchains.get('ptxas').version}", reason=f"the GPU ran what {TOOLCHAIN} made")
+@pytest.mark.skipif(
+    TOOLCHAIN != f"ptxas {toolchains.get('ptxas').version}", reason=f"the GPU ran what {TOOLCHAIN} made"
+)
 def test_engine_on_the_machine_code():
-    """The engine's figures for the very machine code that ran are its requests, scored: its lanes part and meet as the GPU's."""
+    """The engine's figures for the very machine code that ran are its requests, scored: its lanes part and meet as the
+    GPU's.
+    """
     entries = ENTRIES[:: max(1, len(ENTRIES) // MACHINE_CODE)]
     compared, wrong = machine_code(entries)
     assert not wrong, "\n".join(wrong)
@@ -166,7 +204,9 @@ def machine_code(entries) -> tuple[int, list[str]]:
             if site.status not in (Status.EXACT, Status.UNREACHED):
                 open_lines.add(line)
             elif site.status == Status.EXACT:
-                figures[line] = tuple(map(sum, zip(figures[line], (site.requests, site.active_requests, site.wavefronts))))
+                figures[line] = tuple(
+                    map(sum, zip(figures[line], (site.requests, site.active_requests, site.wavefronts)))
+                )
         runs = instrument.in_range(entry["text"], entry["dynamic"], entry["symbols"])
         for line, gpu in counted(entry, requests_of(entry), runs).items():
             op = instrument.match(entry["text"].splitlines()[line - 1])["op"]

@@ -1,4 +1,6 @@
-"""A distance that is halved in every trip stays one number for the whole warp, also where it is not told where it began."""
+"""A distance that is halved in every trip stays one number for the whole warp, also where it is not told where it
+began.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import pytest
 from twin import compare
 from twin.code import flatten
 
-from ptxaudit import lanes
+from ptxaudit.engine import evaluate as engine
 
 # s[t] += s[t + d] while d is halved: the tree reduction
 KERNEL = """.version 8.5
@@ -40,10 +42,10 @@ ret;
 @pytest.mark.parametrize("shift", ["shr.u32", "shr.s32"])
 def test_a_halved_distance_parts_no_lanes(shift):
     syntax, function, flow = compare.lifted(KERNEL.format(shift=shift))
-    (site,) = lanes.evaluate(function, flow, machine=compare.MACHINE).sites
+    (site,) = engine.evaluate(function, flow, machine=compare.MACHINE).sites
     assert site.per_request == (1, 1)
     codes, _ = flatten(syntax)
-    (figure,) = compare.figures(function, lanes.evaluate(function, flow, machine=compare.MACHINE))
+    (figure,) = compare.figures(function, engine.evaluate(function, flow, machine=compare.MACHINE))
     for distance in (0, 1, 2, 3, 7, 8, 15):
         seen, _ = compare.watch(syntax, "k", (1, 1, 1), (64, 1, 1), compare.parameter_buffer(codes["k"], (distance,)))
         assert not compare.ranges(figure, seen.get(figure.place, compare.Seen())), distance

@@ -13,11 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import hardware_doc  # noqa: E402
-
-from ptxaudit import machines, score_request  # noqa: E402
-from ptxaudit.banks import classify  # noqa: E402
-from ptxaudit.banks.access import UNSCORED  # noqa: E402
-from ptxaudit.render.svg import LATE, picture  # noqa: E402
+from ptxaudit import score_request  # noqa: E402
+from ptxaudit.hardware import machines  # noqa: E402
+from ptxaudit.hardware.banks import classify  # noqa: E402
+from ptxaudit.hardware.banks.access import UNSCORED  # noqa: E402
+from ptxaudit.ui.render.svg import LATE, picture  # noqa: E402
 
 PICTURES = [one for section in hardware_doc.SECTIONS for one in section.pictures]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,12 +39,16 @@ def test_every_rule_and_every_reason_is_there():
 
 def test_every_picture_is_linked_and_there():
     linked = set(re.findall(r"\]\(hardware/([\w-]+)\.svg\)", hardware_doc.document()))
-    assert linked == {one.name for one in PICTURES} == {path.stem for path in (ROOT / "docs" / "hardware").glob("*.svg")}
+    assert (
+        linked == {one.name for one in PICTURES} == {path.stem for path in (ROOT / "docs" / "hardware").glob("*.svg")}
+    )
 
 
 @pytest.mark.parametrize("one", PICTURES, ids=lambda one: one.name)
 def test_a_picture_has_a_row_a_wavefront_and_every_lane(one):
-    score = score_request(one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True)
+    score = score_request(
+        one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True
+    )
     machine, access = machines.get(one.machine), classify(one.opcode)
     root = ElementTree.fromstring(picture(machine, access, one.addresses, sources=one.sources))
     cells = [rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke")]
@@ -60,5 +64,7 @@ def test_what_has_no_wavefronts_is_not_drawn():
 
 
 def test_lanes_that_are_off_are_not_drawn():
-    svg = picture(machines.get("sm_90"), classify("LDS"), [4 * lane for lane in range(32)], [lane < 3 for lane in range(32)])
+    svg = picture(
+        machines.get("sm_90"), classify("LDS"), [4 * lane for lane in range(32)], [lane < 3 for lane in range(32)]
+    )
     assert svg.count("stroke=") == 3

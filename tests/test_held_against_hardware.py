@@ -1,7 +1,7 @@
 """Whole kernels against a GPU's counts, site by site: the reason to believe a number called exact.
 
 Every launch of tests/data/*_sm90 is audited with its parameters told. What is known wrong of the
-profiler's per-instruction metric is decided by the hardware counters of the launch (`ptxaudit.compare`).
+profiler's per-instruction metric is decided by the hardware counters of the launch (`ptxaudit.review.compare`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from measured_kernels import SETS, Measured
 
-from ptxaudit.compare import Comparison, Total, Verdict
+from ptxaudit.review.compare import Comparison, Total, Verdict
 
 FIRST_RANDOM = [892, 280, 261]
 
@@ -28,14 +28,17 @@ OPEN = {
     "samples_sm90": {
         ("unknown", "mbarrier"): 30,
         ("unknown", "bulk copy"): 1,
-        ("unknown", "load"): 1,                # generic, of shared memory in some lanes
-        ("data-dependent", "load"): 4,         # behind a wait that some lanes may leave before others: they were taken as together
+        ("unknown", "load"): 1,  # generic, of shared memory in some lanes
+        (
+            "data-dependent",
+            "load",
+        ): 4,  # behind a wait that some lanes may leave before others: they were taken as together
         ("data-dependent", "atomic"): 2,
     },
     "idioms_sm90": {
         ("unknown", "mbarrier"): 20,
-        ("unknown", "load"): 5,                # behind a cuda::barrier or a lane-wise Euclid; in a function that calls itself
-        ("unknown", "atomic"): 1,              # generic, on shared memory: a loop beside it serves those
+        ("unknown", "load"): 5,  # behind a cuda::barrier or a lane-wise Euclid; in a function that calls itself
+        ("unknown", "atomic"): 1,  # generic, on shared memory: a loop beside it serves those
         ("data-dependent", "load"): 8,
         ("data-dependent", "atomic"): 4,
     },
@@ -58,7 +61,9 @@ def comparisons(name: str) -> list[tuple[Measured, Comparison]]:
 
 
 def rows(name: str, *verdicts: Verdict):
-    return [(launch, row) for launch, comparison in comparisons(name) for row in comparison.rows if row.verdict in verdicts]
+    return [
+        (launch, row) for launch, comparison in comparisons(name) for row in comparison.rows if row.verdict in verdicts
+    ]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -90,7 +95,11 @@ def test_with_less_told_nothing_claimed_is_wrong() -> None:
     """Without the parameters figures are ranges and conditions, and what was counted lies in them."""
     for launch in measured_kernels.load("kernels_sm90"):
         shape = dataclasses.replace(launch, launch=dataclasses.replace(launch.launch, param_bytes=None))
-        wrong = [f"{launch} {row.offset:#x}: {row.why}" for row in shape.compare().rows if row.verdict in (Verdict.DIFFERS, Verdict.UNLISTED)]
+        wrong = [
+            f"{launch} {row.offset:#x}: {row.why}"
+            for row in shape.compare().rows
+            if row.verdict in (Verdict.DIFFERS, Verdict.UNLISTED)
+        ]
         assert wrong == []
 
 

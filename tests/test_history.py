@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from reports import kernel, report, site
 
-from ptxaudit import resources
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.history import History, labels
-from ptxaudit.render.history import history_svg, history_text, sparkline
-from ptxaudit.report import Source, Spills
-from ptxaudit.tracks import tracks
+from ptxaudit.base import resources
+from ptxaudit.base.errors import InputError
+from ptxaudit.report.model import Source, Spills
+from ptxaudit.review.diff.history import History, labels
+from ptxaudit.review.diff.tracks import tracks
+from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.history import history_svg, history_text, sparkline
 
 
 def at(line, text, **changes):
@@ -29,11 +29,20 @@ def history(*reports):
 
 
 def one(registers, wavefronts=8, name="gemm", spills=0, **changes):
-    return kernel(at(10, "a += s[i];", wavefronts=wavefronts), name=name, registers=registers, spills=Spills(spills, 0, spills), instructions=100, **changes)
+    return kernel(
+        at(10, "a += s[i];", wavefronts=wavefronts),
+        name=name,
+        registers=registers,
+        spills=Spills(spills, 0, spills),
+        instructions=100,
+        **changes,
+    )
 
 
 # registers creep 32, 32, 34, 36, 40: three steps up; the conflict comes at once, in r2; spills come and go
-REPORTS = tuple(report(one(r, w, spills=s)) for r, w, s in ((32, 8, 0), (32, 8, 16), (34, 64, 0), (36, 64, 0), (40, 64, 0)))
+REPORTS = tuple(
+    report(one(r, w, spills=s)) for r, w, s in ((32, 8, 0), (32, 8, 16), (34, 64, 0), (36, 64, 0), (40, 64, 0))
+)
 
 
 def trend(found, name):
@@ -43,7 +52,12 @@ def trend(found, name):
 def test_what_crept_and_what_jumped():
     found = history(*REPORTS)
     registers, wavefronts, spills = (trend(found, name) for name in ("registers", "wavefronts", "spills"))
-    assert registers.figures == (32, 32, 34, 36, 40) and registers.crept and registers.worse == [2, 3, 4] and registers.growth == 8
+    assert (
+        registers.figures == (32, 32, 34, 36, 40)
+        and registers.crept
+        and registers.worse == [2, 3, 4]
+        and registers.growth == 8
+    )
     assert wavefronts.figures == (8, 8, 64, 64, 64) and not wavefronts.crept and wavefronts.worse == [2]
     assert spills.growth == 0 and not spills.crept and (spills.worse, spills.better) == ([1], [2])
     assert [one.name for one in found.crept] == ["registers"] and found.trends[0] is registers
@@ -54,27 +68,39 @@ def test_the_text_says_where():
     lines = [" ".join(line.split()) for line in history_text(history(*REPORTS)).splitlines()]
     assert lines[0] == "5 reports: r0 … r4; 1 figure crept, 3 figures jumped, 1 figure went up and came back"
     assert lines[lines.index("crept") + 1] == "registers gemm (ptx) 32 → 40 (+25%) ▁▁▃▅█ worse at r2, r3, r4"
-    assert "wavefronts gemm (ptx) 8 → 64 (+700%) ▁▁███ worse at r2" in lines and "spills gemm (ptx) 0 → 0 ▁█▁▁▁ worse at r1" in lines
+    assert (
+        "wavefronts gemm (ptx) 8 → 64 (+700%) ▁▁███ worse at r2" in lines
+        and "spills gemm (ptx) 0 → 0 ▁█▁▁▁ worse at r1" in lines
+    )
 
 
 def test_kernels_are_followed_through_renames_and_gaps():
-    reports = [report(one(32)), report(one(33, name="matmul")), report(), report(one(36, name="matmul"), kernel(at(90, "other;"), name="new", registers=8))]
+    reports = [
+        report(one(32)),
+        report(one(33, name="matmul")),
+        report(),
+        report(one(36, name="matmul"), kernel(at(90, "other;"), name="new", registers=8)),
+    ]
     (track, new) = sorted(tracks(reports), key=lambda track: track.last.name)
-    assert [kernel and kernel.name for kernel in track.kernels] == ["gemm", "matmul", None, "matmul"] and new.kernels[:3] == [None] * 3
+    assert [kernel and kernel.name for kernel in track.kernels] == ["gemm", "matmul", None, "matmul"] and new.kernels[
+        :3
+    ] == [None] * 3
     assert trend(history(*reports), "registers").figures == (32, 33, None, 36)
     assert "▁▃·█" in history_text(history(*reports))
 
 
 def test_totals_are_of_the_kernels_that_all_reports_have():
     """16, 17 and 18 wavefronts of two kernels together; the third is not in every report."""
-    reports = [report(one(32, 8), one(32, 8 + n, name="sum"), *([one(32, 64, name="third")] if n else [])) for n in range(3)]
+    reports = [
+        report(one(32, 8), one(32, 8 + n, name="sum"), *([one(32, 64, name="third")] if n else [])) for n in range(3)
+    ]
     totals = {one.name: one.figures for one in history(*reports).totals}
     assert totals["wavefronts"] == (16, 17, 18) and totals["registers"] == (32, 32, 32)
     assert history(*reports).trends[0].kernel is None and "all kernels" in history_text(history(*reports))
 
 
 def test_what_should_not_fall_creeps_down():
-    from ptxaudit.report import Code
+    from ptxaudit.report.model import Code
 
     widths = [report(one(32, code=Code({"LDG.E.128": wide, "LDG.E": 4 - wide}, f"{wide}"))) for wide in (4, 3, 2)]
     found = trend(history(*widths), "global-width")
@@ -85,10 +111,15 @@ def test_nothing_changed():
     assert history_text(history(REPORTS[0], REPORTS[0])) == "2 reports: r0 … r1; no figure changed\n"
 
 
-@pytest.mark.parametrize("paths, told", [
-    (["a/2024-01.json", "a/2024-02.json"], ("2024-01", "2024-02")), (["v1/report.json", "v2/report.json"], ("v1", "v2")), (["x.json", "x.json"], ("x", "x")),
-    (["out/v1/k.json", "out/v2/k.json"], ("v1", "v2")),
-])
+@pytest.mark.parametrize(
+    "paths, told",
+    [
+        (["a/2024-01.json", "a/2024-02.json"], ("2024-01", "2024-02")),
+        (["v1/report.json", "v2/report.json"], ("v1", "v2")),
+        (["x.json", "x.json"], ("x", "x")),
+        (["out/v1/k.json", "out/v2/k.json"], ("v1", "v2")),
+    ],
+)
 def test_what_reports_are_called(paths, told):
     assert labels(paths) == told
 
@@ -102,9 +133,14 @@ def test_the_picture_is_a_chart_a_figure():
     lines = root.findall("{http://www.w3.org/2000/svg}polyline")
     assert len(lines) == len(history(*REPORTS).trends) == 5
     heights = [float(point.split(",")[1]) for point in lines[0].attrib["points"].split()]
-    assert len(heights) == 5 and heights == sorted(heights, reverse=True) and heights[0] == heights[1] > heights[4]       # 32, 32, 34, 36, 40
+    assert (
+        len(heights) == 5 and heights == sorted(heights, reverse=True) and heights[0] == heights[1] > heights[4]
+    )  # 32, 32, 34, 36, 40
     named = dataclasses.replace(REPORTS[0].kernels[0], demangled="void k<a & b>(float*)")
-    assert xml.fromstring(history_svg(history(report(named), report(dataclasses.replace(named, registers=99))))) is not None
+    assert (
+        xml.fromstring(history_svg(history(report(named), report(dataclasses.replace(named, registers=99)))))
+        is not None
+    )
 
 
 def test_the_command(tmp_path):
@@ -112,10 +148,18 @@ def test_the_command(tmp_path):
         (tmp_path / f"{at_}.json").write_text(of.to_json())
     files = [str(tmp_path / f"{at_}.json") for at_ in range(5)]
     result = CliRunner().invoke(main, ["history", *files])
-    assert result.exit_code == 0 and "registers  gemm (ptx)  32 → 40 (+25%)" in result.output and "worse at 2, 3, 4" in result.output
-    assert CliRunner().invoke(main, ["history", *files, "-o", str(tmp_path / "t.svg")]).exit_code == 0 and (tmp_path / "t.svg").read_text().startswith("<svg")
+    assert (
+        result.exit_code == 0
+        and "registers  gemm (ptx)  32 → 40 (+25%)" in result.output
+        and "worse at 2, 3, 4" in result.output
+    )
+    assert CliRunner().invoke(main, ["history", *files, "-o", str(tmp_path / "t.svg")]).exit_code == 0 and (
+        tmp_path / "t.svg"
+    ).read_text().startswith("<svg")
     data = json.loads(CliRunner().invoke(main, ["history", *files, "--format", "json"]).output)
-    jsonschema.Draft202012Validator(json.loads((resources.data("schemas") / "history-1.schema.json").read_text())).validate(data)
+    jsonschema.Draft202012Validator(
+        json.loads((resources.data("report/schemas") / "history-1.schema.json").read_text())
+    ).validate(data)
     (tmp_path / "cut.json").write_text(REPORTS[0].to_json()[:300])
     cut = CliRunner().invoke(main, ["history", files[0], str(tmp_path / "cut.json")])
     assert cut.exit_code == 2 and "cut.json" in cut.stderr and "the report ends in the middle" in cut.stderr
@@ -123,7 +167,7 @@ def test_the_command(tmp_path):
 
 
 def test_an_error_has_the_file():
-    from ptxaudit.history import read_history
+    from ptxaudit.review.diff.history import read_history
 
     with pytest.raises(InputError):
         read_history(["missing.json", "missing.json"])

@@ -1,4 +1,6 @@
-"""A command that is interrupted or loses a process: what is left behind, what is still in the report, with which status it ends."""
+"""A command that is interrupted or loses a process: what is left behind, what is still in the report, with which status
+it ends.
+"""
 
 import json
 import os
@@ -13,17 +15,19 @@ import pytest
 from kernels import PTX
 
 import ptxaudit
-from ptxaudit import processes
-from ptxaudit.pool import audited
-from ptxaudit.options import Options
+from ptxaudit.base import processes
+from ptxaudit.frontend.options import Options
+from ptxaudit.review.pool import audited
 
-WATCHDOG = 120               # seconds: for a machine that is very busy
+WATCHDOG = 120  # seconds: for a machine that is very busy
 SLOW_TOOL = "#!/bin/sh\necho $$ >> {said}\nsleep 600 &\nsleep 600\n"
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A working folder with files, an empty folder for temporary files, and nothing in the environment that is of this test run."""
+    """A working folder with files, an empty folder for temporary files, and nothing in the environment that is of this
+    test run.
+    """
     (tmp_path / "work").mkdir()
     (tmp_path / "tmp").mkdir()
     monkeypatch.chdir(tmp_path / "work")
@@ -46,13 +50,40 @@ def slow_assembler(here):
 def started(here, *options, **more):
     """The command, once it runs a tool that does not end."""
     said = slow_assembler(here)
-    code = f"import sys; from ptxaudit import toolchains as t; t.find = lambda kind: (t.Tool(kind, {str(here / 'cuda/bin/ptxas')!r}, 'test'),); from ptxaudit.cli import main; main()"
-    if "--jobs" in options:              # the processes of an audit find their tools themselves
-        more.setdefault("env", os.environ | {"PATH": f"{here / 'cuda/bin'}:{os.environ['PATH']}", "PYTHONPATH": f"{here / 'site'}:{os.environ.get('PYTHONPATH', '')}"})
+    code = (
+        "import sys; from ptxaudit.frontend.compile import toolchains as t; t.find = lambda kind: (t.Tool(kind,"
+        f" {str(here / 'cuda/bin/ptxas')!r}, 'test'),); from ptxaudit.ui.cli import main; main()"
+    )
+    if "--jobs" in options:  # the processes of an audit find their tools themselves
+        more.setdefault(
+            "env",
+            os.environ
+            | {
+                "PATH": f"{here / 'cuda/bin'}:{os.environ['PATH']}",
+                "PYTHONPATH": f"{here / 'site'}:{os.environ.get('PYTHONPATH', '')}",
+            },
+        )
         (here / "site").mkdir()
-        (here / "site" / "sitecustomize.py").write_text(code.partition("; from ptxaudit.cli")[0].replace("import sys; ", ""))
-    child = subprocess.Popen([sys.executable, "-c", code, "audit", *map(str, sorted(Path().glob("k*.ptx"))), "--isa", "both", "--no-cache", *options],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        (here / "site" / "sitecustomize.py").write_text(
+            code.partition("; from ptxaudit.ui.cli")[0].replace("import sys; ", "")
+        )
+    child = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            code,
+            "audit",
+            *map(str, sorted(Path().glob("k*.ptx"))),
+            "--isa",
+            "both",
+            "--no-cache",
+            *options,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
     wanted = 2 if "--jobs" in options else 1
     end = time.monotonic() + WATCHDOG
     while not said.exists() or len(said.read_text().split()) < wanted:
@@ -75,7 +106,9 @@ def test_an_interrupted_command_leaves_nothing(here, number, status, options):
     assert "Traceback" not in err and err.startswith("ptxaudit: ")
     assert not [process for process in family if _runs(process)]
     assert not list((here / "tmp").iterdir())
-    assert Path("report.json").read_text() == "as it was" and not [path for path in Path().iterdir() if path.name.startswith(".")]
+    assert Path("report.json").read_text() == "as it was" and not [
+        path for path in Path().iterdir() if path.name.startswith(".")
+    ]
 
 
 def _runs(process):
@@ -87,27 +120,33 @@ def _runs(process):
 
 def test_a_process_that_is_killed_takes_no_file_along(here):
     child = started(here, "--jobs", "2", "--format", "json")
-    (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")              # from now on
-    workers = [process for process in processes.below(child.pid) if "pool_worker" in Path(f"/proc/{process}/cmdline").read_text()]
+    (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")  # from now on
+    workers = [
+        process
+        for process in processes.below(child.pid)
+        if "pool_worker" in Path(f"/proc/{process}/cmdline").read_text()
+    ]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     for process in (here / "said").read_text().split():
         os.killpg(int(process), signal.SIGKILL)
     out, err = child.communicate(timeout=WATCHDOG)
     report = json.loads(out)
-    assert child.returncode == 2 and len(report["problems"]) == 6, err               # of ptxas: every file was tried again, or went on
+    assert child.returncode == 2 and len(report["problems"]) == 6, (
+        err
+    )  # of ptxas: every file was tried again, or went on
 
 
-DEADLY = '''
+DEADLY = """
 import os, signal
-from ptxaudit import pipeline
+from ptxaudit.review import audit as pipeline
 audit_part = pipeline.audit_part
 def ending(files, options):
     if any("k3" in file for file in files):
         os.kill(os.getpid(), signal.SIGKILL)
     return audit_part(files, options)
 pipeline.audit_part = ending
-'''
+"""
 
 
 @pytest.mark.parametrize("shares", [[["k0.ptx", "k3.ptx", "k1.ptx"], ["k2.ptx"]], [["k3.ptx"], ["k0.ptx"]]])
@@ -116,7 +155,9 @@ def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_ther
     (here / "site" / "sitecustomize.py").write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{here / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     parts = list(audited(shares, Options(), 2))
-    assert [[kernel.input for kernel in part.kernels] for part in parts] == [[file for file in files if file != "k3.ptx"] for files in shares]
+    assert [[kernel.input for kernel in part.kernels] for part in parts] == [
+        [file for file in files if file != "k3.ptx"] for files in shares
+    ]
     (problem,) = [problem for part in parts for problem in part.problems]
     assert problem.file == "k3.ptx" and "ended by SIGKILL" in problem.what and "--jobs" in problem.hint
 
@@ -129,27 +170,44 @@ def test_several_processes_find_what_one_does(here):
 def test_several_processes_import_nothing_from_the_working_folder(here):
     for name in ("pickle", "struct", "multiprocessing", "numpy", "lark"):
         Path(f"{name}.py").write_text("open('planted', 'w')\n")
-    done = subprocess.run([sys.executable, "-P", "-m", "ptxaudit", "audit", ".", "--jobs", "2", "--no-cache"], capture_output=True, text=True, timeout=WATCHDOG)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "ptxaudit", "audit", ".", "--jobs", "2", "--no-cache"],
+        capture_output=True,
+        text=True,
+        timeout=WATCHDOG,
+    )
     assert done.returncode == 0, done.stderr
     assert not Path("planted").exists()
 
 
 # --- outputs --------------------------------------------------------------------------------
 
+
 def command(*words, **more):
-    return subprocess.run([sys.executable, "-m", "ptxaudit", *words], capture_output=True, text=True, timeout=WATCHDOG, **more)
+    return subprocess.run(
+        [sys.executable, "-m", "ptxaudit", *words], capture_output=True, text=True, timeout=WATCHDOG, **more
+    )
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "html"])
 def test_a_full_disk_is_a_message(here, form):
     done = command("audit", "k0.ptx", "--format", form, "-o", "/dev/full")
-    assert done.returncode == 2 and "cannot write it: No space left on device" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 2
+        and "cannot write it: No space left on device" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
-@pytest.mark.parametrize("words", [("audit", "k0.ptx"), ("audit", "k0.ptx", "--format", "json"), ("machines",), ("audit", "k0.ptx", "--list")])
+@pytest.mark.parametrize(
+    "words",
+    [("audit", "k0.ptx"), ("audit", "k0.ptx", "--format", "json"), ("machines",), ("audit", "k0.ptx", "--list")],
+)
 def test_a_full_standard_output_is_a_message(here, words):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "ptxaudit", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG)
+        done = subprocess.run(
+            [sys.executable, "-m", "ptxaudit", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG
+        )
     assert done.returncode == 2 and "cannot write to standard output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
@@ -171,12 +229,22 @@ def _mask():
     return mask
 
 
-@pytest.mark.parametrize("words", [
-    ("audit", "k0.ptx", "-o", "k0.ptx"), ("audit", "k0.ptx", "-o", "./k0.ptx"), ("audit", "k0.ptx", "-o", "hard.ptx"), ("audit", ".", "-o", "k0.ptx"),
-    ("audit", "k0.ptx", "--launch", "l.toml", "-o", "l.toml"), ("audit", "k0.ptx", "--list", "-o", "k0.ptx"),
-    ("launches", "k0.ptx", "-o", "k0.ptx"), ("diff", "k0.ptx", "k1.ptx", "-o", "k1.ptx"), ("explain", "k0.ptx", "x:1", "--dot", "k0.ptx"),
-    ("baseline", "update", "k0.ptx", "k0.ptx"), ("compare", "k0.ptx", "k1.ptx", "-o", "k1.ptx"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("audit", "k0.ptx", "-o", "k0.ptx"),
+        ("audit", "k0.ptx", "-o", "./k0.ptx"),
+        ("audit", "k0.ptx", "-o", "hard.ptx"),
+        ("audit", ".", "-o", "k0.ptx"),
+        ("audit", "k0.ptx", "--launch", "l.toml", "-o", "l.toml"),
+        ("audit", "k0.ptx", "--list", "-o", "k0.ptx"),
+        ("launches", "k0.ptx", "-o", "k0.ptx"),
+        ("diff", "k0.ptx", "k1.ptx", "-o", "k1.ptx"),
+        ("explain", "k0.ptx", "x:1", "--dot", "k0.ptx"),
+        ("baseline", "update", "k0.ptx", "k0.ptx"),
+        ("compare", "k0.ptx", "k1.ptx", "-o", "k1.ptx"),
+    ],
+)
 def test_an_input_is_never_overwritten(here, words):
     os.link("k0.ptx", "hard.ptx")
     Path("l.toml").write_text('[[launch]]\nkernel = "*"\nblock = 32\n')

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import ptxaudit
-from ptxaudit.launch_file import read_launches
+from ptxaudit.frontend.launch.launch_file import read_launches
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-CASES = {"bitonic_sort": 8, "scan": 12, "histogram": 4, "convolution": 40}        # name -> pairs of exact figures, at least
+CASES = {"bitonic_sort": 8, "scan": 12, "histogram": 4, "convolution": 40}  # name -> pairs of exact figures, at least
 ARCHITECTURES = ("sm_75", "sm_89", "sm_103", "sm_121")
 
 
@@ -22,7 +22,9 @@ ARCHITECTURES = ("sm_75", "sm_89", "sm_103", "sm_121")
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_kept_costs_the_same(name, arch):
     folder = SAMPLES / name
-    report = ptxaudit.audit(folder / f"{name}.cu", isa="both", arch=arch, launches=read_launches(folder / "launch.toml"))
+    report = ptxaudit.audit(
+        folder / f"{name}.cu", isa="both", arch=arch, launches=read_launches(folder / "launch.toml")
+    )
     assert not report.problems
     compared = 0
     for ptx in (kernel for kernel in report.kernels if kernel.isa == "ptx" and kernel.launch):
@@ -33,6 +35,9 @@ def test_what_is_kept_costs_the_same(name, arch):
                 continue
             other = theirs[site.pairing.sass[0]]
             if site.settled and other.settled and site.width == other.width:
-                assert (site.active_requests, site.wavefronts) == (other.active_requests, other.wavefronts), (site.id, other.offset)
+                assert (site.active_requests, site.wavefronts) == (other.active_requests, other.wavefronts), (
+                    site.id,
+                    other.offset,
+                )
                 compared += 1
     assert compared >= CASES[name]

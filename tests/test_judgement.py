@@ -13,20 +13,21 @@ from hypothesis import strategies as st
 from reports import kernel, open_site, report, site
 
 import ptxaudit
-from ptxaudit import rules
-from ptxaudit.assemble import excess_per_request
-from ptxaudit.cli import main
-from ptxaudit.figures import Judgement, above_ideal, against, total_above_ideal, ways
-from ptxaudit.findings import Certainty, find
-from ptxaudit.gate import Limit, Standing, judge, parse_limit
-from ptxaudit.lanes.result import SiteResult, Status
-from ptxaudit.render.problems import gate_text
-from ptxaudit.report import Local, Pairing, Problem, Site, Source, Span, Why
+from ptxaudit.engine.answer.result import SiteResult, Status
+from ptxaudit.report.assemble import excess_per_request
+from ptxaudit.report.model import Local, Pairing, Problem, Site, Source, Span, Why
+from ptxaudit.review import rules
+from ptxaudit.review.figures import Judgement, above_ideal, against, total_above_ideal, ways
+from ptxaudit.review.findings import Certainty, find
+from ptxaudit.review.gate import Limit, Standing, judge, parse_limit
+from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.problems import gate_text
 
 VIOLATED, SATISFIED, OPEN = Judgement.VIOLATED, Judgement.SATISFIED, Judgement.OPEN
 
 
 # --- intervals ------------------------------------------------------------------------------
+
 
 @given(low=st.integers(0, 40), more=st.one_of(st.none(), st.integers(0, 40)), limit=st.integers(1, 90))
 def test_an_interval_is_judged_as_all_of_its_values_are(low, more, limit):
@@ -35,9 +36,9 @@ def test_an_interval_is_judged_as_all_of_its_values_are(low, more, limit):
     assert against((low, high), limit) is {(True,): VIOLATED, (False,): SATISFIED}.get(tuple(meets), OPEN)
 
 
-groups = st.lists(st.integers(1, 8), min_size=1, max_size=4).map(tuple)            # wavefronts of each lane group of a request
-launch = st.lists(groups, min_size=1, max_size=4).map(tuple)                       # the requests of one site
-worlds = st.lists(launch, min_size=1, max_size=5).map(tuple)                       # what the launch may be
+groups = st.lists(st.integers(1, 8), min_size=1, max_size=4).map(tuple)  # wavefronts of each lane group of a request
+launch = st.lists(groups, min_size=1, max_size=4).map(tuple)  # the requests of one site
+worlds = st.lists(launch, min_size=1, max_size=5).map(tuple)  # what the launch may be
 
 
 def figures_of(requests) -> tuple[int, int, int]:
@@ -54,21 +55,31 @@ def as_site(possible, status: Status) -> Site:
     same = [len({one[k] for one in sums}) == 1 for k in range(3)]
     result = SiteResult(0, status, per_request=(min(costs), max(costs)), ideal_per_request=(min(ideals), max(ideals)))
     return open_site(
-        status, per_request=Span(*result.per_request), ideal_per_request=Span(*result.ideal_per_request), excess_per_request=excess_per_request(result),
-        requests=sums[0][2] if same[2] else None, active_requests=sums[0][2] if same[2] else None,
-        bounds=(min(one[0] for one in sums), max(one[0] for one in sums)), ideal=sums[0][1] if same[1] else None)
+        status,
+        per_request=Span(*result.per_request),
+        ideal_per_request=Span(*result.ideal_per_request),
+        excess_per_request=excess_per_request(result),
+        requests=sums[0][2] if same[2] else None,
+        active_requests=sums[0][2] if same[2] else None,
+        bounds=(min(one[0] for one in sums), max(one[0] for one in sums)),
+        ideal=sums[0][1] if same[1] else None,
+    )
 
 
-@given(possible=worlds, status=st.sampled_from([Status.BOUNDED, Status.CONDITIONAL, Status.DATA_DEPENDENT]), limit=st.integers(1, 30))
+@given(
+    possible=worlds,
+    status=st.sampled_from([Status.BOUNDED, Status.CONDITIONAL, Status.DATA_DEPENDENT]),
+    limit=st.integers(1, 30),
+)
 @settings(max_examples=600, deadline=None)
-@example(possible=(((2,),), ((1, 1),)), status=Status.BOUNDED, limit=1)             # equal costs, another ideal
+@example(possible=(((2,),), ((1, 1),)), status=Status.BOUNDED, limit=1)  # equal costs, another ideal
 def test_what_is_proved_holds_in_every_case(possible, status, limit):
     one = as_site(possible, status)
     for figure, at in ((above_ideal(one), 0), (ways(one), 1), (total_above_ideal(one), 2)):
         meets = {figures_of(requests)[at] >= limit for requests in possible}
         judged = against(figure, limit)
         assert judged is OPEN or meets == {judged is VIOLATED}
-    if len({request for requests in possible for request in requests}) == 1:                      # nothing is open then
+    if len({request for requests in possible for request in requests}) == 1:  # nothing is open then
         assert above_ideal(one)[0] == above_ideal(one)[1] == figures_of(possible[0])[0]
     for name, at in (("excess", 0), ("ways", 1), ("total-excess", 2), ("PA001", 0)):
         verdict = judge(report(kernel(one)), [Limit(name, None if name == "PA001" else limit)])
@@ -77,17 +88,50 @@ def test_what_is_proved_holds_in_every_case(possible, status, limit):
         assert sum(verdict.standing.values()) == 1
 
 
-@given(limits=st.lists(st.sampled_from(["excess=1", "excess=4", "ways=2", "ways=9", "total-excess=20", "PA001", "PA002", "PA004", "PA005", "PA006", "PA010"]),
-                       min_size=1, max_size=4, unique=True), seed=st.integers(0, 1 << 20), strict=st.booleans())
+@given(
+    limits=st.lists(
+        st.sampled_from(
+            [
+                "excess=1",
+                "excess=4",
+                "ways=2",
+                "ways=9",
+                "total-excess=20",
+                "PA001",
+                "PA002",
+                "PA004",
+                "PA005",
+                "PA006",
+                "PA010",
+            ]
+        ),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    ),
+    seed=st.integers(0, 1 << 20),
+    strict=st.booleans(),
+)
 @settings(max_examples=200, deadline=None)
 def test_every_site_that_a_limit_is_about_is_counted_once(limits, seed, strict):
     rng = random.Random(seed)
-    pool = [site(), site(wavefronts=64), open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0), site(access="store", wavefronts=16),
-            open_site(Status.UNKNOWN, access="wgmma"), as_site((((1,),), ((4,),)), Status.BOUNDED), as_site((((2,),), ((4,),)), Status.DATA_DEPENDENT)]
+    pool = [
+        site(),
+        site(wavefronts=64),
+        open_site(Status.UNKNOWN),
+        open_site(Status.UNREACHED, requests=0),
+        site(access="store", wavefronts=16),
+        open_site(Status.UNKNOWN, access="wgmma"),
+        as_site((((1,),), ((4,),)), Status.BOUNDED),
+        as_site((((2,),), ((4,),)), Status.DATA_DEPENDENT),
+    ]
     sites = [dataclasses.replace(rng.choice(pool), id=str(n)) for n in range(rng.randrange(1, 6))]
     verdict = judge(report(kernel(*sites)), [parse_limit(limit) for limit in limits], strict)
     of_figures = any("=" in limit for limit in limits)
-    concerned = sum(of_figures or any(rules.RULES[limit].concerns(kernel(*sites), one) for limit in limits if "=" not in limit) for one in sites)
+    concerned = sum(
+        of_figures or any(rules.RULES[limit].concerns(kernel(*sites), one) for limit in limits if "=" not in limit)
+        for one in sites
+    )
     assert sum(verdict.standing.values()) == concerned
     assert bool(verdict.standing.get(Standing.DENIED)) <= any(denial.certain for denial in verdict.denials)
     assert verdict.unjudged <= concerned and (not strict or not verdict.warnings)
@@ -120,10 +164,18 @@ def body_of(rng: random.Random) -> tuple[str, int]:
     """An access whose address, or whose lanes, depend on a parameter; the bytes of its element."""
     width = rng.choice([4, 8, 16])
     a, b, c = rng.choice([1, 1, 2, 3, 8, 32]), rng.choice([0, 1, 2, 32]), rng.choice([0, 0, 1, 2])
-    lines = [f"mad.lo.u32 %r4, %r1, {a}, 0;", f"mad.lo.u32 %r4, %r2, {b}, %r4;", "mul.lo.u32 %r5, %r1, %r2;", f"mad.lo.u32 %r4, %r5, {c}, %r4;",
-             "and.b32 %r4, %r4, 1023;" if rng.random() < 0.3 else "", f"mad.lo.u32 %r6, %r4, {width}, %r3;"]
+    lines = [
+        f"mad.lo.u32 %r4, %r1, {a}, 0;",
+        f"mad.lo.u32 %r4, %r2, {b}, %r4;",
+        "mul.lo.u32 %r5, %r1, %r2;",
+        f"mad.lo.u32 %r4, %r5, {c}, %r4;",
+        "and.b32 %r4, %r4, 1023;" if rng.random() < 0.3 else "",
+        f"mad.lo.u32 %r6, %r4, {width}, %r3;",
+    ]
     guard = rng.choice(["", "", "setp.lt.u32 %p1, %r1, %r2;", "and.b32 %r7, %r1, %r2; setp.eq.u32 %p1, %r7, 0;"])
-    vector = {4: "ld.shared.f32 %f1", 8: "ld.shared.v2.f32 {%f1, %f2}", 16: "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}"}[width]
+    vector = {4: "ld.shared.f32 %f1", 8: "ld.shared.v2.f32 {%f1, %f2}", 16: "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}"}[
+        width
+    ]
     return "\n".join([*lines, guard, f"{'@%p1 ' if guard else ''}{vector}, [%r6];"]), width
 
 
@@ -131,7 +183,7 @@ def body_of(rng: random.Random) -> tuple[str, int]:
 def test_what_is_proved_of_a_kernel_holds_for_every_parameter(seed):
     """Nothing told but the block: what is denied is denied, and what passes passes, whatever the parameter is."""
     text = KERNEL.format(body=body_of(random.Random(seed))[0])
-    numbers = [*range(0, 34), 64, 100]
+    numbers = [*range(34), 64, 100]
     launches = [ptxaudit.Launch("k", grid=1, block=32, params=[n]) for n in numbers]
     exact = ptxaudit.audit(text, launches=launches)
     assert not exact.problems and all(one.sites[0].settled for one in exact.kernels)
@@ -155,33 +207,59 @@ def stands(rule: str, *sites: Site, **changes) -> list[str]:
     return sorted(str(standing) for standing, count in verdict.standing.items() for _ in range(count))
 
 
-@pytest.mark.parametrize("rule, one, standing", [
-    ("PA001", site(), ["passed"]), ("PA001", site(wavefronts=64), ["denied"]), ("PA001", UNKNOWN, ["not judged"]), ("PA001", site(access="store"), []),
-    ("PA001", open_site(Status.UNKNOWN, access="wgmma"), ["not judged"]), ("PA001", site(access="wgmma"), ["passed"]),
-    ("PA002", open_site(Status.UNKNOWN, access="wgmma"), []), ("PA002", open_site(Status.UNKNOWN, access="bulk copy"), ["not judged"]),
-    ("PA001", open_site(Status.UNKNOWN, access="other"), ["not judged"]), ("PA002", open_site(Status.UNKNOWN, access="other"), ["not judged"]),
-    ("PA003", open_site(Status.UNKNOWN, access="mbarrier"), ["not judged"]), ("PA003", site(access="atomic", wavefronts=64), ["denied"]),
-    ("PA004", open_site(Status.UNKNOWN, access="cp.async", opcode="cp.async.cg.shared.global"), ["not judged"]),
-    ("PA002", open_site(Status.UNKNOWN, access="cp.async", opcode="cp.async.cg.shared.global"), []),
-    ("PA002", open_site(Status.UNKNOWN, access="cp.async", opcode="LDGSTS.E.128"), ["not judged"]),
-    ("PA004", open_site(Status.UNKNOWN, access="cp.async", opcode="LDGSTS.E.BYPASS.128"), ["not judged"]),
-    ("PA005", site(access="cp.async", consecutive=True), ["denied"]), ("PA005", site(access="cp.async", consecutive=False), ["passed"]),
-    ("PA005", site(access="cp.async", consecutive=None), ["not judged"]), ("PA005", site(access="cp.async", consecutive=True, width=16), []),
-    ("PA006", site(**WIDE), ["passed"]), ("PA006", site(), []), ("PA006", open_site(Status.UNKNOWN, **WIDE), ["not judged"]),
-    ("PA006", open_site(Status.INVARIANT, unaligned=(), **WIDE), ["passed"]), ("PA006", open_site(Status.INVARIANT, unaligned=("n",), **WIDE), ["not judged"]),
-    ("PA006", open_site(Status.UNKNOWN, why=Why("misaligned", False), **WIDE), ["denied"]),
-    ("PA007", site(**WIDE), ["not judged"]), ("PA007", site(), []),
-    ("PA009", site(), ["passed"]), ("PA009", site(None), ["denied"]),
-    ("PA010", site(), ["passed"]), ("PA010", open_site(Status.UNREACHED, requests=0), ["denied"]), ("PA010", UNKNOWN, ["not judged"]),
-])
+@pytest.mark.parametrize(
+    "rule, one, standing",
+    [
+        ("PA001", site(), ["passed"]),
+        ("PA001", site(wavefronts=64), ["denied"]),
+        ("PA001", UNKNOWN, ["not judged"]),
+        ("PA001", site(access="store"), []),
+        ("PA001", open_site(Status.UNKNOWN, access="wgmma"), ["not judged"]),
+        ("PA001", site(access="wgmma"), ["passed"]),
+        ("PA002", open_site(Status.UNKNOWN, access="wgmma"), []),
+        ("PA002", open_site(Status.UNKNOWN, access="bulk copy"), ["not judged"]),
+        ("PA001", open_site(Status.UNKNOWN, access="other"), ["not judged"]),
+        ("PA002", open_site(Status.UNKNOWN, access="other"), ["not judged"]),
+        ("PA003", open_site(Status.UNKNOWN, access="mbarrier"), ["not judged"]),
+        ("PA003", site(access="atomic", wavefronts=64), ["denied"]),
+        ("PA004", open_site(Status.UNKNOWN, access="cp.async", opcode="cp.async.cg.shared.global"), ["not judged"]),
+        ("PA002", open_site(Status.UNKNOWN, access="cp.async", opcode="cp.async.cg.shared.global"), []),
+        ("PA002", open_site(Status.UNKNOWN, access="cp.async", opcode="LDGSTS.E.128"), ["not judged"]),
+        ("PA004", open_site(Status.UNKNOWN, access="cp.async", opcode="LDGSTS.E.BYPASS.128"), ["not judged"]),
+        ("PA005", site(access="cp.async", consecutive=True), ["denied"]),
+        ("PA005", site(access="cp.async", consecutive=False), ["passed"]),
+        ("PA005", site(access="cp.async", consecutive=None), ["not judged"]),
+        ("PA005", site(access="cp.async", consecutive=True, width=16), []),
+        ("PA006", site(**WIDE), ["passed"]),
+        ("PA006", site(), []),
+        ("PA006", open_site(Status.UNKNOWN, **WIDE), ["not judged"]),
+        ("PA006", open_site(Status.INVARIANT, unaligned=(), **WIDE), ["passed"]),
+        ("PA006", open_site(Status.INVARIANT, unaligned=("n",), **WIDE), ["not judged"]),
+        ("PA006", open_site(Status.UNKNOWN, why=Why("misaligned", False), **WIDE), ["denied"]),
+        ("PA007", site(**WIDE), ["not judged"]),
+        ("PA007", site(), []),
+        ("PA009", site(), ["passed"]),
+        ("PA009", site(None), ["denied"]),
+        ("PA010", site(), ["passed"]),
+        ("PA010", open_site(Status.UNREACHED, requests=0), ["denied"]),
+        ("PA010", UNKNOWN, ["not judged"]),
+    ],
+)
 def test_each_rule_counts_what_it_could_not_judge(rule, one, standing):
     assert stands(rule, one) == standing
 
 
 def test_a_vector_with_its_machine_code_beside_is_judged():
-    vector, pieces = site(id="v", **WIDE), [site(id=f"s{n}", opcode="LDS", offset=16 * n, ptx_line=None) for n in range(2)]
+    vector, pieces = (
+        site(id="v", **WIDE),
+        [site(id=f"s{n}", opcode="LDS", offset=16 * n, ptx_line=None) for n in range(2)],
+    )
     machine = kernel(*pieces, isa="sass")
-    for pairing, standing in ((Pairing("split", 1, ("v",), ("s0", "s1")), {"denied": 1}), (Pairing("deleted", 1, ("v",), ()), {"passed": 1}), (None, {"denied": 1})):
+    for pairing, standing in (
+        (Pairing("split", 1, ("v",), ("s0", "s1")), {"denied": 1}),
+        (Pairing("deleted", 1, ("v",), ()), {"passed": 1}),
+        (None, {"denied": 1}),
+    ):
         both = report(kernel(dataclasses.replace(vector, pairing=pairing)), machine)
         assert {str(k): n for k, n in judge(both, [parse_limit("PA007")]).standing.items()} == standing
 
@@ -194,9 +272,14 @@ def test_local_arrays_and_kernels_without_a_launch():
 
 def test_scalars_that_may_conflict_side_by_side():
     open_ = as_site((((1,),), ((4,),)), Status.BOUNDED)
-    four = [dataclasses.replace(open_, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];", id=str(n), lane_step=16) for n in range(4)]
+    four = [
+        dataclasses.replace(open_, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];", id=str(n), lane_step=16)
+        for n in range(4)
+    ]
     assert stands("PA005", *four) == ["not judged"] * 4
-    assert [finding.certainty for finding in find(report(kernel(*four))) if finding.rule == "PA005"] == [Certainty.UNKNOWN] * 4
+    assert [finding.certainty for finding in find(report(kernel(*four))) if finding.rule == "PA005"] == [
+        Certainty.UNKNOWN
+    ] * 4
     assert stands("PA005", *(dataclasses.replace(one, lane_step=4) for one in four)) == ["passed"] * 4
 
 
@@ -218,13 +301,18 @@ ret;
     for stride, expected in ((128, Standing.DENIED), (4, Standing.PASSED)):
         text = told.replace("STRIDE", str(stride))
         for shape, standing in (("", Standing.OPEN), (".reqntid 32, 1, 1", expected)):
-            verdict = judge(ptxaudit.audit(text.replace("SHAPE", shape)), [parse_limit("excess=1"), parse_limit("PA002")])
+            verdict = judge(
+                ptxaudit.audit(text.replace("SHAPE", shape)), [parse_limit("excess=1"), parse_limit("PA002")]
+            )
             assert verdict.standing == {standing: 1}
 
 
 def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():
     """Lanes 0 and 16 alone are one group, in which they meet; all of them are two groups without a conflict."""
-    body = "mad.lo.u32 %r4, %r1, 8, %r3;\nand.b32 %r7, %r1, %r2;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 ld.shared.v2.f32 {%f1, %f2}, [%r4];"
+    body = (
+        "mad.lo.u32 %r4, %r1, 8, %r3;\nand.b32 %r7, %r1, %r2;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 ld.shared.v2.f32 {%f1,"
+        " %f2}, [%r4];"
+    )
     text = KERNEL.format(body=body)
     one = lambda n: ptxaudit.audit(text, launches=[ptxaudit.Launch("k", grid=1, block=32, params=[n])]).sites[0]
     assert (one(0).excess, one(15).active_requests, one(15).excess) == (0, 1, 1)
@@ -233,31 +321,49 @@ def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():
 
 # --- the closing line -----------------------------------------------------------------------
 
+
 def line(limits, *sites, strict=False, problems=()):
     verdict = judge(report(kernel(*sites), problems=problems), [parse_limit(limit) for limit in limits], strict)
     return gate_text(verdict, strict, len(problems))
 
 
 def test_the_closing_line_counts():
-    loads, matrices = [site(id=str(n)) for n in range(64)], [open_site(Status.UNKNOWN, access="wgmma", id=f"m{n}") for n in range(2)]
-    assert line(["PA001"], *loads, *matrices) == "gate: nothing denied; 2 of 66 sites could not be judged (64 passed); --strict denies them"
-    assert line(["PA001"], *loads, *matrices, strict=True) == "gate: 2 denials; 2 of 66 sites could not be judged (64 passed) and were denied (--strict)"
+    loads, matrices = (
+        [site(id=str(n)) for n in range(64)],
+        [open_site(Status.UNKNOWN, access="wgmma", id=f"m{n}") for n in range(2)],
+    )
+    assert (
+        line(["PA001"], *loads, *matrices)
+        == "gate: nothing denied; 2 of 66 sites could not be judged (64 passed); --strict denies them"
+    )
+    assert (
+        line(["PA001"], *loads, *matrices, strict=True)
+        == "gate: 2 denials; 2 of 66 sites could not be judged (64 passed) and were denied (--strict)"
+    )
     assert line(["PA001"], *loads) == "gate: nothing denied; all of 64 sites could be judged"
     assert line(["PA002"], *loads) == "gate: nothing denied; there was no site to judge"
-    assert line(["PA002"], *loads, site(access="store")) == "gate: nothing denied; all of 1 site concerned, of 65, could be judged"
-    assert line(["excess=1"], site(), site(wavefronts=64)) == "gate: 1 denial; all of 2 sites could be judged (1 passed, 1 denied)"
+    assert (
+        line(["PA002"], *loads, site(access="store"))
+        == "gate: nothing denied; all of 1 site concerned, of 65, could be judged"
+    )
+    assert (
+        line(["excess=1"], site(), site(wavefronts=64))
+        == "gate: 1 denial; all of 2 sites could be judged (1 passed, 1 denied)"
+    )
 
 
 def test_kernels_that_could_not_be_audited_are_counted_too():
     broken = [Problem("no rule", kernel="k2", file="k.cu"), Problem("not PTX", file="cut.ptx")]
-    assert line(["excess=1"], site(), problems=broken) == (
-        "gate: nothing denied, but 2 problems above: not everything was checked; all of 1 site could be judged; "
-        "and none of 2 kernels or files that could not be audited")
+    assert (
+        line(["excess=1"], site(), problems=broken)
+        == "gate: nothing denied, but 2 problems above: not everything was checked; all of 1 site could be judged; "
+        "and none of 2 kernels or files that could not be audited"
+    )
 
 
 def test_a_baseline_makes_nothing_fine(tmp_path):
     """What it could not judge is counted as not judged, and denied once it is proved."""
-    from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
     at = lambda one: dataclasses.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
@@ -269,13 +375,21 @@ def test_a_baseline_makes_nothing_fine(tmp_path):
         for name, now in (("unknown", unknown), ("bad", bad), ("good", good)):
             new = report(kernel(now))
             found[name] = judge(new, of, ratchet=Ratchet.of(read_baseline(file), new))
-        assert not found["unknown"].denials and not found["unknown"].warnings and found["unknown"].standing == {Standing.OPEN: 1}
-        assert len(found["bad"].denials) == 1 and found["bad"].denials[0].certain and found["bad"].standing == {Standing.DENIED: 1}
+        assert (
+            not found["unknown"].denials
+            and not found["unknown"].warnings
+            and found["unknown"].standing == {Standing.OPEN: 1}
+        )
+        assert (
+            len(found["bad"].denials) == 1
+            and found["bad"].denials[0].certain
+            and found["bad"].standing == {Standing.DENIED: 1}
+        )
         assert not found["good"].denials and found["good"].standing == {Standing.PASSED: 1}
 
 
 def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
-    from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
     at = lambda one: dataclasses.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
@@ -289,7 +403,9 @@ def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
 
 
 def test_the_command_is_strict_about_what_it_could_not_judge(tmp_path):
-    (tmp_path / "k.ptx").write_text(KERNEL.format(body="mad.lo.u32 %r4, %r1, %r2, %r3;\nand.b32 %r4, %r4, 65532;\nld.shared.f32 %f1, [%r4];"))
+    (tmp_path / "k.ptx").write_text(
+        KERNEL.format(body="mad.lo.u32 %r4, %r1, %r2, %r3;\nand.b32 %r4, %r4, 65532;\nld.shared.f32 %f1, [%r4];")
+    )
     for strict, status, words in (((), 0, "--strict denies them"), (("--strict",), 1, "were denied (--strict)")):
         done = CliRunner().invoke(main, ["audit", str(tmp_path / "k.ptx"), "--fail-on", "PA001", *strict])
         assert done.exit_code == status and "1 of 1 site could not be judged" in done.stderr and words in done.stderr

@@ -5,11 +5,11 @@ import struct
 import numpy as np
 import pytest
 
-from ptxaudit import ir
-from ptxaudit.errors import InputError
-from ptxaudit.launch import Launch, match, without_kernel
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.launch import Launch, match, without_kernel
+from ptxaudit.ir import nodes as ir
 
-GEMM = "_Z4gemmIfLi128ELi8EEvPKT_S2_PT_iii"      # void gemm<float, 128, 8>(float const*, …, int, int, int)
+GEMM = "_Z4gemmIfLi128ELi8EEvPKT_S2_PT_iii"  # void gemm<float, 128, 8>(float const*, …, int, int, int)
 
 
 def test_dimensions_are_kept_as_three():
@@ -23,31 +23,34 @@ def test_what_is_not_told_is_none():
     assert Launch("k").block is None
 
 
-@pytest.mark.parametrize("fields, what", [
-    ({"block": 1025}, "block.x is 1025; CUDA allows at most 1024"),
-    ({"block": (32, 33)}, "32 x 33 x 1 has 1056 threads"),
-    ({"block": (1, 1, 65)}, "block.z is 65"),
-    ({"block": (32, 0)}, "block.y is 0"),
-    ({"block": -1}, "block.x is -1"),
-    ({"block": True}, "block.x is True"),
-    ({"block": 1.5}, "block is 1.5"),
-    ({"block": "32"}, "block is '32'"),
-    ({"block": ["32"]}, "block.x is '32'"),
-    ({"block": []}, "block is []"),
-    ({"block": (1, 1, 1, 1)}, "not 1 to 3 numbers"),
-    ({"grid": (1, 65536)}, "grid.y is 65536"),
-    ({"grid": 2**31}, "grid.x is 2147483648"),
-    ({"grid": (4, 3), "cluster": (2, 2)}, "grid.y = 3 is not a multiple of cluster.y = 2"),
-    ({"cluster": 32}, "a cluster of 32 blocks"),
-    ({"dynamic_shared": -4}, "dynamic_shared is -4"),
-    ({"dynamic_shared": "2k"}, "dynamic_shared is '2k'"),
-    ({"params": 7}, "params is 7, not a list"),
-    ({"params": "12"}, "params is '12', not a list"),
-    ({"params": [], "param_bytes": b""}, "both params and param_bytes"),
-    ({"param_bytes": "012"}, "pairs of hexadecimal digits"),
-    ({"kernel": ""}, "the name of a kernel"),
-    ({"kernel": 3}, "the name of a kernel"),
-])
+@pytest.mark.parametrize(
+    "fields, what",
+    [
+        ({"block": 1025}, "block.x is 1025; CUDA allows at most 1024"),
+        ({"block": (32, 33)}, "32 x 33 x 1 has 1056 threads"),
+        ({"block": (1, 1, 65)}, "block.z is 65"),
+        ({"block": (32, 0)}, "block.y is 0"),
+        ({"block": -1}, "block.x is -1"),
+        ({"block": True}, "block.x is True"),
+        ({"block": 1.5}, "block is 1.5"),
+        ({"block": "32"}, "block is '32'"),
+        ({"block": ["32"]}, "block.x is '32'"),
+        ({"block": []}, "block is []"),
+        ({"block": (1, 1, 1, 1)}, "not 1 to 3 numbers"),
+        ({"grid": (1, 65536)}, "grid.y is 65536"),
+        ({"grid": 2**31}, "grid.x is 2147483648"),
+        ({"grid": (4, 3), "cluster": (2, 2)}, "grid.y = 3 is not a multiple of cluster.y = 2"),
+        ({"cluster": 32}, "a cluster of 32 blocks"),
+        ({"dynamic_shared": -4}, "dynamic_shared is -4"),
+        ({"dynamic_shared": "2k"}, "dynamic_shared is '2k'"),
+        ({"params": 7}, "params is 7, not a list"),
+        ({"params": "12"}, "params is '12', not a list"),
+        ({"params": [], "param_bytes": b""}, "both params and param_bytes"),
+        ({"param_bytes": "012"}, "pairs of hexadecimal digits"),
+        ({"kernel": ""}, "the name of a kernel"),
+        ({"kernel": 3}, "the name of a kernel"),
+    ],
+)
 def test_what_cuda_would_refuse(fields, what):
     with pytest.raises(InputError) as caught:
         Launch(**{"kernel": "k", **fields}, file="launch.toml", line=3)
@@ -60,11 +63,24 @@ def test_the_largest_launch():
 
 # --- which kernel ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name, matches", [
-    (GEMM, True), ("gemm", True), ("gemm<float,128,8>", True), ("gemm<float, 128, 8>", True), ("gemm<float, *, 8>", True),
-    ("gemm*", True), ("*", True), ("_Z4gemm*", True), ("gemm<double*", False), ("gem", False), ("float", False),
-    ("void gemm<float,128,8>(float const*, float const*, float*, int, int, int)", True),
-])
+
+@pytest.mark.parametrize(
+    "name, matches",
+    [
+        (GEMM, True),
+        ("gemm", True),
+        ("gemm<float,128,8>", True),
+        ("gemm<float, 128, 8>", True),
+        ("gemm<float, *, 8>", True),
+        ("gemm*", True),
+        ("*", True),
+        ("_Z4gemm*", True),
+        ("gemm<double*", False),
+        ("gem", False),
+        ("float", False),
+        ("void gemm<float,128,8>(float const*, float const*, float*, int, int, int)", True),
+    ],
+)
 def test_a_kernel_is_named_mangled_or_demangled_or_by_a_glob(name, matches):
     assert Launch(name).matches(GEMM) == matches
 
@@ -75,13 +91,14 @@ def test_several_launches_of_one_kernel_stay_in_order():
 
 
 def test_a_launch_of_no_kernel_is_an_error_with_a_proposal():
-    error, = without_kernel([Launch("gemm"), Launch("gemn<float,128,8>", file="l.toml", line=9)], [GEMM])
+    (error,) = without_kernel([Launch("gemm"), Launch("gemn<float,128,8>", file="l.toml", line=9)], [GEMM])
     assert (error.file, error.line) == ("l.toml", 9) and "did you mean gemm<float, 128, 8>?" in error.hint
-    error, = without_kernel([Launch("zzz")], ["copy", "sum"])
+    (error,) = without_kernel([Launch("zzz")], ["copy", "sum"])
     assert "copy, sum" in error.hint
 
 
 # --- parameters -----------------------------------------------------------------------------------
+
 
 def kernel(*parameters, name="k", isa="ptx"):
     """parameters: (type, size), placed one after the other at their alignment."""
@@ -113,24 +130,30 @@ def test_single_values_by_position_or_name():
     assert data[8] == 7 and data[16] == 9 and sum(known) == 5
 
 
-@pytest.mark.parametrize("value, data, known", [
-    (bytes(range(16)), bytes(range(16)), b"\1" * 16),
-    ("00 01 02 03 " + "ff" * 12, bytes(range(4)) + b"\xff" * 12, b"\1" * 16),
-    ("00 ?? 02 03 " + "??" * 12, b"\0\0\2\3" + bytes(12), b"\1\0\1\1" + bytes(12)),
-    ([1, 2], struct.pack("<qq", 1, 2), b"\1" * 16),
-    (list(range(16)), bytes(range(16)), b"\1" * 16),
-    (np.array([1.5, 2, 3, 4], np.float32), struct.pack("<4f", 1.5, 2, 3, 4), b"\1" * 16),
-])
+@pytest.mark.parametrize(
+    "value, data, known",
+    [
+        (bytes(range(16)), bytes(range(16)), b"\1" * 16),
+        ("00 01 02 03 " + "ff" * 12, bytes(range(4)) + b"\xff" * 12, b"\1" * 16),
+        ("00 ?? 02 03 " + "??" * 12, b"\0\0\2\3" + bytes(12), b"\1\0\1\1" + bytes(12)),
+        ([1, 2], struct.pack("<qq", 1, 2), b"\1" * 16),
+        (list(range(16)), bytes(range(16)), b"\1" * 16),
+        (np.array([1.5, 2, 3, 4], np.float32), struct.pack("<4f", 1.5, 2, 3, 4), b"\1" * 16),
+    ],
+)
 def test_structures(value, data, known):
     assert Launch("k", params=[value]).buffer(kernel((".b8[16]", 16))) == (data, known)
 
 
-@pytest.mark.parametrize("name, value, data", [
-    ("_Z1kf", 2, struct.pack("<f", 2)),            # the C++ name says float
-    ("_Z1ki", 2, struct.pack("<i", 2)),
-    ("k", 2, struct.pack("<i", 2)),                # nothing says it: the value's own type
-    ("k", 2.0, struct.pack("<f", 2)),
-])
+@pytest.mark.parametrize(
+    "name, value, data",
+    [
+        ("_Z1kf", 2, struct.pack("<f", 2)),  # the C++ name says float
+        ("_Z1ki", 2, struct.pack("<i", 2)),
+        ("k", 2, struct.pack("<i", 2)),  # nothing says it: the value's own type
+        ("k", 2.0, struct.pack("<f", 2)),
+    ],
+)
 def test_machine_code_has_no_types(name, value, data):
     assert Launch("k", params=[value]).buffer(kernel(("", 4), name=name, isa="sass"))[0] == data
 
@@ -141,21 +164,24 @@ def test_halves():
         Launch("k", params=[1.5]).buffer(kernel((".b8[2]", 2), name="_Z1k13__nv_bfloat16"))
 
 
-@pytest.mark.parametrize("params, what", [
-    ([], "too few parameters: the launch has 0, k takes 5"),
-    ([0] * 6, "too many parameters: the launch has 6, k takes 5"),
-    (["?", 1.5, 0, 0, "?"], "parameter 1 of k (.u32, 4 bytes at 8): 1.5 is not a whole number"),
-    (["?", 2**32, 0, 0, "?"], "4294967296 does not fit 4 bytes"),
-    (["?", 0, 0, -129, "?"], "-129 does not fit 1 bytes"),
-    (["?", 0, 1e300, 0, "?"], "does not fit a float of 4 bytes"),
-    (["?", 0, 0, 0, 5], "a structure of 16 bytes takes"),
-    (["?", 0, 0, 0, [1, 2, 3]], "3 numbers do not share 16 bytes"),
-    (["?", 0, 0, 0, []], "0 numbers do not share"),
-    (["?", 0, 0, 0, "0011"], "has 2 bytes for 16"),
-    (["?", 0, 0, 0, b"x"], "1 bytes are given for 16"),
-    (["?", 0, 0, 0, "n"], "neither \"?\" nor pairs"),
-    (["?", 0, 0, 0, {}], "a buffer has either a file or values or zeros"),
-])
+@pytest.mark.parametrize(
+    "params, what",
+    [
+        ([], "too few parameters: the launch has 0, k takes 5"),
+        ([0] * 6, "too many parameters: the launch has 6, k takes 5"),
+        (["?", 1.5, 0, 0, "?"], "parameter 1 of k (.u32, 4 bytes at 8): 1.5 is not a whole number"),
+        (["?", 2**32, 0, 0, "?"], "4294967296 does not fit 4 bytes"),
+        (["?", 0, 0, -129, "?"], "-129 does not fit 1 bytes"),
+        (["?", 0, 1e300, 0, "?"], "does not fit a float of 4 bytes"),
+        (["?", 0, 0, 0, 5], "a structure of 16 bytes takes"),
+        (["?", 0, 0, 0, [1, 2, 3]], "3 numbers do not share 16 bytes"),
+        (["?", 0, 0, 0, []], "0 numbers do not share"),
+        (["?", 0, 0, 0, "0011"], "has 2 bytes for 16"),
+        (["?", 0, 0, 0, b"x"], "1 bytes are given for 16"),
+        (["?", 0, 0, 0, "n"], 'neither "?" nor pairs'),
+        (["?", 0, 0, 0, {}], "a buffer has either a file or values or zeros"),
+    ],
+)
 def test_parameters_that_do_not_fit(params, what):
     with pytest.raises(InputError) as caught:
         Launch("k", params=params, file="l.toml", line=4).buffer(MIXED)
@@ -163,7 +189,9 @@ def test_parameters_that_do_not_fit(params, what):
 
 
 def test_a_name_that_is_no_parameter():
-    with pytest.raises(InputError, match="k has no parameter 'n'.*it has k_param_0, .* k_param_4: name one, or its position"):
+    with pytest.raises(
+        InputError, match="k has no parameter 'n'.*it has k_param_0, .* k_param_4: name one, or its position"
+    ):
         Launch("k", named={"n": 1}).buffer(MIXED)
 
 

@@ -12,13 +12,13 @@ import struct
 from random import Random
 
 import pytest
-
 from c_expressions import generate, kernel
 from machine_code import from_ptx
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.lift import lift_cubin
 from sass_twin import Thread
+
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.sass.lift import lift_cubin
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 EXPRESSIONS, DEPTH = 24, 3
@@ -91,7 +91,11 @@ PACKED = """.visible .entry k(.param .u64 out, .param .b64 x, .param .b64 y, .pa
 def test_packed_floats_and_extremes_of_three(x, y, z):
     function = lift_cubin(from_ptx(PACKED, "sm_100"), "k.cubin").functions["k"]
     assert {"FFMA2", "FMNMX3", "FMNMX3.FTZ"} <= {instruction.opcode for instruction in function.instructions}
-    memory = Thread(function, struct.pack("<Qfffff", OUT, *x, *y, z), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
+    memory = Thread(
+        function,
+        struct.pack("<Qfffff", OUT, *x, *y, z),
+        {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0},
+    ).run()
     stored = struct.unpack("<6f", bytes(memory[OUT + k] for k in range(24)))
     halves = tuple((a + b) * b * a + (a + b) for a, b in zip(x, y))
     assert stored == (*halves, max(z, *halves), min(z, *halves), *(z * b + a + 1 for a, b in zip(x, y)))
@@ -106,7 +110,10 @@ def test_data_of_memories_that_are_not_followed():
     import ptxaudit
 
     report = ptxaudit.audit(from_ptx(body), launches=[ptxaudit.Launch("k", grid=1, block=32)])
-    assert [(site.access, str(site.status)) for site in report.sites] == [("ldmatrix", "exact"), ("store", "data-dependent")]
+    assert [(site.access, str(site.status)) for site in report.sites] == [
+        ("ldmatrix", "exact"),
+        ("store", "data-dependent"),
+    ]
 
 
 _EXPONENTS = (0x7FFF, 0xFFFF, 0x7C00, 0xFC00, 0x7C01, 0x7E00, 0x0001, 0x8000, 0x3C00, 0xDEAD)
@@ -116,14 +123,30 @@ SELECTED = (0x7FFFFFFF, 0x7F800001, 0xFFC00001, 0x7F800000, 0x3F812345, 0x000000
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_constants_that_are_made_in_floating_point(arch):
-    """ptxas makes integers of two half floats (HFMA2) and selects them as floats (FSEL); not all of a NaN stands in the text."""
-    body = [".visible .entry k(.param .u64 out, .param .u32 n, .param .f32 z) { .reg .b32 %r<3>; .reg .u64 %d<2>; .reg .pred %p; .reg .f32 %f<3>;",
-            "ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; setp.gt.s32 %p, %r1, 3; ld.param.f32 %f1, [z];"]
+    """ptxas makes integers of two half floats (HFMA2) and selects them as floats (FSEL); not all of a NaN stands in the
+    text.
+    """
+    body = [
+        (
+            ".visible .entry k(.param .u64 out, .param .u32 n, .param .f32 z) { .reg .b32 %r<3>; .reg .u64 %d<2>; .reg"
+            " .pred %p; .reg .f32 %f<3>;"
+        ),
+        "ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; setp.gt.s32 %p, %r1, 3; ld.param.f32 %f1, [z];",
+    ]
     body += [f"mov.b32 %r2, {value:#x}; st.global.b32 [%d1+{4 * at}], %r2;" for at, value in enumerate(CONSTANTS)]
-    body += [f"selp.f32 %f2, %f1, 0f{value:08X}, %p; st.global.f32 [%d1+{4 * at}], %f2;" for at, value in enumerate(SELECTED, len(CONSTANTS))]
+    body += [
+        f"selp.f32 %f2, %f1, 0f{value:08X}, %p; st.global.f32 [%d1+{4 * at}], %f2;"
+        for at, value in enumerate(SELECTED, len(CONSTANTS))
+    ]
     function = lift_cubin(from_ptx("\n".join([*body, "ret; }\n"]), arch), "k.cubin").functions["k"]
-    memory = Thread(function, struct.pack("<QIf", OUT, 1, 1.5), {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}).run()
-    stored = struct.unpack(f"<{len(CONSTANTS + SELECTED)}I", bytes(memory[OUT + k] for k in range(4 * len(CONSTANTS + SELECTED))))
+    memory = Thread(
+        function,
+        struct.pack("<QIf", OUT, 1, 1.5),
+        {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0},
+    ).run()
+    stored = struct.unpack(
+        f"<{len(CONSTANTS + SELECTED)}I", bytes(memory[OUT + k] for k in range(4 * len(CONSTANTS + SELECTED)))
+    )
     assert [hex(value) for value in stored] == [hex(value) for value in CONSTANTS + SELECTED]
 
 
@@ -135,5 +158,7 @@ def test_reductions_in_global_memory_are_no_sites(arch):
     red.global.add.f32 [%d1], %f1; red.add.u32 [%d2], %r1; ret; }
     """
     function = lift_cubin(from_ptx(body, arch), "k.cubin").functions["k"]
-    found = {instruction.opcode.partition(".")[0]: instruction.site is not None for instruction in function.instructions}
+    found = {
+        instruction.opcode.partition(".")[0]: instruction.site is not None for instruction in function.instructions
+    }
     assert found["ATOM"] and not found[{"sm_90": "REDG"}.get(arch, "RED")]

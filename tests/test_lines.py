@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit import toolchains
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.artifacts.lines import ptx_lines, ptx_text, source_lines
-from ptxaudit.nvrtc import compile_source
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.artifacts.lines import ptx_lines, ptx_text, source_lines
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.nvrtc import compile_source
 
 SOURCE = """
 __device__ __forceinline__ float leaf(float *s, int i) {
@@ -29,7 +29,9 @@ extern "C" __global__ void k(float *o) {
 }
 """
 _POSITION = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
-_PTX_POSITION = re.compile(r"//## File \"\.nv_debug_ptx_txt\.\d+\", line (\d+)|//## \.nv_debug_ptx_txt\.\d+:(\d+)|line (\d+)")
+_PTX_POSITION = re.compile(
+    r"//## File \"\.nv_debug_ptx_txt\.\d+\", line (\d+)|//## \.nv_debug_ptx_txt\.\d+:(\d+)|line (\d+)"
+)
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+\S")
 
 
@@ -44,7 +46,9 @@ def cubin(request, tmp_path_factory):
 
 def printed(path: Path, option: str) -> dict[int, list[str]]:
     """offset -> the position lines above it that are new there, as nvdisasm prints them."""
-    said = subprocess.run([toolchains.get("nvdisasm").path, "-c", option, str(path)], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [toolchains.get("nvdisasm").path, "-c", option, str(path)], capture_output=True, text=True, check=True
+    ).stdout
     found: dict[int, list[str]] = {}
     notes: list[str] = []
     for line in said.splitlines():
@@ -84,7 +88,11 @@ def test_lines_of_the_ptx(cubin):
     for offset, notes in found.items():
         line = int(re.search(r"line (\d+)|:(\d+)\s*$", notes[-1])[1])
         assert table.at("k", offset).line == line
-    accesses = [text[table.at("k", offset).line - 1].split()[0] for offset in found if "shared" in text[table.at("k", offset).line - 1]]
+    accesses = [
+        text[table.at("k", offset).line - 1].split()[0]
+        for offset in found
+        if "shared" in text[table.at("k", offset).line - 1]
+    ]
     assert {"st.shared.f32", "ld.shared.f32"} & set(accesses) or {"st.shared.b32", "ld.shared.b32"} & set(accesses)
 
 

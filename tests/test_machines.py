@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxaudit import machines
-from ptxaudit.banks import classify
-from ptxaudit.machine_model import Counted, Doubt
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.banks import classify
+from ptxaudit.hardware.machine_model import Counted, Doubt
 
 ALL = [machines.get(name) for name in machines.names()] + [machines.get("banks=12,word=4,threads=32,broadcast=one")]
 
@@ -28,17 +28,48 @@ def test_a_record_is_complete(machine):
             assert count.unit * count.slots in (machine.banks * machine.word, count.row)
     for operation, reason in machine.refused.items():
         assert reason
-        assert operation in {"load", "generic load", "store", "atomic", "count", "cas", "cast", "loop", "ldmatrix", "stmatrix", "matrix", "cp.async", "cp.async.bypass"}
+        assert operation in {
+            "load",
+            "generic load",
+            "store",
+            "atomic",
+            "count",
+            "cas",
+            "cast",
+            "loop",
+            "ldmatrix",
+            "stmatrix",
+            "matrix",
+            "cp.async",
+            "cp.async.bypass",
+        }
 
 
 def test_architectures_have_what_they_have():
     def scored(arch, opcode):
         return not machines.get(arch).refusal(classify(opcode))
 
-    copy, load, store = "cp.async.cg.shared.global 16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "stmatrix.sync.aligned.m8n8.x4.shared.b16"
-    table = {"sm_50": "---", "sm_70": "---", "sm_75": "-l-", "sm_80": "cl-", "sm_89": "cl-", "sm_90": "cls", "sm_121a": "cls"}
+    copy, load, store = (
+        "cp.async.cg.shared.global 16",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16",
+    )
+    table = {
+        "sm_50": "---",
+        "sm_70": "---",
+        "sm_75": "-l-",
+        "sm_80": "cl-",
+        "sm_89": "cl-",
+        "sm_90": "cls",
+        "sm_121a": "cls",
+    }
     for arch, has in table.items():
-        assert "".join(letter if scored(arch, opcode) else "-" for letter, opcode in (("c", copy), ("l", load), ("s", store))) == has, arch
+        assert (
+            "".join(
+                letter if scored(arch, opcode) else "-" for letter, opcode in (("c", copy), ("l", load), ("s", store))
+            )
+            == has
+        ), arch
     assert scored("sm_75", "LDS") and not scored("sm_72", "LDS") and scored("sm_72", "ld.shared.u32")
     assert scored("sm_100a", "LDSM.8.MT1616") and not scored("sm_90a", "LDSM.8.MT1616")
 
@@ -50,8 +81,16 @@ def test_only_what_was_measured_is_called_so():
     assert machines.get("sm_90").evidence(classify("ld.f64")) == "measured"
     assert machines.get("sm_90").evidence(classify("atom.shared.min.u32")) == "measured"
     assert machines.get("sm_90").evidence(classify("cp.async.ca.shared.global.L2::128B 16")) == "measured"
-    assert machines.get("sm_90").evidence(classify("ld.volatile.v2.u32")) == machines.get("sm_90").evidence(classify("ld.s8")) == "measured"
-    assert machines.get("sm_90").evidence(classify("ld.volatile.s8")) == machines.get("sm_90").evidence(classify("LDS.U.32")) == "by rule"
+    assert (
+        machines.get("sm_90").evidence(classify("ld.volatile.v2.u32"))
+        == machines.get("sm_90").evidence(classify("ld.s8"))
+        == "measured"
+    )
+    assert (
+        machines.get("sm_90").evidence(classify("ld.volatile.s8"))
+        == machines.get("sm_90").evidence(classify("LDS.U.32"))
+        == "by rule"
+    )
     for opcode in machines.get("sm_90").measured:
         assert machines.get("sm_90").rule(classify(opcode)) is not None
 
@@ -71,17 +110,37 @@ def test_stated_shifts():
     def shift(name, opcode):
         return machines.get(name).invariant_shift(classify(opcode))
 
-    assert [shift("sm_90", o) for o in ("LDS.U8", "LDS", "LDS.64", "LDS.128", "LDSM.16.M88", "LDGSTS.E.64")] == [4, 4, 8, 16, 16, 8]
+    assert [shift("sm_90", o) for o in ("LDS.U8", "LDS", "LDS.64", "LDS.128", "LDSM.16.M88", "LDGSTS.E.64")] == [
+        4,
+        4,
+        8,
+        16,
+        16,
+        8,
+    ]
     assert shift("kepler-4byte", "ld.shared.f32") == 256 and shift("kepler-8byte", "ld.shared.f32") == 8
     # a line further is the next class for every lane: the largest class stays as large
     assert shift("sm_90", "LDGSTS.E.BYPASS.128") == 128
     assert machines.get("sm_90").source_shift(classify("LDGSTS.E")) == 128
-    assert machines.get("sm_90").source_shift(classify("LDGSTS.E.BYPASS.128")) == machines.get("sm_90").source_shift(classify("LDS")) == 1
+    assert (
+        machines.get("sm_90").source_shift(classify("LDGSTS.E.BYPASS.128"))
+        == machines.get("sm_90").source_shift(classify("LDS"))
+        == 1
+    )
 
 
 def test_why_ranges():
     sm_90 = machines.get("sm_90")
-    assert sm_90.why_range(classify("LDS")) == sm_90.why_range(classify("atom.shared.exch.b32")) == sm_90.why_range(classify("UTMALDG.2D")) == ""
-    assert "POPC.INC" in sm_90.why_range(classify("red.shared.add.u32")) and "one lane" in sm_90.why_range(classify("red.shared.add.u32", 0))
+    assert (
+        sm_90.why_range(classify("LDS"))
+        == sm_90.why_range(classify("atom.shared.exch.b32"))
+        == sm_90.why_range(classify("UTMALDG.2D"))
+        == ""
+    )
+    assert "POPC.INC" in sm_90.why_range(classify("red.shared.add.u32")) and "one lane" in sm_90.why_range(
+        classify("red.shared.add.u32", 0)
+    )
     assert "0xffffffff" in sm_90.why_range(classify("red.shared.inc.u32"))
-    assert "source line" in sm_90.why_range(classify("LDGSTS.E")) and "loop" in sm_90.why_range(classify("red.shared.add.f32"))
+    assert "source line" in sm_90.why_range(classify("LDGSTS.E")) and "loop" in sm_90.why_range(
+        classify("red.shared.add.f32")
+    )

@@ -14,16 +14,16 @@ import pytest
 from reports import kernel, open_site, report, site
 
 import ptxaudit
-from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
-from ptxaudit.diff import Nature, diff_reports
-from ptxaudit.gate import judge
-from ptxaudit.kernelmatch import equal_arguments, match_kernels
-from ptxaudit.lanes.result import Status
-from ptxaudit.leftovers import moved
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.render.changes import diff_markdown, diff_text
-from ptxaudit.report import Frame, Source, Span
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.report.model import Frame, Source, Span
+from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+from ptxaudit.review.diff.kernelmatch import equal_arguments, match_kernels
+from ptxaudit.review.diff.leftovers import moved
+from ptxaudit.review.diff.reports import Nature, diff_reports
+from ptxaudit.review.gate import judge
+from ptxaudit.ui.render.changes import diff_markdown, diff_text
 
 
 def at(line, access="load", text=None, inlined=(), file="/src/k.cu", **changes):
@@ -35,7 +35,10 @@ def at(line, access="load", text=None, inlined=(), file="/src/k.cu", **changes):
 def verdicts(old, new, **options):
     """(verdict, old sites, new sites, wavefronts of both) of each change."""
     (entry,) = diff_reports(report(kernel(*old, **options)), report(kernel(*new, **options))).kernels
-    return [(str(c.verdict), len(c.olds), len(c.news), c.old and c.old.wavefronts, c.new and c.new.wavefronts) for c in entry.changes]
+    return [
+        (str(c.verdict), len(c.olds), len(c.news), c.old and c.old.wavefronts, c.new and c.new.wavefronts)
+        for c in entry.changes
+    ]
 
 
 # --- a helper is extracted --------------------------------------------------------------------
@@ -84,8 +87,8 @@ def audited(source, pitch, isa):
 @pytest.mark.parametrize("pitch", [33, 32])
 def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
     """64 loads behind another call, one store. With rows of 32 floats tile[x][i] is 32 lanes in a bank, 31 too many a
-    request, of 32 copies over 32 warps; the machine code has 8 LDS.128 of them, whose quarter-warps of 8 lanes meet in one
-    quarter of the banks: 4 × 8 passes where 4 would do."""
+    request, of 32 copies over 32 warps; the machine code has 8 LDS.128 of them, whose quarter-warps of 8 lanes meet in
+    one quarter of the banks: 4 × 8 passes where 4 would do."""
     excess = {("ptx", 32): 32 * 32 * 31, ("sass", 32): 8 * 32 * 28}.get((isa, pitch), 0)
     old, new = audited(INLINE, pitch, isa), audited(EXTRACTED, pitch, isa)
     diff = diff_reports(old, new)
@@ -95,15 +98,22 @@ def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
     known = read_baseline(tmp_path / "b.json")
     verdict = judge(new, (), ratchet=Ratchet.of(known, new))
     assert not verdict.denials and not verdict.warnings and not Ratchet.of(known, new).stale()
-    assert set(diff_reports(new, old).counts) == {"moved"}                                        # and back again
+    assert set(diff_reports(new, old).counts) == {"moved"}  # and back again
 
 
 def test_a_helper_whose_access_costs_more_is_no_mere_move():
     """Seven of eight loads cost what they did; the one left on both sides takes 64 wavefronts in place of 8."""
-    old = [at(5, text="int a;"), *(at(10 + n, text=f"sum += tile[x][{n}];") for n in range(8)), at(30, "store", text="out[x] = sum;")]
+    old = [
+        at(5, text="int a;"),
+        *(at(10 + n, text=f"sum += tile[x][{n}];") for n in range(8)),
+        at(30, "store", text="out[x] = sum;"),
+    ]
     call = ((20, "sum = helper(tile, x);"),)
-    new = [at(5, text="int a;"), *(at(1, text="total += t[row][n];", inlined=call, wavefronts=64 if n == 7 else 8) for n in range(8)),
-           at(31, "store", text="out[x] = sum;")]
+    new = [
+        at(5, text="int a;"),
+        *(at(1, text="total += t[row][n];", inlined=call, wavefronts=64 if n == 7 else 8) for n in range(8)),
+        at(31, "store", text="out[x] = sum;"),
+    ]
     found = verdicts(old, new)
     assert sorted(v for v, *_ in found) == [*["moved"] * 8, "same", "worse"]
     assert diff_reports(report(kernel(*old)), report(kernel(*new))).got_worse
@@ -120,11 +130,18 @@ def test_sites_are_not_moved_past_lines_that_stayed():
 
 def test_a_helper_may_go_to_a_header():
     old = [at(5, text="a"), at(6, text="x = s[i];"), at(9, text="b")]
-    new = [at(5, text="a"), site(3, source=Source("/src/helper.cuh", 3, 0, "return t[j];", (Frame("/src/k.cu", 6, "get", "x = get(s, i);"),))), at(9, text="b")]
+    new = [
+        at(5, text="a"),
+        site(
+            3, source=Source("/src/helper.cuh", 3, 0, "return t[j];", (Frame("/src/k.cu", 6, "get", "x = get(s, i);"),))
+        ),
+        at(9, text="b"),
+    ]
     assert [v[0] for v in verdicts(old, new)] == ["same", "moved", "same"]
 
 
 # --- instances of a template ------------------------------------------------------------------
+
 
 def instance(name, *arguments):
     """The mangled name of void NAME<ARGUMENTS>(float*): types as they are, numbers as int."""
@@ -144,14 +161,19 @@ def test_instances_pair_by_their_arguments_and_not_by_what_they_cost():
     """<bf16,5,2048,8> shares three of four arguments with <bf16,5,1024,8>, and its cost with <half,4,256,2>."""
     bf16, other = instance("layer", "bf16", 5, 2048, 8), instance("layer", "half", 4, 256, 1)
     bf16_new, other_new = instance("layer", "bf16", 5, 1024, 8), instance("layer", "half", 4, 256, 2)
-    olds, news = [blind(bf16, 8, 16, 64), blind(other, 32, 32, 32)], [blind(other_new, 8, 16, 64), blind(bf16_new, 32, 32, 32)]
+    olds, news = (
+        [blind(bf16, 8, 16, 64), blind(other, 32, 32, 32)],
+        [blind(other_new, 8, 16, 64), blind(bf16_new, 32, 32, 32)],
+    )
     assert pairs(olds, news) == {(bf16, bf16_new), (other, other_new)}
 
 
 def test_instances_without_a_common_argument_are_two_kernels():
     one, other = instance("layer", "bf16", 5, 2048, 8), instance("layer", "half", 4, 256, 1)
     assert pairs([blind(one, 8, 16, 64)], [blind(other, 32, 32, 32)]) == {(None, other), (one, None)}
-    assert pairs([blind(instance("one", 32), 8)], [blind(instance("one", 64), 16)]) == {(instance("one", 32), instance("one", 64))}      # of one argument
+    assert pairs([blind(instance("one", 32), 8)], [blind(instance("one", 64), 16)]) == {
+        (instance("one", 32), instance("one", 64))
+    }  # of one argument
 
 
 def test_of_many_instances_each_finds_the_nearest():
@@ -159,13 +181,22 @@ def test_of_many_instances_each_finds_the_nearest():
     types = ("half", "bf16", "f32", "f64")
     olds = [blind(instance("k", kind, size, 256), 8) for kind in types for size in range(128)]
     news = [blind(instance("k", kind, size, 512), 8) for kind in reversed(types) for size in range(128)]
-    assert pairs(olds, news) == {(instance("k", kind, size, 256), instance("k", kind, size, 512)) for kind in types for size in range(128)}
+    assert pairs(olds, news) == {
+        (instance("k", kind, size, 256), instance("k", kind, size, 512)) for kind in types for size in range(128)
+    }
 
 
-@pytest.mark.parametrize("old, new, share", [
-    (("half", "5", "8"), ("half", "4", "8"), 2 / 3), (("half", "5"), ("half", "5"), 1), ((), (), 0), (("half",), ("bf16",), 0),
-    (("half", "5", "8"), ("half", "5", "true", "8"), 3 / 4), (("a", "b"), ("b", "a"), 0),
-])
+@pytest.mark.parametrize(
+    "old, new, share",
+    [
+        (("half", "5", "8"), ("half", "4", "8"), 2 / 3),
+        (("half", "5"), ("half", "5"), 1),
+        ((), (), 0),
+        (("half",), ("bf16",), 0),
+        (("half", "5", "8"), ("half", "5", "true", "8"), 3 / 4),
+        (("a", "b"), ("b", "a"), 0),
+    ],
+)
 def test_the_share_of_equal_arguments(old, new, share):
     assert equal_arguments(old, new) == share
 
@@ -176,7 +207,10 @@ def test_a_namespace_with_a_version_in_it_is_no_other_kernel():
     assert pairs([blind(names[0], 8)], [blind(names[1], 64)]) == {tuple(names)}
     two = [f"_ZN{len(space)}{space}4scanIfEEvPf" for space in ("a", "b")]
     both = [blind(name, 8, 8, 64) for name in two]
-    assert pairs(both, [blind("_ZN1c4scanIfEEvPf", 8, 8, 64)]) == {(two[0], "_ZN1c4scanIfEEvPf"), (two[1], None)}      # one of them
+    assert pairs(both, [blind("_ZN1c4scanIfEEvPf", 8, 8, 64)]) == {
+        (two[0], "_ZN1c4scanIfEEvPf"),
+        (two[1], None),
+    }  # one of them
 
 
 def test_kernels_of_two_architectures_are_two_where_both_reports_have_one_in_common():
@@ -197,22 +231,39 @@ def test_real_instances_without_line_information(tmp_path):
         out[threadIdx.x] = s[threadIdx.x];
     }
     """
-    libraries = {"old": ["turn<float,32,128>", "turn<int,33,64>", "turn<float,33,64>"], "new": ["turn<int,33,256>", "turn<float,32,64>", "turn<float,33,128>"]}
+    libraries = {
+        "old": ["turn<float,32,128>", "turn<int,33,64>", "turn<float,33,64>"],
+        "new": ["turn<int,33,256>", "turn<float,32,64>", "turn<float,33,128>"],
+    }
     for name, instances in libraries.items():
         compiled = compile_source(source, instantiate=instances)
         plain = "\n".join(line for line in compiled.ptx.splitlines() if not line.lstrip().startswith((".loc", ".file")))
         (tmp_path / f"{name}.cubin").write_bytes(assemble(plain, "sm_90").cubin)
-    reports = [ptxaudit.audit(str(tmp_path / f"{name}.cubin"), launches=[ptxaudit.Launch("*", grid=1, block=32)]) for name in libraries]
-    found = {tuple(one.demangled.partition("<")[2].partition(">")[0] for one in (entry.old, entry.new)) for entry in diff_reports(*reports).kernels}
-    assert found == {("float, 32, 128", "float, 32, 64"), ("int, 33, 64", "int, 33, 256"), ("float, 33, 64", "float, 33, 128")}
+    reports = [
+        ptxaudit.audit(str(tmp_path / f"{name}.cubin"), launches=[ptxaudit.Launch("*", grid=1, block=32)])
+        for name in libraries
+    ]
+    found = {
+        tuple(one.demangled.partition("<")[2].partition(">")[0] for one in (entry.old, entry.new))
+        for entry in diff_reports(*reports).kernels
+    }
+    assert found == {
+        ("float, 32, 128", "float, 32, 64"),
+        ("int, 33, 64", "int, 33, 256"),
+        ("float, 33, 64", "float, 33, 128"),
+    }
     assert set(diff_reports(*reports).counts) == {"same"}
 
 
 # --- copies, edits, merges --------------------------------------------------------------------
 
+
 def copies(*told, line=10, text="a += s[i];", **changes):
     """Copies of one line: (active requests, wavefronts) each, as many ideal ones as requests."""
-    return [at(line, text=text, id=f"{n}", requests=count, active_requests=count, wavefronts=cost, ideal=count, **changes) for n, (count, cost) in enumerate(told)]
+    return [
+        at(line, text=text, id=f"{n}", requests=count, active_requests=count, wavefronts=cost, ideal=count, **changes)
+        for n, (count, cost) in enumerate(told)
+    ]
 
 
 def test_copies_of_a_line_are_one_group_however_it_is_unrolled():
@@ -225,14 +276,25 @@ def test_copies_of_a_line_are_one_group_however_it_is_unrolled():
 
 def test_an_access_inserted_on_the_line_of_an_edited_one_hides_nothing():
     """s[i] took 8 wavefronts and takes 64 now; t[j], inserted on the same line, takes the 8 that s[i] did."""
-    old, new = [at(10, text="x = s[i];")], [at(10, text="x = s[32 * i] + t[j];", wavefronts=64), at(10, text="x = s[32 * i] + t[j];")]
+    old, new = (
+        [at(10, text="x = s[i];")],
+        [at(10, text="x = s[32 * i] + t[j];", wavefronts=64), at(10, text="x = s[32 * i] + t[j];")],
+    )
     assert verdicts(old, new) == [("worse", 1, 2, 8, 72)]
-    clean = [at(10, text="x = s[i] + t[j];"), at(10, text="x = s[i] + t[j];", requests=16, active_requests=16, wavefronts=16, ideal=16)]
-    assert sorted(verdicts(old, clean)) == [("new", 0, 1, None, 16), ("same", 1, 1, 8, 8)]       # nothing conflicts: nothing is hidden
+    clean = [
+        at(10, text="x = s[i] + t[j];"),
+        at(10, text="x = s[i] + t[j];", requests=16, active_requests=16, wavefronts=16, ideal=16),
+    ]
+    assert sorted(verdicts(old, clean)) == [
+        ("new", 0, 1, None, 16),
+        ("same", 1, 1, 8, 8),
+    ]  # nothing conflicts: nothing is hidden
 
 
 def test_stores_that_were_merged_are_one_group():
-    """Four stores of 4 bytes of 8 requests each on four lines become one of 16 bytes: 4 × 8 = 32 wavefronts before and after."""
+    """Four stores of 4 bytes of 8 requests each on four lines become one of 16 bytes: 4 × 8 = 32 wavefronts before and
+    after.
+    """
     old = [at(10 + n, "store", text=f"s[{n}] = v{n};") for n in range(4)]
     new = [at(10, "store", text="s[0] = v0;", width=16, opcode="STS.128", wavefronts=32, ideal=32)]
     assert verdicts(old, new) == [("widened", 4, 1, 32, 32)]
@@ -242,7 +304,9 @@ def test_stores_that_were_merged_are_one_group():
 
 
 def test_two_loads_of_two_lines_that_became_one_are_better_where_it_costs_less():
-    """LDS and LDS of 64 requests each, all lanes on one word; LDS.64 of the pair is 64 wavefronts: one pass a request."""
+    """LDS and LDS of 64 requests each, all lanes on one word; LDS.64 of the pair is 64 wavefronts: one pass a
+    request.
+    """
     told = {"requests": 64, "active_requests": 64, "ideal": 64, "wavefronts": 64}
     old = [at(45, text="mean = t[0];", **told), at(46, text="scale = t[1];", **told)]
     assert verdicts(old, [at(45, text="mean = t[0];", width=8, opcode="LDS.64", **told)]) == [("better", 2, 1, 128, 64)]
@@ -263,11 +327,16 @@ def test_what_is_far_away_was_not_merged():
 
 def test_bytes_are_summed_over_the_launch_where_that_is_known():
     unknown = open_site(Status.INVARIANT, width=4)
-    assert moved([site(1, width=16), site(2, width=4)]) == 8 * 20 and moved([unknown, unknown]) == 8 and moved([unknown, site(1)]) is None
+    assert (
+        moved([site(1, width=16), site(2, width=4)]) == 8 * 20
+        and moved([unknown, unknown]) == 8
+        and moved([unknown, site(1)]) is None
+    )
     assert moved([open_site(Status.UNREACHED, width=4), site(1)]) == 32
 
 
 # --- what a kernel pays -----------------------------------------------------------------------
+
 
 def worse(old, new, **options):
     return diff_reports(report(*old), report(*new), **options).got_worse
@@ -282,9 +351,13 @@ def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
     old, new = at(10, wavefronts=32), at(10, wavefronts=64, ideal=48)
     (entry,) = diff_reports(report(kernel(old)), report(kernel(new))).kernels
     assert [str(c.verdict) for c in entry.changes] == ["worse"] and entry.got_worse and entry.impact == 32
-    assert [str(c.verdict) for c in diff_reports(report(kernel(new)), report(kernel(old))).kernels[0].changes] == ["better"]
+    assert [str(c.verdict) for c in diff_reports(report(kernel(new)), report(kernel(old))).kernels[0].changes] == [
+        "better"
+    ]
     excess = at(10, wavefronts=32, ideal=16)
-    assert [str(c.verdict) for c in diff_reports(report(kernel(excess)), report(kernel(old))).kernels[0].changes] == ["worse"]       # equal passes, more of them excess
+    assert [str(c.verdict) for c in diff_reports(report(kernel(excess)), report(kernel(old))).kernels[0].changes] == [
+        "worse"
+    ]  # equal passes, more of them excess
 
 
 def test_a_new_kernel_with_conflicts_is_worse_and_one_without_is_not():
@@ -303,13 +376,17 @@ def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
     """8 wavefronts of 8 requests on both sides, of launches whose parameters differ: the new kernel takes one more."""
     more = dataclasses.replace(kernel(at(1)).launch, params=(None, None, 64, 2))
     one = {"per_request": Span(1, 1), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 0)}
-    old, new = report(kernel(at(1))), report(kernel(at(1, requests=16, active_requests=16, wavefronts=16, ideal=16, **one), launch=more))
+    old, new = (
+        report(kernel(at(1))),
+        report(kernel(at(1, requests=16, active_requests=16, wavefronts=16, ideal=16, **one), launch=more)),
+    )
     assert not diff_reports(old, new).got_worse
     diff = diff_reports(old, new, counterparts=True)
     assert diff.got_worse and diff.totals["wavefronts"] == (8, 16)
 
 
 # --- in words ---------------------------------------------------------------------------------
+
 
 def test_how_often_a_site_runs_is_told_where_that_changed():
     """8 requests of one wavefront each became 16: nothing is excess, and twice as much is paid."""
@@ -325,6 +402,7 @@ def test_names_are_no_markdown():
 
 # --- speed ------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("kind", ["extracted", "merged", "unrolled", "blind merged", "edited"])
 def test_4000_sites_are_matched_in_steps_that_grow_as_they_do(kind, monkeypatch):
     """Four times the sites take about four times the calls."""
@@ -332,16 +410,24 @@ def test_4000_sites_are_matched_in_steps_that_grow_as_they_do(kind, monkeypatch)
 
     def sides(count):
         if kind == "extracted":
-            return [at(10 + n, text=f"x{n} = s[{n}];") for n in range(count)], [at(1, text="return t[j];", inlined=((10 + n, f"x{n} = get({n});"),)) for n in range(count)]
+            return [at(10 + n, text=f"x{n} = s[{n}];") for n in range(count)], [
+                at(1, text="return t[j];", inlined=((10 + n, f"x{n} = get({n});"),)) for n in range(count)
+            ]
         if kind == "merged":
             old = [at(10 + n, "store", text=f"s[{n}] = v;") for n in range(count)]
-            return old, [at(10 + n, "store", text=f"s[{n}] = v;", width=16, wavefronts=32, ideal=32) for n in range(0, count, 4)]
+            return old, [
+                at(10 + n, "store", text=f"s[{n}] = v;", width=16, wavefronts=32, ideal=32) for n in range(0, count, 4)
+            ]
         if kind == "blind merged":
-            return [site(None, "store") for _ in range(count)], [site(None, "store", width=16, wavefronts=32, ideal=32) for _ in range(count // 4)]
+            return [site(None, "store") for _ in range(count)], [
+                site(None, "store", width=16, wavefronts=32, ideal=32) for _ in range(count // 4)
+            ]
         if kind == "edited":
             rng = random.Random(count)
-            return ([at(10 + n // 2, text=f"a{n // 2}", wavefronts=rng.choice((8, 16, 64))) for n in range(count)],
-                    [at(10 + n // 3, text=f"b{n // 3}", wavefronts=rng.choice((8, 16, 64))) for n in range(count)])
+            return (
+                [at(10 + n // 2, text=f"a{n // 2}", wavefronts=rng.choice((8, 16, 64))) for n in range(count)],
+                [at(10 + n // 3, text=f"b{n // 3}", wavefronts=rng.choice((8, 16, 64))) for n in range(count)],
+            )
         return copies(*[(16, 16)] * count), copies(*[(8, 9)] * (2 * count))
 
     def calls(count):
@@ -359,26 +445,36 @@ def test_4000_sites_are_matched_in_steps_that_grow_as_they_do(kind, monkeypatch)
 
 # --- code -------------------------------------------------------------------------------------
 
+
 def coded(order, opcodes, **changes):
-    return kernel(at(1, text="a"), code=ptxaudit.report.Code(opcodes, order), **changes)
+    return kernel(at(1, text="a"), code=ptxaudit.report.model.Code(opcodes, order), **changes)
 
 
-@pytest.mark.parametrize("old, new, nature", [
-    (coded("a", {"LDS": 1, "FFMA": 2}), coded("a", {"LDS": 1, "FFMA": 2}), Nature.SAME),
-    (coded("a", {"LDS": 1, "FFMA": 2}), coded("b", {"LDS": 1, "FFMA": 2}), Nature.RESCHEDULED),
-    (coded("a", {"LDS": 1, "FFMA": 2}), coded("b", {"LDS": 1, "FFMA": 3}), Nature.CHANGED),
-    (coded("a", {"LDS": 1}, registers=32), coded("b", {"LDS": 1}, registers=33), Nature.CHANGED),        # not only the order
-    (coded("a", {"LDS": 1}), kernel(at(1)), None),
-    (coded("a", {"LDS": 1}), coded("a", {"LDS": 1}, name="sum"), Nature.RENAMED),
-    (coded("a", {"LDS": 1}), coded("b", {"LDS": 1}, name="sum"), Nature.RESCHEDULED),
-])
+@pytest.mark.parametrize(
+    "old, new, nature",
+    [
+        (coded("a", {"LDS": 1, "FFMA": 2}), coded("a", {"LDS": 1, "FFMA": 2}), Nature.SAME),
+        (coded("a", {"LDS": 1, "FFMA": 2}), coded("b", {"LDS": 1, "FFMA": 2}), Nature.RESCHEDULED),
+        (coded("a", {"LDS": 1, "FFMA": 2}), coded("b", {"LDS": 1, "FFMA": 3}), Nature.CHANGED),
+        (
+            coded("a", {"LDS": 1}, registers=32),
+            coded("b", {"LDS": 1}, registers=33),
+            Nature.CHANGED,
+        ),  # not only the order
+        (coded("a", {"LDS": 1}), kernel(at(1)), None),
+        (coded("a", {"LDS": 1}), coded("a", {"LDS": 1}, name="sum"), Nature.RENAMED),
+        (coded("a", {"LDS": 1}), coded("b", {"LDS": 1}, name="sum"), Nature.RESCHEDULED),
+    ],
+)
 def test_what_became_of_the_code(old, new, nature):
     (entry,) = diff_reports(report(old), report(new)).kernels
     assert entry.nature is nature
 
 
 def test_a_range_that_moved_is_told_by_single_requests():
-    invariant = open_site(Status.INVARIANT, per_request=Span(1, 1), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 0))
+    invariant = open_site(
+        Status.INVARIANT, per_request=Span(1, 1), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 0)
+    )
     twice = dataclasses.replace(invariant, per_request=Span(2, 2), excess_per_request=Span(1, 1))
     (entry,) = diff_reports(report(kernel(invariant, launch=None)), report(kernel(twice, launch=None))).kernels
     assert entry.changes[0].impact == 1 and str(entry.changes[0].verdict) == "worse"

@@ -58,15 +58,20 @@ class FakeMetric:
 class FakeAction:
     """A kernel at address 0x1000: an entry, a dummy, a load, an addition."""
 
-    text = {0x1000: "MOV R1, c[0x0][0x28]", 0x1010: "@!PT LDS RZ, [RZ]", 0x1020: "LDS  R0, [R2]", 0x1030: "FADD R0, R0, R0"}
+    text = {
+        0x1000: "MOV R1, c[0x0][0x28]",
+        0x1010: "@!PT LDS RZ, [RZ]",
+        0x1020: "LDS  R0, [R2]",
+        0x1030: "FADD R0, R0, R0",
+    }
 
     def __init__(self) -> None:
-        executed = {pc: 4.0 for pc in self.text}
+        executed = dict.fromkeys(self.text, 4.0)
         self.metrics = {
             "memory_l1_wavefronts_shared": FakeMetric({0x1020: 128.0}),
             "memory_l1_wavefronts_shared_ideal": FakeMetric({0x1020: 4.0}),
             "inst_executed": FakeMetric(executed),
-            "thread_inst_executed_true": FakeMetric({pc: 128.0 for pc in self.text}),
+            "thread_inst_executed_true": FakeMetric(dict.fromkeys(self.text, 128.0)),
             "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": FakeMetric({}, 128.0),
         }
 

@@ -1,4 +1,6 @@
-"""Votes, matches, reductions and elections of lanes that name different member masks: each group of lanes has a result of its own."""
+"""Votes, matches, reductions and elections of lanes that name different member masks: each group of lanes has a result
+of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from machine_code import PROLOGUE
 
 import ptxaudit
-from machine_code import PROLOGUE
-from ptxaudit.lanes.members import members, several, words_of
-from ptxaudit.lanes.value import Lost, Uniform, Value, constant, known, opaque, unknown
-from ptxaudit.reasons import Kind
+from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, known, opaque, unknown
+from ptxaudit.engine.exec.members import members, several, words_of
+from ptxaudit.ir.reasons import Kind
 
 LANES = range(32)
 ALL = np.ones((1, 32), bool)
@@ -42,12 +44,23 @@ def signed(word: int) -> int:
 Meaning = Callable[[list[int], Callable[[int], int], int], int]
 OPERATIONS: dict[str, tuple[str, Meaning]] = {
     "ballot": ("vote.sync.ballot.b32 %r, %p, %m;", lambda g, v, lane: sum(1 << o for o in g if v(o) & 1)),
-    "any": ("vote.sync.any.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if any(v(o) & 1 for o in g) else 2),
-    "all": ("vote.sync.all.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if all(v(o) & 1 for o in g) else 2),
-    "uni": ("vote.sync.uni.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;", lambda g, v, lane: 7 if len({v(o) & 1 for o in g}) == 1 else 2),
+    "any": (
+        "vote.sync.any.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;",
+        lambda g, v, lane: 7 if any(v(o) & 1 for o in g) else 2,
+    ),
+    "all": (
+        "vote.sync.all.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;",
+        lambda g, v, lane: 7 if all(v(o) & 1 for o in g) else 2,
+    ),
+    "uni": (
+        "vote.sync.uni.pred %q, %p, %m; selp.u32 %r, 7, 2, %q;",
+        lambda g, v, lane: 7 if len({v(o) & 1 for o in g}) == 1 else 2,
+    ),
     "match any": ("match.any.sync.b32 %r, %v, %m;", lambda g, v, lane: sum(1 << o for o in g if v(o) == v(lane))),
-    "match all": ("match.all.sync.b32 %r|%q, %v, %m; @!%q mov.u32 %r, 5;",
-                  lambda g, v, lane: sum(1 << o for o in g) if len({v(o) for o in g}) == 1 else 5),
+    "match all": (
+        "match.all.sync.b32 %r|%q, %v, %m; @!%q mov.u32 %r, 5;",
+        lambda g, v, lane: sum(1 << o for o in g) if len({v(o) for o in g}) == 1 else 5,
+    ),
     "add": ("redux.sync.add.u32 %r, %v, %m;", lambda g, v, lane: sum(map(v, g))),
     "max": ("redux.sync.max.u32 %r, %v, %m;", lambda g, v, lane: max(map(v, g))),
     "least": ("not.b32 %v, %v; redux.sync.min.s32 %r, %v, %m;", lambda g, v, lane: min(-1 - v(o) for o in g)),
@@ -56,7 +69,7 @@ OPERATIONS: dict[str, tuple[str, Meaning]] = {
 }
 
 
-def site(operation: str, mask: int, values: int, params: list) -> ptxaudit.report.Site:
+def site(operation: str, mask: int, values: int, params: list) -> ptxaudit.report.model.Site:
     size = mask.bit_count()
     body = KERNEL.format(first=32 - size, mask=mask, values=values, operation=operation)
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=params)
@@ -65,7 +78,9 @@ def site(operation: str, mask: int, values: int, params: list) -> ptxaudit.repor
 
 
 def cost(results: list[int]) -> int:
-    return ptxaudit.score_request("ld.shared.u32", [(128 * r + lane) & 2044 for lane, r in enumerate(results)], arch="sm_90").wavefronts
+    return ptxaudit.score_request(
+        "ld.shared.u32", [(128 * r + lane) & 2044 for lane, r in enumerate(results)], arch="sm_90"
+    ).wavefronts
 
 
 @pytest.mark.parametrize("values", (0x3F, 0x8, 0))
@@ -87,20 +102,27 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
-    """In some tiles 128 · lane, in others 0: one wavefront to 32, whatever the loaded data are, and all between them."""
+    """In some tiles 128 · lane, in others 0: one wavefront to 32, whatever the loaded data are, and all between
+    them.
+    """
     text = "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o];" + UNKNOWN[name]
     whole, tiles = (site(text, mask, 0x3F, [None, None]) for mask in (TILES["whole"], TILES["eights"]))
     for found in (whole, tiles):
         assert found.wavefronts is None and found.status == "data-dependent", found
     low, high = tiles.per_request.low, tiles.per_request.high
-    mixed = [cost([lane if lane // 8 in chosen else 0 for lane in LANES]) for chosen in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 3))]
+    mixed = [
+        cost([lane if lane // 8 in chosen else 0 for lane in LANES])
+        for chosen in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 3))
+    ]
     assert low <= min(mixed) and max(mixed) <= high, tiles
 
 
 def test_a_mask_that_is_not_known_names_no_group() -> None:
     """match gives a mask of its own to each group of lanes with equal data."""
-    text = ("shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o]; match.any.sync.b32 %m, %w5, 0xffffffff; "
-            "vote.sync.ballot.b32 %r, %p, %m;")
+    text = (
+        "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o]; match.any.sync.b32 %m, %w5, 0xffffffff; "
+        "vote.sync.ballot.b32 %r, %p, %m;"
+    )
     assert site(text, 0xFFFF, 0x3F, [None, None]).wavefronts is None
 
 
@@ -119,13 +141,13 @@ def test_groups() -> None:
     assert words_of(groups)[0].tolist() == [(0xFF << (lane & 24)) & ~8 for lane in LANES]
     assert words_of(members(constant(0xF0, 32), ALL)).tolist() == [[0xF0]]
     assert words_of(members(None, active)).tolist() == [[0xFFFFFFF7]]
-    outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))                    # what idle lanes hold is nothing to the others
+    outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))  # what idle lanes hold is nothing to the others
     assert words_of(members(outside, active)).tolist() == [[0xF7]]
 
 
 def test_groups_that_are_not_known() -> None:
     n = Uniform("n", 32, key="n")
-    assert words_of(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]                # the same in all lanes, whatever it is
+    assert words_of(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # the same in all lanes, whatever it is
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
     assert members(per_lane, ALL) is None
     assert members(opaque(32, Lost(Kind.LOADED)), ALL) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import ptxaudit
-from ptxaudit.lanes.result import Status
+from ptxaudit.engine.answer.result import Status
 
 PTX = """.version 9.0
 .target sm_90
@@ -46,11 +46,13 @@ def test_with_nothing_told() -> None:
     told = [int(n) for case in right.conditions[:-1] for n in re.findall(r"-?\d+", case.when.rpartition("in")[2])]
     assert told and all(n % 16 == 0 for n in told)
     low, high = right.per_request.low, right.per_request.high
-    assert low == 1 and high == 32                  # 1: a block of one thread; 2: a pitch of 0, one quarter for all lanes
+    assert low == 1 and high == 32  # 1: a block of one thread; 2: a pitch of 0, one quarter for all lanes
     assert min(case.low for case in right.conditions[:-1]) == 2
 
 
 def test_a_load_that_overwrites_its_address() -> None:
-    text = PTX.replace("ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r5];", "ld.shared.u32 %r2, [%r2];").replace(".v4.u32 {%r5, %r6, %r7, %r8}", ".u32 %r5")
+    text = PTX.replace("ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r5];", "ld.shared.u32 %r2, [%r2];").replace(
+        ".v4.u32 {%r5, %r6, %r7, %r8}", ".u32 %r5"
+    )
     report = ptxaudit.audit(text, launches=[ptxaudit.Launch("k", grid=(1,), block=(32,), params=[16])])
     assert [(site.status, site.wavefronts) for site in report.sites] == [(Status.EXACT, 1)] * 3

@@ -1,4 +1,6 @@
-"""Inputs of every kind changed at random, 2,000 in all: none is a fault, none hangs, none fills the memory, none gets lost."""
+"""Inputs of every kind changed at random, 2,000 in all: none is a fault, none hangs, none fills the memory, none gets
+lost.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ import pytest
 from bench import mutations
 
 CASES = 2_000
-FIRST = 10_000_000           # the numbers of a long run begin at 0
-SHARES = {kind.name: max(1, CASES * kind.weight // sum(kind.weight for kind in mutations.KINDS)) for kind in mutations.KINDS}
+FIRST = 10_000_000  # the numbers of a long run begin at 0
+SHARES = {
+    kind.name: max(1, CASES * kind.weight // sum(kind.weight for kind in mutations.KINDS)) for kind in mutations.KINDS
+}
 
 # Cases that found something, by kind: an endless budget, digits beyond what Python reads, an endless figure, a count
 # that is null, a pattern without a character.
@@ -58,7 +62,7 @@ def test_something_is_changed(seed):
 def test_what_is_bad_is_seen(bases, monkeypatch, tmp_path):
     """A fault, a loss and a hang are told apart from what is ordinary."""
     import ptxaudit
-    from ptxaudit import pipeline
+    from ptxaudit.review import audit as pipeline
 
     kind = mutations.KINDS[1]
     audit = ptxaudit.audit

@@ -1,4 +1,6 @@
-"""Names decide nothing: the same kernel under any names of its parameters, variables, registers, labels and functions has the same figures."""
+"""Names decide nothing: the same kernel under any names of its parameters, variables, registers, labels and functions
+has the same figures.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +9,60 @@ from pathlib import Path
 from random import Random
 
 import pytest
-
-import ptxaudit
 from machine_code import PROLOGUE
-from ptxaudit import launch as launches_of
-from ptxaudit.lanes.value import Uniform
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
 from renamed import WORDS, names, renamed
 from twin import generate
 
+import ptxaudit
+from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.launch import launch as launches_of
+
 ROOT = Path(__file__).resolve().parent.parent
-FIGURES = ("status", "requests", "active_requests", "wavefronts", "ideal", "excess", "ways", "bounds", "per_request", "ideal_per_request",
-           "line_class_max", "lines", "lines_ideal", "evidence")
+FIGURES = (
+    "status",
+    "requests",
+    "active_requests",
+    "wavefronts",
+    "ideal",
+    "excess",
+    "ways",
+    "bounds",
+    "per_request",
+    "ideal_per_request",
+    "line_class_max",
+    "lines",
+    "lines_ideal",
+    "evidence",
+)
 
 
 def figures(content, isa: str, launches=(), **options):
     """All figures of a module, a list a kernel and launch, in the order of its code."""
     report = ptxaudit.audit(content, isa=isa, launches=tuple(launches), **options)
     assert not report.problems, report.problems
-    return [[tuple(getattr(site, name) for name in FIGURES) + tuple((c.low, c.high, c.ideal) for c in site.conditions) for site in kernel.sites]
-            for kernel in report.kernels]
+    return [
+        [
+            tuple(getattr(site, name) for name in FIGURES) + tuple((c.low, c.high, c.ideal) for c in site.conditions)
+            for site in kernel.sites
+        ]
+        for kernel in report.kernels
+    ]
 
 
 def same_under_other_names(ptx: str, seed: int, launches=(), isas=("ptx", "sass"), options=()) -> None:
     other, new = renamed(ptx, Random(seed))
     assert all(name not in new or new[name] != name for name in new) and len(names(other)) == len(names(ptx))
-    moved = [replace(launch, kernel=new.get(launch.kernel, launch.kernel),
-                     named={new.get(key, key): value for key, value in launch.named.items()},
-                     symbols={new.get(key, key): value for key, value in launch.symbols.items()}) for launch in launches]
+    moved = [
+        replace(
+            launch,
+            kernel=new.get(launch.kernel, launch.kernel),
+            named={new.get(key, key): value for key, value in launch.named.items()},
+            symbols={new.get(key, key): value for key, value in launch.symbols.items()},
+        )
+        for launch in launches
+    ]
     for isa in isas:
         both = [(ptx, launches), (other, moved)]
         if isa == "sass":
@@ -44,8 +71,25 @@ def same_under_other_names(ptx: str, seed: int, launches=(), isas=("ptx", "sass"
         assert before == after
 
 
-SAMPLES = ("atomics", "bitonic_sort", "cluster", "device_calls", "dynamic_shared", "histogram", "index_table", "lookup_table", "merge", "pipeline",
-           "producer_consumer", "reduction", "ring_buffer", "softmax", "spmv", "struct_params", "transpose")
+SAMPLES = (
+    "atomics",
+    "bitonic_sort",
+    "cluster",
+    "device_calls",
+    "dynamic_shared",
+    "histogram",
+    "index_table",
+    "lookup_table",
+    "merge",
+    "pipeline",
+    "producer_consumer",
+    "reduction",
+    "ring_buffer",
+    "softmax",
+    "spmv",
+    "struct_params",
+    "transpose",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if (ROOT / "samples" / name).is_dir()])
@@ -53,10 +97,14 @@ SAMPLES = ("atomics", "bitonic_sort", "cluster", "device_calls", "dynamic_shared
 def test_samples(name, told):
     source = ROOT / "samples" / name / f"{name}.cu"
     ptx = compile_source(source.read_text(), arch="sm_90").ptx
-    kernels = [function for function in names(ptx)]
+    kernels = list(names(ptx))
     told_launches = []
     for launch in ptxaudit.read_launches(source.with_name("launch.toml")) if told else ():
-        told_launches += [replace(launch, kernel=kernel) for kernel in kernels if f".entry {kernel}(" in ptx and launches_of.match([launch], kernel)]
+        told_launches += [
+            replace(launch, kernel=kernel)
+            for kernel in kernels
+            if f".entry {kernel}(" in ptx and launches_of.match([launch], kernel)
+        ]
     same_under_other_names(ptx, len(name), told_launches)
 
 
@@ -64,8 +112,14 @@ def test_samples(name, told):
 def test_random_kernels(seed):
     """With nothing told and with everything told, in PTX."""
     kernel = generate.kernel(9100 + seed)
-    launch = ptxaudit.Launch(kernel.name, grid=kernel.grid, block=kernel.block, params=list(kernel.params), dynamic_shared=kernel.dynamic,
-                             cluster=kernel.cluster)
+    launch = ptxaudit.Launch(
+        kernel.name,
+        grid=kernel.grid,
+        block=kernel.block,
+        params=list(kernel.params),
+        dynamic_shared=kernel.dynamic,
+        cluster=kernel.cluster,
+    )
     for launches in ([], [launch]):
         same_under_other_names(kernel.text, seed, launches, isas=("ptx",))
 
@@ -80,15 +134,23 @@ GENERIC = """.visible .func (.reg .b32 %r) {f}(.reg .b64 {p}, .reg .b32 %i) {{ .
  mul.lo.u32 {r}5, {r}2, {r}1; shl.b32 {r}5, {r}5, 2; add.u32 {r}5, {r}5, {r}3; @{z} bra {l}; st.shared.u32 [{r}5], {r}2; {l}: ld.shared.u32 {r}6, [{r}5];
  st.global.u32 [%rd2], {r}6; ret; }}
 """.replace("{{ .reg .b64 %rd<6>;", "{{ .reg .b32 %r_out; .reg .b64 %rd<6>;")
-PLAIN = dict(f="f", p="%p", own="own", a="a", b="b", n="n", r="%r", z="%z", s="s", l="L")
+PLAIN = {"f": "f", "p": "%p", "own": "own", "a": "a", "b": "b", "n": "n", "r": "%r", "z": "%z", "s": "s", "l": "L"}
 ADVERSE = [
-    PLAIN | {"a": "my_shared_window", "b": "shared_window_hi"}, PLAIN | {"n": "ctaid_x", "s": "shared_window"}, PLAIN | {"s": "tid", "own": "local_window"},
-    PLAIN | {"f": "loaded", "a": "trip1", "b": "hi", "n": "k"}, PLAIN | {"r": "%cc", "z": "%t1"}, PLAIN | {"r": "%t", "p": "%laneid_", "l": "budget"},
-    PLAIN | {"a": "x_param_7", "b": "param", "n": "wraps"}, PLAIN | {"s": "a0", "own": "a0", "l": "s"}, PLAIN | {"f": "k_", "s": "k_s", "own": "k_s_"},
+    PLAIN | {"a": "my_shared_window", "b": "shared_window_hi"},
+    PLAIN | {"n": "ctaid_x", "s": "shared_window"},
+    PLAIN | {"s": "tid", "own": "local_window"},
+    PLAIN | {"f": "loaded", "a": "trip1", "b": "hi", "n": "k"},
+    PLAIN | {"r": "%cc", "z": "%t1"},
+    PLAIN | {"r": "%t", "p": "%laneid_", "l": "budget"},
+    PLAIN | {"a": "x_param_7", "b": "param", "n": "wraps"},
+    PLAIN | {"s": "a0", "own": "a0", "l": "s"},
+    PLAIN | {"f": "k_", "s": "k_s", "own": "k_s_"},
 ]
 
 
-@pytest.mark.parametrize("words", ADVERSE, ids=lambda words: ",".join(value for key, value in words.items() if PLAIN[key] != value))
+@pytest.mark.parametrize(
+    "words", ADVERSE, ids=lambda words: ",".join(value for key, value in words.items() if PLAIN[key] != value)
+)
 @pytest.mark.parametrize("told", (True, False))
 def test_names_like_those_of_the_engine(words, told):
     launches = [ptxaudit.Launch("k", grid=(2,), block=(64,), params=[None, 0x7F00_0000_0000, 5])] if told else []
@@ -109,14 +171,19 @@ CARRY = """.visible .entry k() {{ .reg .b32 %x, %c, %d, {cc}, {t}; .shared .b8 s
 def test_registers_like_those_that_the_lifter_makes(cc):
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
     for chosen in ({"cc": cc, "t": "%u"}, {"cc": "%u", "t": cc}):
-        (site,), = figures(PROLOGUE.format(arch="sm_90") + CARRY.format(**chosen), "ptx", [launch])
+        ((site,),) = figures(PROLOGUE.format(arch="sm_90") + CARRY.format(**chosen), "ptx", [launch])
         assert (site[0], site[3]) == ("exact", 1)
 
 
 def test_relocatable_objects():
     """Shared variables that carry one name in several functions, and functions that are called as variables are."""
     same_under_other_names(PROLOGUE.format(arch="sm_90") + GENERIC.format(**PLAIN), 5, isas=("sass",), options=("-c",))
-    same_under_other_names(PROLOGUE.format(arch="sm_90") + GENERIC.format(**(PLAIN | {"own": "s"})), 6, isas=("ptx", "sass"), options=("-c",))
+    same_under_other_names(
+        PROLOGUE.format(arch="sm_90") + GENERIC.format(**(PLAIN | {"own": "s"})),
+        6,
+        isas=("ptx", "sass"),
+        options=("-c",),
+    )
 
 
 def test_an_unknown_is_told_by_its_key():
@@ -138,7 +205,7 @@ TWICE = """.visible .entry k() { .reg .b32 %x, %s, %y; .shared .b8 s[4096]; mov.
 def test_instructions_of_one_line_and_text_are_two(lines):
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
     body = TWICE if lines else TWICE.replace("\n", " ") + "\n"
-    found, = figures(PROLOGUE.format(arch="sm_90") + body, "ptx", [launch])
+    (found,) = figures(PROLOGUE.format(arch="sm_90") + body, "ptx", [launch])
     assert [(site[0], site[1], site[3]) for site in found] == [("exact", 1, 1), ("exact", 1, 32)]
-    found, = figures(PROLOGUE.format(arch="sm_90") + body.replace(")", ") .reqntid 32, 1, 1", 1), "ptx")
-    assert [site[8] for site in found] == [ptxaudit.report.Span(1, 1), ptxaudit.report.Span(32, 32)]
+    (found,) = figures(PROLOGUE.format(arch="sm_90") + body.replace(")", ") .reqntid 32, 1, 1", 1), "ptx")
+    assert [site[8] for site in found] == [ptxaudit.report.model.Span(1, 1), ptxaudit.report.model.Span(32, 32)]

@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 import ptxaudit
-from ptxaudit import nvcc, toolchains
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import nvcc, toolchains
 
 APP = """\
 #include <iostream>
@@ -55,7 +55,10 @@ def test_a_program_from_its_source_to_its_figures(app, isa):
     launch = ptxaudit.Launch("swap", grid=(2,), block=(64,))
     report = ptxaudit.audit(app, compiler="nvcc", isa=isa, kernels=("swap*",), launches=[launch])
     assert not report.problems
-    assert [(site.access, site.status, site.requests, site.wavefronts) for site in report.sites] == [("store", "exact", 4, 4), ("load", "exact", 4, 4)]
+    assert [(site.access, site.status, site.requests, site.wavefronts) for site in report.sites] == [
+        ("store", "exact", 4, 4),
+        ("load", "exact", 4, 4),
+    ]
     assert all(site.source.file == str(app) and site.source.line in (6, 8) for site in report.sites)
     assert report.inputs[0].toolchain.startswith("nvcc 13.")
 
@@ -67,10 +70,28 @@ def test_nvrtc_names_the_host_code_that_it_cannot_compile_and_the_way_out(app):
 
 
 BAD = {
-    "an undefined name": ("__global__ void k(float *a) {\n    a[0] = b;\n}\n", {}, 2, 'identifier "b" is undefined', ""),
+    "an undefined name": (
+        "__global__ void k(float *a) {\n    a[0] = b;\n}\n",
+        {},
+        2,
+        'identifier "b" is undefined',
+        "",
+    ),
     "a missing header": ('#include "nowhere.h"\n', {}, 1, "nowhere.h", "with -I"),
-    "a template alone": ("template <int N> __global__ void k() {}\n", {}, None, "nothing here instantiates", "--instantiate 'k<…>'"),
-    "an instance that is none": (APP, {"instantiate": ["fill<1>", "fill<q>"]}, None, "--instantiate 'fill<q>'", "all template arguments"),
+    "a template alone": (
+        "template <int N> __global__ void k() {}\n",
+        {},
+        None,
+        "nothing here instantiates",
+        "--instantiate 'k<…>'",
+    ),
+    "an instance that is none": (
+        APP,
+        {"instantiate": ["fill<1>", "fill<q>"]},
+        None,
+        "--instantiate 'fill<q>'",
+        "all template arguments",
+    ),
     "an unknown architecture": (APP, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "sm_90"),
     "a wrong option": (APP, {"options": ["-frobnicate"]}, None, "Unknown option '-frobnicate'", ""),
 }

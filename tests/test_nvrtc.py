@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from ptxaudit import nvrtc, nvrtc_remote, vendor
-from ptxaudit.errors import InputError
-from ptxaudit.nvrtc import STANDARD_HEADERS, compile_source
+from ptxaudit.base import vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import nvrtc, nvrtc_remote
+from ptxaudit.frontend.compile.nvrtc import STANDARD_HEADERS, compile_source
 
 KERNEL = """\
 __global__ void swap(float *a) {
@@ -31,6 +32,7 @@ def write(folder, text, name="k.cu"):
 
 # --- what comes out ------------------------------------------------------------------------------
 
+
 def test_one_compile_gives_ptx_and_machine_code_with_the_place_in_the_source(tmp_path):
     path = write(tmp_path, KERNEL)
     compiled = compile_source(path)
@@ -45,7 +47,10 @@ def test_text_can_be_compiled_under_a_name():
     assert compile_source(KERNEL, name="made_up.cu").file == "made_up.cu"
 
 
-@pytest.mark.parametrize("arch, target, real", [("90", "sm_90", True), ("sm_90a", "sm_90a", True), ("SM_80", "sm_80", True), ("compute_90", "sm_90", False)])
+@pytest.mark.parametrize(
+    "arch, target, real",
+    [("90", "sm_90", True), ("sm_90a", "sm_90a", True), ("SM_80", "sm_80", True), ("compute_90", "sm_90", False)],
+)
 def test_architectures(arch, target, real):
     compiled = compile_source(KERNEL, arch=arch)
     assert f".target {target}\n" in compiled.ptx
@@ -62,8 +67,18 @@ def test_include_folders_defines_standard_and_further_options(tmp_path):
     (tmp_path / "include").mkdir()
     (tmp_path / "beside.h").write_text("#define BESIDE 1\n")
     (tmp_path / "include" / "far.h").write_text("#define FAR 2\n")
-    text = '#include "beside.h"\n#include <far.h>\n' + KERNEL.replace("64", "64 * BESIDE * FAR * N") + 'static_assert(__cplusplus >= 202002L);\n'
-    compiled = compile_source(write(tmp_path, text), include=[str(tmp_path / "include")], defines=["N=3"], std="c++20", options=["--use_fast_math"])
+    text = (
+        '#include "beside.h"\n#include <far.h>\n'
+        + KERNEL.replace("64", "64 * BESIDE * FAR * N")
+        + "static_assert(__cplusplus >= 202002L);\n"
+    )
+    compiled = compile_source(
+        write(tmp_path, text),
+        include=[str(tmp_path / "include")],
+        defines=["N=3"],
+        std="c++20",
+        options=["--use_fast_math"],
+    )
     assert ".b8 _ZZ4swapPfE1s[1536]" in compiled.ptx
 
 
@@ -74,17 +89,22 @@ def test_a_name_that_is_not_ascii(tmp_path):
 
 def test_names_are_the_same_in_every_process(tmp_path):
     path = write(tmp_path, "namespace { " + KERNEL + "}\n")
-    code = f"from ptxaudit.nvrtc import compile_source; print(compile_source({str(path)!r}).ptx)"
+    code = f"from ptxaudit.frontend.compile.nvrtc import compile_source; print(compile_source({str(path)!r}).ptx)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert other.strip() == compile_source(path).ptx.strip()
 
 
 def test_warnings_are_kept_in_the_log():
-    assert "declared but never referenced" in compile_source(KERNEL.replace("__syncthreads", "int unused; __syncthreads")).log
+    assert (
+        "declared but never referenced"
+        in compile_source(KERNEL.replace("__syncthreads", "int unused; __syncthreads")).log
+    )
 
 
 def test_helpers_without_device_are_compiled_as_device_code_and_that_is_said():
-    compiled = compile_source("constexpr int twice(int n) { return 2 * n; }\nconst int N = 5;\n" + KERNEL.replace("[64]", "[twice(64) + N]"))
+    compiled = compile_source(
+        "constexpr int twice(int n) { return 2 * n; }\nconst int N = 5;\n" + KERNEL.replace("[64]", "[twice(64) + N]")
+    )
     assert "[532]" in compiled.ptx and "-default-device" in compiled.notes[0]
     assert compile_source(KERNEL).notes == ()
 
@@ -97,7 +117,9 @@ def test_headers_of_the_host_that_device_code_does_without():
     assert 'cannot open source file "vector"' in caught.value.detail
 
 
-@pytest.mark.parametrize("use", ["uint n = 3", "u_int8_t n = 3", "int n = INT_MAX", "float n = M_PI", "float n = INFINITY", "int64_t n = 3"])
+@pytest.mark.parametrize(
+    "use", ["uint n = 3", "u_int8_t n = 3", "int n = INT_MAX", "float n = M_PI", "float n = INFINITY", "int64_t n = 3"]
+)
 def test_what_nvcc_has_without_an_include(use):
     compiled = compile_source(KERNEL.replace("__syncthreads", f"{use}; __syncthreads"))
     assert "as nvcc does by itself" in compiled.notes[0]
@@ -110,16 +132,32 @@ USES = {
     "cuda_fp16.h": ("__half2 h = __float2half2_rn(a[0]); a[0] = __low2float(__hadd2(h, h));", r"(add|fma)\S*\.f16x2"),
     "cuda_bf16.h": ("__nv_bfloat16 h = __float2bfloat16(a[0]); a[0] = __bfloat162float(h);", r"cvt.rn.bf16.f32"),
     "mma.h": (
-        "__shared__ float s[256]; nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f;"
-        "nvcuda::wmma::load_matrix_sync(f, s, 16, nvcuda::wmma::mem_row_major); a[threadIdx.x] = f.x[0];", r"wmma.load.c.\S*"),
-    "cooperative_groups.h": ("auto block = cooperative_groups::this_thread_block(); block.sync(); a[block.thread_rank()] = 1;", r"bar(rier)?.sync"),
+        (
+            "__shared__ float s[256]; nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f;"
+            "nvcuda::wmma::load_matrix_sync(f, s, 16, nvcuda::wmma::mem_row_major); a[threadIdx.x] = f.x[0];"
+        ),
+        r"wmma.load.c.\S*",
+    ),
+    "cooperative_groups.h": (
+        "auto block = cooperative_groups::this_thread_block(); block.sync(); a[block.thread_rank()] = 1;",
+        r"bar(rier)?.sync",
+    ),
     "cuda/pipeline": (
-        "__shared__ float s[32]; auto pipe = cuda::make_pipeline(); pipe.producer_acquire();"
-        "cuda::memcpy_async(&s[threadIdx.x], &a[threadIdx.x], sizeof(float), pipe); pipe.producer_commit();"
-        "pipe.consumer_wait(); a[threadIdx.x] = s[threadIdx.x ^ 1];", r"cp.async.ca.shared.global"),
+        (
+            "__shared__ float s[32]; auto pipe = cuda::make_pipeline(); pipe.producer_acquire();"
+            "cuda::memcpy_async(&s[threadIdx.x], &a[threadIdx.x], sizeof(float), pipe); pipe.producer_commit();"
+            "pipe.consumer_wait(); a[threadIdx.x] = s[threadIdx.x ^ 1];"
+        ),
+        r"cp.async.ca.shared.global",
+    ),
     "cuda/std/type_traits": ("if constexpr (cuda::std::is_same_v<decltype(a), float *>) a[0] = 1;", r"st.global"),
     "cub/cub.cuh": (
-        "using Sum = cub::BlockReduce<float, 128>; __shared__ typename Sum::TempStorage s; a[0] = Sum(s).Sum(a[threadIdx.x]);", r"ld.shared"),
+        (
+            "using Sum = cub::BlockReduce<float, 128>; __shared__ typename Sum::TempStorage s; a[0] ="
+            " Sum(s).Sum(a[threadIdx.x]);"
+        ),
+        r"ld.shared",
+    ),
     "cstdint": ("std::uint32_t n = UINT32_MAX; uint16_t m = 7; std::size_t k = n + m; a[k] = 1;", r"st.global"),
     "math.h": ("a[0] = fmaxf(a[1], -INFINITY) + M_PI + sqrtf(a[2]); a[1] = NAN;", r"sqrt"),
     "cassert": ("assert(a[0] < 1);", r"__assertfail"),
@@ -137,7 +175,14 @@ def test_a_header_works_with_no_include_option(header):
 
 @pytest.mark.parametrize("backwards", [False, True])
 def test_all_standard_headers_together(backwards):
-    names = sorted((p.relative_to(STANDARD_HEADERS).as_posix() for p in STANDARD_HEADERS.rglob("*") if p.is_file() and p.name != "README.md"), reverse=backwards)
+    names = sorted(
+        (
+            p.relative_to(STANDARD_HEADERS).as_posix()
+            for p in STANDARD_HEADERS.rglob("*")
+            if p.is_file() and p.name != "README.md"
+        ),
+        reverse=backwards,
+    )
     assert len(names) > 40
     assert ".entry" in compile_source("".join(f"#include <{name}>\n" for name in names) + KERNEL).ptx
 
@@ -151,24 +196,77 @@ def test_a_header_of_the_users_own_comes_before_the_stand_in(tmp_path):
 
 HOST = "--compiler nvcc"
 BAD = {
-    "an undefined name": ("__global__ void k(float *a) {\n    a[0] = b;\n}\n", {}, 2, 'identifier "b" is undefined', ""),
+    "an undefined name": (
+        "__global__ void k(float *a) {\n    a[0] = b;\n}\n",
+        {},
+        2,
+        'identifier "b" is undefined',
+        "",
+    ),
     "a missing header": ('#include "nowhere.h"\n' + KERNEL, {}, 1, "nowhere.h", "with -I"),
-    "a missing header folder": ('#include <lib/nowhere.hpp>\n' + KERNEL, {}, 1, "lib/nowhere.hpp", "with -I"),
-    "a host header": ("#include <iostream>\n" + KERNEL + "void say() { std::cout << 1; }\n", {}, 1, "host code (the host header <iostream>)", HOST),
+    "a missing header folder": ("#include <lib/nowhere.hpp>\n" + KERNEL, {}, 1, "lib/nowhere.hpp", "with -I"),
+    "a host header": (
+        "#include <iostream>\n" + KERNEL + "void say() { std::cout << 1; }\n",
+        {},
+        1,
+        "host code (the host header <iostream>)",
+        HOST,
+    ),
     "a host library": ("#include <thrust/device_vector.h>\n" + KERNEL, {}, None, "host code", HOST),
-    "a kernel launch": (KERNEL + "int main() { swap<<<1, 64>>>(nullptr); }\n", {}, 7, "host code (a kernel launch", HOST),
-    "a runtime call": (KERNEL + "int main() {\n    float *a;\n    cudaMalloc(&a, 256);\n}\n", {}, 9, "host code (cudaMalloc", HOST),
+    "a kernel launch": (
+        KERNEL + "int main() { swap<<<1, 64>>>(nullptr); }\n",
+        {},
+        7,
+        "host code (a kernel launch",
+        HOST,
+    ),
+    "a runtime call": (
+        KERNEL + "int main() {\n    float *a;\n    cudaMalloc(&a, 256);\n}\n",
+        {},
+        9,
+        "host code (cudaMalloc",
+        HOST,
+    ),
     "a host function": (KERNEL + "__host__ void go();\n", {}, 7, "host code (a host function)", HOST),
-    "host code after an error": ("#include <cuda_fp16.h>\n__device__ int x = y;\n__host__ void go();\n", {}, 2, 'identifier "y" is undefined', HOST),
+    "host code after an error": (
+        "#include <cuda_fp16.h>\n__device__ int x = y;\n__host__ void go();\n",
+        {},
+        2,
+        'identifier "y" is undefined',
+        HOST,
+    ),
     "empty": ("  \n", {}, None, "this is empty", ""),
     "no kernel": ("__device__ int f() { return 1; }\n", {}, None, "no __global__ function", "-D"),
-    "a template alone": (TEMPLATE, {}, None, "fill is a template that nothing here instantiates", "--instantiate 'fill<…>'"),
-    "an instance that is none": (TEMPLATE, {"instantiate": ["fill<float,8>", "fill<q>"]}, None, "--instantiate 'fill<q>'", "all template arguments"),
-    "an old architecture": (KERNEL, {"arch": "sm_35"}, None, "does not know the architecture 'sm_35'", "CUDA 11.8 takes sm_35: add --toolchain 11.8"),
+    "a template alone": (
+        TEMPLATE,
+        {},
+        None,
+        "fill is a template that nothing here instantiates",
+        "--instantiate 'fill<…>'",
+    ),
+    "an instance that is none": (
+        TEMPLATE,
+        {"instantiate": ["fill<float,8>", "fill<q>"]},
+        None,
+        "--instantiate 'fill<q>'",
+        "all template arguments",
+    ),
+    "an old architecture": (
+        KERNEL,
+        {"arch": "sm_35"},
+        None,
+        "does not know the architecture 'sm_35'",
+        "CUDA 11.8 takes sm_35: add --toolchain 11.8",
+    ),
     "no architecture": (KERNEL, {"arch": "hopper"}, None, "does not know the architecture 'hopper'", "sm_90"),
     "a wrong suffix": (KERNEL, {"arch": "sm_90f"}, None, "does not know the architecture 'sm_90f'", "sm_90"),
     "an instruction of sm_90a": (
-        '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n', {}, None, "'wgmma.fence' not supported", "--arch sm_90a"),
+        '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n',
+        {},
+        None,
+        "'wgmma.fence' not supported",
+        "--arch sm_90a",
+    ),
     "a wrong standard": (KERNEL, {"std": "c++99"}, None, "invalid value for --std", ""),
     "a wrong option": (KERNEL, {"options": ["-frobnicate"]}, None, "unrecognized option -frobnicate", ""),
 }
@@ -190,15 +288,18 @@ def test_bad_input_is_one_clear_message(tmp_path, case):
 def test_the_log_is_shown_as_it_is(tmp_path):
     with pytest.raises(InputError) as caught:
         compile_source(write(tmp_path, "__global__ void k(float *a) {\n\ta[0] = b;\n\ta[1] = c;\n}\n"))
-    assert caught.value.detail.count("error:") == 2 and '2 errors detected' in caught.value.detail
+    assert caught.value.detail.count("error:") == 2 and "2 errors detected" in caught.value.detail
     assert caught.value.column == 9
 
 
-@pytest.mark.parametrize("data, line, what", [
-    (b"// \xfcber\n", 1, "not UTF-8 text: byte 0xfc"),
-    (b"\n\n//\x00\n", 3, "binary"),
-    (b"\xff\xfe_\x00_\x00", 1, "UTF-16"),
-])
+@pytest.mark.parametrize(
+    "data, line, what",
+    [
+        (b"// \xfcber\n", 1, "not UTF-8 text: byte 0xfc"),
+        (b"\n\n//\x00\n", 3, "binary"),
+        (b"\xff\xfe_\x00_\x00", 1, "UTF-16"),
+    ],
+)
 def test_what_is_not_utf8_text(tmp_path, data, line, what):
     with pytest.raises(InputError) as caught:
         compile_source(write(tmp_path, data))
@@ -216,14 +317,22 @@ def test_a_file_that_is_not_there(tmp_path):
         compile_source(tmp_path)
 
 
-@pytest.mark.parametrize("pathfinder, hint", [
-    ("def load_nvidia_dynamic_lib(name): raise RuntimeError(name)", "pip install nvidia-cuda-nvrtc"),
-    ("raise ImportError", "pip install 'cuda-bindings"),
-])
+@pytest.mark.parametrize(
+    "pathfinder, hint",
+    [
+        ("def load_nvidia_dynamic_lib(name): raise RuntimeError(name)", "pip install nvidia-cuda-nvrtc"),
+        ("raise ImportError", "pip install 'cuda-bindings"),
+    ],
+)
 def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch, pathfinder, hint):
     """Packages in front of the real ones."""
     (tmp_path / "cuda" / "bindings").mkdir(parents=True)
-    for file, text in (("__init__.py", ""), ("pathfinder.py", pathfinder), ("bindings/__init__.py", ""), ("bindings/nvrtc.py", "")):
+    for file, text in (
+        ("__init__.py", ""),
+        ("pathfinder.py", pathfinder),
+        ("bindings/__init__.py", ""),
+        ("bindings/nvrtc.py", ""),
+    ):
         (tmp_path / "cuda" / file).write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(InputError, match=hint):
@@ -232,7 +341,7 @@ def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch
 
 def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed():
     code = (
-        "import sys; from ptxaudit.nvrtc import compile_source\n"
+        "import sys; from ptxaudit.frontend.compile.nvrtc import compile_source\n"
         "assert not any(name.startswith('cuda') for name in sys.modules)\n"
         f"assert compile_source({KERNEL!r}).cubin"
     )
@@ -242,11 +351,16 @@ def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed(
 @pytest.mark.parametrize("limit", [200, 260])
 def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
     """Where its library cannot even be loaded, or a compile runs out of it."""
-    many = "".join(f"__global__ void k{i}(float* a) {{ __shared__ float s[32]; s[threadIdx.x] = sinf(a[{i}]); a[1] = s[3]; }}\n" for i in range(300))
+    many = "".join(
+        f"__global__ void k{i}(float* a) {{ __shared__ float s[32]; s[threadIdx.x] = sinf(a[{i}]); a[1] = s[3]; }}\n"
+        for i in range(300)
+    )
     monkeypatch.setattr(vendor, "TOOL_MEMORY", replace(vendor.TOOL_MEMORY, most=limit << 20))
     monkeypatch.setattr(nvrtc_remote, "_workers", {})
     with pytest.raises(InputError) as caught:
         nvrtc.compile_source(many)
-    assert "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint or limit == 200
+    assert (
+        "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint or limit == 200
+    )
     for one in list(nvrtc_remote._workers.values()):
         one.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit import toolchains
-from ptxaudit.occupancy import LIMITS, Blocks, blocks_per_sm, limits_of
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.hardware.occupancy import LIMITS, Blocks, blocks_per_sm, limits_of
 
 
 def header(name: str) -> str:
@@ -22,7 +22,10 @@ def header(name: str) -> str:
 
 def test_the_limits_are_those_of_cuda() -> None:
     text = header("cuda/__device/arch_traits.h")
-    bodies = {int(name): body for name, body in re.findall(r"arch_traits<arch_id::sm_(\d+)>\(\) noexcept\n\{(.*?)\n\}", text, re.DOTALL)}
+    bodies = {
+        int(name): body
+        for name, body in re.findall(r"arch_traits<arch_id::sm_(\d+)>\(\) noexcept\n\{(.*?)\n\}", text, re.DOTALL)
+    }
     assert set(LIMITS) <= set(bodies)
 
     def field(arch: int, name: str) -> int:
@@ -37,7 +40,10 @@ def test_the_limits_are_those_of_cuda() -> None:
     for arch, limits in LIMITS.items():
         shared = field(arch, "max_shared_memory_per_multiprocessor")
         assert (limits.shared, limits.threads, limits.blocks) == (
-            shared, field(arch, "max_threads_per_multiprocessor"), field(arch, "max_blocks_per_multiprocessor")), arch
+            shared,
+            field(arch, "max_threads_per_multiprocessor"),
+            field(arch, "max_blocks_per_multiprocessor"),
+        ), arch
         assert limits.reserved == (1024 if arch >= 80 else 0)
         assert limits.shared_of_block == (48 << 10 if arch < 70 else shared - limits.reserved)
 
@@ -56,17 +62,20 @@ def test_the_units_are_those_of_cuda() -> None:
         assert limits.unit == units[arch // 10], arch
 
 
-@pytest.mark.parametrize(("arch", "shared", "threads", "blocks"), [
-    ("sm_90", 4096, 1024, Blocks(2, "threads")),
-    ("sm_90a", 33 * 1024, 256, Blocks(6, "shared memory")),        # 34 KB of 228
-    ("sm_90", 227 * 1024, 128, Blocks(1, "shared memory")),
-    ("sm_90", 227 * 1024 + 1, 128, Blocks(0, "shared memory")),
-    ("sm_80", 1, None, Blocks(32, "blocks")),
-    ("sm_75", 32 * 1024, 32, Blocks(2, "shared memory")),
-    ("sm_75", 0, 32, Blocks(16, "blocks")),
-    ("sm_86", 0, 1000, Blocks(1, "threads")),
-    ("kepler-4byte", 1024, 32, None),
-])
+@pytest.mark.parametrize(
+    ("arch", "shared", "threads", "blocks"),
+    [
+        ("sm_90", 4096, 1024, Blocks(2, "threads")),
+        ("sm_90a", 33 * 1024, 256, Blocks(6, "shared memory")),  # 34 KB of 228
+        ("sm_90", 227 * 1024, 128, Blocks(1, "shared memory")),
+        ("sm_90", 227 * 1024 + 1, 128, Blocks(0, "shared memory")),
+        ("sm_80", 1, None, Blocks(32, "blocks")),
+        ("sm_75", 32 * 1024, 32, Blocks(2, "shared memory")),
+        ("sm_75", 0, 32, Blocks(16, "blocks")),
+        ("sm_86", 0, 1000, Blocks(1, "threads")),
+        ("kepler-4byte", 1024, 32, None),
+    ],
+)
 def test_blocks(arch, shared, threads, blocks) -> None:
     assert blocks_per_sm(arch, shared, threads) == blocks
 

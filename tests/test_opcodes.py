@@ -8,11 +8,12 @@ import subprocess
 import numpy as np
 import pytest
 
-from ptxaudit import banks, machines, toolchains
-from ptxaudit.banks import classify
-from ptxaudit.banks.ptx_opcodes import ATOMICS
-from ptxaudit.errors import InputError
-from ptxaudit.ptxas import assemble
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.banks import classify
+from ptxaudit.hardware.banks.ptx_opcodes import ATOMICS
 
 # opcode: access word, operation, bytes a lane, machine instruction
 SCORED = {
@@ -80,7 +81,9 @@ def test_scored(opcode):
     access = classify(opcode)
     assert (access.access, access.operation, access.width, access.sass) == SCORED[opcode]
     assert not access.unscored
-    assert access.generic == (opcode.split(".")[0] in ("LD", "ST", "ATOM") or opcode[0].islower() and "shared" not in opcode)
+    assert access.generic == (
+        opcode.split(".")[0] in ("LD", "ST", "ATOM") or opcode[0].islower() and "shared" not in opcode
+    )
     assert classify(opcode) is access
     assert machines.get("sm_100a").refusal(access) == ""
 
@@ -95,20 +98,34 @@ def test_matrices_and_copies_say_more():
 
 
 LISTED = {
-    "UBLKCP.S.G": "bulk copy", "UTMALDG.2D": "bulk copy", "UTMASTG.3D.IM2COL": "bulk copy", "UBLKRED.G.S.ADD": "bulk copy",
-    "HGMMA.64x128x16.F32.BF16": "wgmma", "QGMMA.64x128x32.F32.E4M3.E4M3": "wgmma", "UTCHMMA": "tcgen05",
-    "SYNCS.ARRIVE.TRANS64.A1T0": "mbarrier", "ATOMS.ARRIVE.64": "mbarrier", "ARRIVES.LDGSTSBAR.64": "mbarrier",
-    "STAS.64": "async store", "REDAS.ADD": "async store",
+    "UBLKCP.S.G": "bulk copy",
+    "UTMALDG.2D": "bulk copy",
+    "UTMASTG.3D.IM2COL": "bulk copy",
+    "UBLKRED.G.S.ADD": "bulk copy",
+    "HGMMA.64x128x16.F32.BF16": "wgmma",
+    "QGMMA.64x128x32.F32.E4M3.E4M3": "wgmma",
+    "UTCHMMA": "tcgen05",
+    "SYNCS.ARRIVE.TRANS64.A1T0": "mbarrier",
+    "ATOMS.ARRIVE.64": "mbarrier",
+    "ARRIVES.LDGSTSBAR.64": "mbarrier",
+    "STAS.64": "async store",
+    "REDAS.ADD": "async store",
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes": "bulk copy",
     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes": "bulk copy",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32": "bulk copy",
-    "cp.async.mbarrier.arrive.shared.b64": "mbarrier", "mbarrier.try_wait.shared.b64": "mbarrier",
+    "cp.async.mbarrier.arrive.shared.b64": "mbarrier",
+    "mbarrier.try_wait.shared.b64": "mbarrier",
     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32": "async store",
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32": "async store",
-    "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16": "wgmma", "multimem.red.relaxed.sys.global.add.u32": "multimem",
-    "ld.shared::cluster.u32": "load", "st.shared::cluster.v4.b32": "store", "atom.shared::cluster.add.u32": "atomic",
-    "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16": "wmma", "tcgen05.mma.cta_group::1.kind::f16": "tcgen05",
-    "ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU": "atomic", "ATOM.E.ADD.64.STRONG.GPU": "atomic",
+    "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16": "wgmma",
+    "multimem.red.relaxed.sys.global.add.u32": "multimem",
+    "ld.shared::cluster.u32": "load",
+    "st.shared::cluster.v4.b32": "store",
+    "atom.shared::cluster.add.u32": "atomic",
+    "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16": "wmma",
+    "tcgen05.mma.cta_group::1.kind::f16": "tcgen05",
+    "ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU": "atomic",
+    "ATOM.E.ADD.64.STRONG.GPU": "atomic",
 }
 
 
@@ -122,16 +139,74 @@ def test_listed_with_a_reason(opcode):
         banks.bounds(machines.get("sm_90"), access, 1, 32)
 
 
-@pytest.mark.parametrize("opcode", [
-    "", "  ", "nop", "LDS.U7", "LDS.64.128", "LDS.???7", "STS.INVALID7", "LDS [R0]", "ATOMS", "ATOMS.FOO", "ATOMS.ADD.U8", "ATOMS.INVALID9", "ATOMS.POPC.INC.64",
-    "LDSM", "LDSM.16.M99.4", "LDSM.16.M832", "LDSM.16.M88.INVALID3", "STSM.16.M88.3", "LDGSTS.E.BYPASS", "LDGSTS.E.U8", "LDG.E.64", "STL", "RED.E.ADD", "lds.128", "FADD",
-    "ld.shared", "ld.shared.f16", "ld.shared.v3.f32", "ld.shared.v8.b32", "ld.shared.v4.u64", "ld.shared.v8.u8", "ld.shared.f128", "ld.global.f32", "ld.param.u64", "ld.shared.shared::cta.u32",
-    "ld.shared.banana.u32", "ld.shared.u32 %r1", "LD.SHARED.U32", "st.shared.v2.b128",
-    "atom.shared.add.s64", "atom.shared.v2.add.f32", "atom.global.add.u32", "atom.shared.u32", "atom.shared.add.min.u32", "red.shared.cas.b32", "red.shared.exch.b32", "atom.shared.add.u32 x", "red.shared.add.u32 1 2",
-    "ldmatrix.sync.aligned.m8n8.shared.b16", "ldmatrix.sync.aligned.m16n16.x4.trans.shared.b8", "ldmatrix.sync.aligned.m8n8.x3.shared.b16", "stmatrix.sync.aligned.m8n8.x1.global.b16",
-    "cp.async.ca.shared.global", "cp.async.ca.shared.global 12", "cp.async.cg.shared.global 8", "cp.async.wait_all", "cp.async.commit_group", "cp.async.bulk.prefetch.L2.global", "cp.async.ca.global",
-    "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32", "wmma.load.a.sync.aligned.row.m16n16k16.global.f16", "mbarrier.pending_count.b64", "tcgen05.ld.sync.aligned.32x32b.x1.b32",
-])
+@pytest.mark.parametrize(
+    "opcode",
+    [
+        "",
+        "  ",
+        "nop",
+        "LDS.U7",
+        "LDS.64.128",
+        "LDS.???7",
+        "STS.INVALID7",
+        "LDS [R0]",
+        "ATOMS",
+        "ATOMS.FOO",
+        "ATOMS.ADD.U8",
+        "ATOMS.INVALID9",
+        "ATOMS.POPC.INC.64",
+        "LDSM",
+        "LDSM.16.M99.4",
+        "LDSM.16.M832",
+        "LDSM.16.M88.INVALID3",
+        "STSM.16.M88.3",
+        "LDGSTS.E.BYPASS",
+        "LDGSTS.E.U8",
+        "LDG.E.64",
+        "STL",
+        "RED.E.ADD",
+        "lds.128",
+        "FADD",
+        "ld.shared",
+        "ld.shared.f16",
+        "ld.shared.v3.f32",
+        "ld.shared.v8.b32",
+        "ld.shared.v4.u64",
+        "ld.shared.v8.u8",
+        "ld.shared.f128",
+        "ld.global.f32",
+        "ld.param.u64",
+        "ld.shared.shared::cta.u32",
+        "ld.shared.banana.u32",
+        "ld.shared.u32 %r1",
+        "LD.SHARED.U32",
+        "st.shared.v2.b128",
+        "atom.shared.add.s64",
+        "atom.shared.v2.add.f32",
+        "atom.global.add.u32",
+        "atom.shared.u32",
+        "atom.shared.add.min.u32",
+        "red.shared.cas.b32",
+        "red.shared.exch.b32",
+        "atom.shared.add.u32 x",
+        "red.shared.add.u32 1 2",
+        "ldmatrix.sync.aligned.m8n8.shared.b16",
+        "ldmatrix.sync.aligned.m16n16.x4.trans.shared.b8",
+        "ldmatrix.sync.aligned.m8n8.x3.shared.b16",
+        "stmatrix.sync.aligned.m8n8.x1.global.b16",
+        "cp.async.ca.shared.global",
+        "cp.async.ca.shared.global 12",
+        "cp.async.cg.shared.global 8",
+        "cp.async.wait_all",
+        "cp.async.commit_group",
+        "cp.async.bulk.prefetch.L2.global",
+        "cp.async.ca.global",
+        "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16",
+        "mbarrier.pending_count.b64",
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32",
+    ],
+)
 def test_what_is_not_an_access(opcode):
     with pytest.raises(InputError) as error:
         classify(opcode)
@@ -147,7 +222,17 @@ def test_not_a_string():
 
 # --- what ptxas makes of PTX ------------------------------------------------------------------
 
-_REGISTERS = {"b16": "h", "f16": "h", "bf16": "h", "f32": "f", "f64": "d", "u64": "q", "s64": "q", "b64": "q", "b128": "x"}
+_REGISTERS = {
+    "b16": "h",
+    "f16": "h",
+    "bf16": "h",
+    "f32": "f",
+    "f64": "d",
+    "u64": "q",
+    "s64": "q",
+    "b64": "q",
+    "b128": "x",
+}
 _HEAD = """
 .version 8.8
 .target {arch}
@@ -171,7 +256,9 @@ def disassembled(kernels: dict[str, str], arch: str, tmp_path) -> dict[str, str]
     ptx = _HEAD.format(arch=arch) + "".join(_KERNEL.format(name=name, body=body) for name, body in kernels.items())
     cubin = tmp_path / "k.cubin"
     cubin.write_bytes(assemble(ptx, arch).cubin)
-    text = subprocess.run([toolchains.get("nvdisasm").path, "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [toolchains.get("nvdisasm").path, "-c", str(cubin)], capture_output=True, text=True, check=True
+    ).stdout
     sections = re.split(r"^\.text\.(\w+):", text, flags=re.M)
     return dict(zip(sections[1::2], sections[2::2], strict=True))
 
@@ -203,8 +290,22 @@ def test_ptxas_makes_these_of_atomics(arch, tmp_path):
 
 
 def test_ptxas_makes_these_of_generic_accesses(tmp_path):
-    hows = ("", "weak", "volatile", "relaxed.cta", "relaxed.cluster", "relaxed.gpu", "relaxed.sys", "ca", "cg", "cs",
-            "L1::no_allocate", "L1::evict_last", "L1::evict_first", "L1::evict_unchanged")
+    hows = (
+        "",
+        "weak",
+        "volatile",
+        "relaxed.cta",
+        "relaxed.cluster",
+        "relaxed.gpu",
+        "relaxed.sys",
+        "ca",
+        "cg",
+        "cs",
+        "L1::no_allocate",
+        "L1::evict_last",
+        "L1::evict_first",
+        "L1::evict_unchanged",
+    )
     given = [("ld", how) for how in (*hows, "acquire.gpu", "lu", "cv", "L2::128B")]
     given += [("st", how) for how in (*(h for h in hows if h != "ca"), "release.gpu", "wb", "wt")]
     bodies, opcodes = {}, {}
@@ -214,7 +315,11 @@ def test_ptxas_makes_these_of_generic_accesses(tmp_path):
             if head == "st":
                 bodies[name] = f"{opcode} [p64], {'h1' if type_ == 'u8' else '{r1, r2}'};"
             else:
-                bodies[name] = f"{opcode} h2, [p64]; st.global.u16 [p64], h2;" if type_ == "u8" else f"{opcode} {{r1, r2}}, [p64]; st.global.v2.u32 [p64], {{r1, r2}};"
+                bodies[name] = (
+                    f"{opcode} h2, [p64]; st.global.u16 [p64], h2;"
+                    if type_ == "u8"
+                    else f"{opcode} {{r1, r2}}, [p64]; st.global.v2.u32 [p64], {{r1, r2}};"
+                )
             opcodes[name] = opcode
     for number, scope in enumerate(("", "relaxed.cta", "relaxed.cluster", "relaxed.sys", "acq_rel.gpu")):
         for operation in ("add.s32", "or.b32"):
@@ -228,9 +333,16 @@ def test_ptxas_makes_these_of_generic_accesses(tmp_path):
 
 def test_a_loop_is_the_same_under_any_scope():
     for opcode in ("atom.shared.cta.add.f64", "atom.relaxed.gpu.shared::cta.add.f64", "atom.shared.add.f64"):
-        assert classify(opcode).loop == "atom.shared.add.f64" and machines.get("sm_90").evidence(classify(opcode)) == "measured"
+        assert (
+            classify(opcode).loop == "atom.shared.add.f64"
+            and machines.get("sm_90").evidence(classify(opcode)) == "measured"
+        )
     assert machines.get("sm_90").evidence(classify("red.shared.cta.add.noftz.f16x2")) == "measured"
-    assert machines.get("sm_90").evidence(classify("atom.add.f64")) == machines.get("sm_90").evidence(classify("red.shared.min.u64")) == "by rule"
+    assert (
+        machines.get("sm_90").evidence(classify("atom.add.f64"))
+        == machines.get("sm_90").evidence(classify("red.shared.min.u64"))
+        == "by rule"
+    )
 
 
 def test_ptxas_counts_and_combines(tmp_path):
@@ -241,7 +353,11 @@ def test_ptxas_counts_and_combines(tmp_path):
         "k_wrap": "red.shared.inc.u32 [a], 0xffffffff;",
         "k_used": "atom.shared.add.u32 r2, [a], 1; st.global.u32 [p64], r2;",
     }
-    uniform = [f"{operation}.{type_}" for operation, type_ in ATOMICS if operation not in ("exch", "cas") and type_ in ("u32", "s32", "b32", "f32")]
+    uniform = [
+        f"{operation}.{type_}"
+        for operation, type_ in ATOMICS
+        if operation not in ("exch", "cas") and type_ in ("u32", "s32", "b32", "f32")
+    ]
     for operation in uniform:
         name = "k_" + operation.replace(".", "_")
         bodies[name] = f"red.shared.{operation} [s_{name}], {'f1' if operation.endswith('f32') else 'r1'};"
@@ -273,17 +389,21 @@ def test_a_ptx_atomic_is_a_range_only_where_lanes_share_a_word():
         return int(scores.low[0]), int(scores.high[0])
 
     assert range_of("red.shared.add.u32", 4 * lanes) == (1, 1)
-    assert range_of("red.shared.add.u32", 128 * lanes) == (32, 32)                # one bank, 32 words
-    assert range_of("red.shared.add.u32", 128 * (lanes // 4)) == (8, 32)          # 8 words: counted or not
-    assert range_of("red.shared.add.u32 2", 128 * (lanes // 4)) == (32, 32)       # not the constant 1
-    assert range_of("red.shared.add.u32 2", 0 * lanes) == (1, 32)                 # one address: combined or not
+    assert range_of("red.shared.add.u32", 128 * lanes) == (32, 32)  # one bank, 32 words
+    assert range_of("red.shared.add.u32", 128 * (lanes // 4)) == (8, 32)  # 8 words: counted or not
+    assert range_of("red.shared.add.u32 2", 128 * (lanes // 4)) == (32, 32)  # not the constant 1
+    assert range_of("red.shared.add.u32 2", 0 * lanes) == (1, 32)  # one address: combined or not
     assert range_of("red.shared.max.u32", 128 * (lanes // 4)) == (32, 32)
     assert range_of("atom.shared.exch.b32", 0 * lanes) == (32, 32)
-    assert range_of("red.shared.add.f32", 4 * lanes) == (1, 3)                    # one pass: LDS and CAST.SPIN
+    assert range_of("red.shared.add.f32", 4 * lanes) == (1, 3)  # one pass: LDS and CAST.SPIN
 
 
 def test_ptxas_makes_these_of_loads_stores_matrices_and_copies(tmp_path):
-    opcodes = [o for o, row in SCORED.items() if re.match(r"(ld|st|ldmatrix|stmatrix|cp)\b", o) and "shared" in o and row[1] != "matrix" and row[3]]
+    opcodes = [
+        o
+        for o, row in SCORED.items()
+        if re.match(r"(ld|st|ldmatrix|stmatrix|cp)\b", o) and "shared" in o and row[1] != "matrix" and row[3]
+    ]
     bodies = {f"k_{i}": body_of(opcode) for i, opcode in enumerate(opcodes)}
     found = disassembled(bodies, "sm_90", tmp_path)
     for i, opcode in enumerate(opcodes):

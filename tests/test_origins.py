@@ -1,19 +1,22 @@
-"""Stores whose addresses are made of anything: what a launch tells of a buffer is trusted only where no store can reach it."""
+"""Stores whose addresses are made of anything: what a launch tells of a buffer is trusted only where no store can reach
+it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
-from machine_code import PROLOGUE, from_ptx
-from ptxaudit.lanes.given import ASSUMED
+from ptxaudit.engine.memory.given import ASSUMED
 
 INDEX = np.random.default_rng(3).permutation(32).astype(np.int32) * 2
 OTHER = np.zeros(64, np.int32)
 TABLE = np.zeros(64, np.uint32)
 
-# a told buffer is read as an index, after something was stored at %q; %b and %c point to other told buffers, %n is a told number
+# a told buffer is read as an index, after something was stored at %q; %b and %c point to other told buffers, %n is a
+# told number
 KERNEL = """.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 n, .param .u32 low, .param .u32 high)
 {{ .reg .b64 %a, %b, %c, %n, %q, %r, %t, %d<9>; .reg .b32 %x, %i, %lo, %hi, %low, %high, %w<9>; .reg .b16 %h<4>; .reg .f32 %f; .reg .pred %p, %z;
  .shared .align 8 .b8 s[512]; .local .align 8 .b8 l[64];
@@ -29,9 +32,13 @@ HALVES = "ld.global.u32 %lo, [%c]; ld.global.u32 %hi, [%c+4];"
 ANYWHERE = {
     "two halves out of memory": HALVES + "mov.b64 %q, {%lo, %hi};",
     "a vector of halves": "ld.global.v2.u32 {%lo, %hi}, [%c]; mov.b64 %q, {%lo, %hi}; add.u64 %q, %q, %t;",
-    "halves that are shifted together": HALVES + "cvt.u64.u32 %d1, %lo; cvt.u64.u32 %d2, %hi; shl.b64 %d2, %d2, 32; or.b64 %q, %d1, %d2;",
+    "halves that are shifted together": (
+        HALVES + "cvt.u64.u32 %d1, %lo; cvt.u64.u32 %d2, %hi; shl.b64 %d2, %d2, 32; or.b64 %q, %d1, %d2;"
+    ),
     "halves among the parameters": "mov.b64 %q, {%low, %high};",
-    "a half of a parameter, and one out of memory": "mov.b64 {%lo, %hi}, %b; ld.global.u32 %lo, [%c]; mov.b64 %q, {%lo, %hi};",
+    "a half of a parameter, and one out of memory": (
+        "mov.b64 {%lo, %hi}, %b; ld.global.u32 %lo, [%c]; mov.b64 %q, {%lo, %hi};"
+    ),
     "four quarters": "ld.global.v4.u16 {%h0, %h1, %h2, %h3}, [%c]; mov.b64 %q, {%h0, %h1, %h2, %h3};",
     "a pointer out of memory": "ld.global.u64 %q, [%c];",
     "a pointer out of memory and a number": "ld.global.u64 %q, [%c]; add.u64 %q, %q, %n;",
@@ -44,12 +51,22 @@ ANYWHERE = {
     "a product": "cvt.u64.u32 %d1, %w0; mul.lo.u64 %q, %n, %d1;",
     "through shared memory": "ld.global.u64 %q, [%c]; st.shared.u64 [s], %q; bar.sync 0; ld.shared.u64 %q, [s];",
     "through local memory": "ld.global.u64 %q, [%c]; st.local.u64 [l], %q; ld.local.u64 %q, [l+0];",
-    "halves from another lane": HALVES + "shfl.sync.bfly.b32 %lo, %lo, 1, 31, -1; shfl.sync.bfly.b32 %hi, %hi, 1, 31, -1; mov.b64 %q, {%lo, %hi};",
+    "halves from another lane": (
+        HALVES
+        + "shfl.sync.bfly.b32 %lo, %lo, 1, 31, -1; shfl.sync.bfly.b32 %hi, %hi, 1, 31, -1; mov.b64 %q, {%lo, %hi};"
+    ),
     "what an exchange returns": "atom.global.exch.b64 %q, [%c], %n;",
-    "a loop over a list": "ld.global.u64 %q, [%c]; mov.u32 %w3, 0; L: ld.global.u64 %q, [%q]; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %w0; @%p bra L;",
-    "a loop that goes from one to the other": "mov.u64 %q, %b; mov.u32 %w3, 0; L: mov.u64 %d1, %q; ld.global.u64 %q, [%d1]; add.u32 %w3, %w3, 1; "
-                                              "setp.lt.u32 %p, %w3, %w0; @%p bra L;",
-    "bits of a float": "ld.global.f32 %f, [%c]; mov.b32 %lo, %f; ld.global.f32 %f, [%c+4]; mov.b32 %hi, %f; mov.b64 %q, {%lo, %hi};",
+    "a loop over a list": (
+        "ld.global.u64 %q, [%c]; mov.u32 %w3, 0; L: ld.global.u64 %q, [%q]; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3,"
+        " %w0; @%p bra L;"
+    ),
+    "a loop that goes from one to the other": (
+        "mov.u64 %q, %b; mov.u32 %w3, 0; L: mov.u64 %d1, %q; ld.global.u64 %q, [%d1]; add.u32 %w3, %w3, 1; "
+        "setp.lt.u32 %p, %w3, %w0; @%p bra L;"
+    ),
+    "bits of a float": (
+        "ld.global.f32 %f, [%c]; mov.b32 %lo, %f; ld.global.f32 %f, [%c+4]; mov.b32 %hi, %f; mov.b64 %q, {%lo, %hi};"
+    ),
     "the buffer itself": "add.u64 %q, %a, 64;",
     "the buffer in some lanes": "selp.b64 %q, %a, %b, %p;",
 }
@@ -59,9 +76,14 @@ ELSEWHERE = {
     "by a loaded 64-bit index": "ld.global.u64 %d1, [%c]; shl.b64 %d1, %d1, 2; add.u64 %q, %b, %d1;",
     "by a told number": "add.u64 %q, %b, %n;",
     "one of two buffers": "selp.b64 %q, %b, %c, %z; add.u64 %q, %q, %t;",
-    "moved in a loop": "mov.u64 %q, %b; mov.u32 %w3, 0; L: add.u64 %q, %q, 4; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %w0; @%p bra L;",
+    "moved in a loop": (
+        "mov.u64 %q, %b; mov.u32 %w3, 0; L: add.u64 %q, %q, 4; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %w0; @%p"
+        " bra L;"
+    ),
     "aligned": "add.u64 %q, %b, %t; and.b64 %q, %q, -16;",
-    "shared memory": "mov.u32 %w3, s; add.u32 %w3, %w3, 256; cvt.u64.u32 %q, %w3; cvta.shared.u64 %q, %q; add.u64 %q, %q, %t;",
+    "shared memory": (
+        "mov.u32 %w3, s; add.u32 %w3, %w3, 256; cvt.u64.u32 %q, %w3; cvta.shared.u64 %q, %q; add.u64 %q, %q, %t;"
+    ),
     "local memory": "mov.u64 %q, l; cvta.local.u64 %q, %q; and.b64 %d1, %t, 31; add.u64 %q, %q, %d1;",
 }
 
@@ -71,7 +93,9 @@ def load(address: str, space: str, isa: str, told=(INDEX, OTHER, TABLE, 8, 5, 7)
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=list(told))
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=[launch])
-    return [site for site in report.sites if site.access == "load" and "shared" in site.opcode + "shared" * (isa == "sass")][-1], report
+    return [
+        site for site in report.sites if site.access == "load" and "shared" in site.opcode + "shared" * (isa == "sass")
+    ][-1], report
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))

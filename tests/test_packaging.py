@@ -24,7 +24,7 @@ __global__ void k(float *out) {
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(CHECKOUT))
-    path, = folder.glob("ptxaudit-*.whl")
+    (path,) = folder.glob("ptxaudit-*.whl")
     return path
 
 
@@ -37,7 +37,9 @@ def installed(wheel, tmp_path_factory):
 
 
 def pip(*arguments):
-    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], check=True, capture_output=True
+    )
 
 
 def run(site, empty, *command):
@@ -47,9 +49,12 @@ def run(site, empty, *command):
 
 def test_every_data_file_of_the_checkout_is_in_the_wheel(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"ptxaudit/{path.relative_to(CHECKOUT).as_posix()}" for path in (CHECKOUT / "grammars").iterdir()}
+    wanted = {
+        f"ptxaudit/frontend/{path.relative_to(CHECKOUT).as_posix()}" for path in (CHECKOUT / "grammars").iterdir()
+    }
     wanted |= {
-        path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "ptxaudit").rglob("*")
+        path.relative_to(CHECKOUT).as_posix()
+        for path in (CHECKOUT / "ptxaudit").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted - names == set()

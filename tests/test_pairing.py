@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from reports import validate
 
 import ptxaudit
-from ptxaudit import pairing
-from ptxaudit.render.pairs import pairs_text
-from ptxaudit.report_reader import report_from_dict
-from reports import validate
+from ptxaudit.report import pairing
+from ptxaudit.report.reader import report_from_dict
+from ptxaudit.ui.render.pairs import pairs_text
 
 HEAD = """.version 9.0
 .target sm_90
@@ -23,8 +23,13 @@ HEAD = """.version 9.0
 """
 TAIL = " bar.sync 0; st.global.f32 [%d1], %f0; ret; }\n"
 
-MERGED = "st.shared.f32 [%r3], %f1;\nst.shared.f32 [%r3+4], %f2;\nst.shared.f32 [%r3+8], %f3;\nst.shared.f32 [%r3+12], %f4;\n"
-KEPT = "st.shared.f32 [%r4], %f1; bar.sync 0;\nld.shared.v4.f32 {%f5, %f6, %f7, %f8}, [%r3];\n" + "".join(f"add.f32 %f0, %f0, %f{k};" for k in (5, 6, 7, 8))
+MERGED = (
+    "st.shared.f32 [%r3], %f1;\nst.shared.f32 [%r3+4], %f2;\nst.shared.f32 [%r3+8], %f3;\nst.shared.f32 [%r3+12],"
+    " %f4;\n"
+)
+KEPT = "st.shared.f32 [%r4], %f1; bar.sync 0;\nld.shared.v4.f32 {%f5, %f6, %f7, %f8}, [%r3];\n" + "".join(
+    f"add.f32 %f0, %f0, %f{k};" for k in (5, 6, 7, 8)
+)
 UNROLLED = """LOOP:
 ld.shared.f32 %f5, [%r4];
 add.f32 %f0, %f0, %f5; add.u32 %r4, %r4, 256; add.u32 %r5, %r5, 1; setp.lt.u32 %q, %r5, 4; @%q bra LOOP;
@@ -42,7 +47,7 @@ CASES = {
     "unrolled": (UNROLLED, [("unrolled", 4, 1, 4, False)]),
     "narrowed": (NARROWED, [("narrowed", 2, 1, 2, False)]),
     "deleted": (DELETED, [("deleted", 1, 1, 0, False), ("kept", 1, 1, 1, False)]),
-    "hoisted": (HOISTED, [("unrolled", 4, 1, 4, True)]),      # ptxas unrolls this loop into several: a load before each
+    "hoisted": (HOISTED, [("unrolled", 4, 1, 4, True)]),  # ptxas unrolls this loop into several: a load before each
 }
 
 
@@ -81,10 +86,12 @@ def test_without_the_map_by_position_and_order(case, monkeypatch):
 
     def blind(function, flow, entry, known):
         lines = {"load": 1, "store": 2}
-        accesses = tuple(replace(a, place=("k.cu", lines[a.access], ())) for a in side(function, flow, entry, known).accesses)
+        accesses = tuple(
+            replace(a, place=("k.cu", lines[a.access], ())) for a in side(function, flow, entry, known).accesses
+        )
         return pairing.Side(accesses, None)
 
-    monkeypatch.setattr("ptxaudit.kernels.side", blind)
+    monkeypatch.setattr("ptxaudit.pipeline.kernels.side", blind)
     found = pairings(both(CASES[case][0]))
     assert [replace(p, by="ptxas") for p in found] == known and {p.by for p in found} == {"position"}
 
@@ -104,7 +111,7 @@ def test_one_instruction_set_pairs_with_nothing():
 
 
 def test_a_triton_cache_pairs_its_files(tmp_path):
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.ptxas import assemble
 
     (tmp_path / "k.ptx").write_text(HEAD + MERGED + TAIL)
     (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL).cubin)
@@ -112,7 +119,7 @@ def test_a_triton_cache_pairs_its_files(tmp_path):
 
 
 def test_a_cubin_with_line_information_brings_its_ptx(tmp_path):
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.ptxas import assemble
 
     (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL, "sm_90", ["--generate-line-info"]).cubin)
     report = ptxaudit.audit(tmp_path / "k.cubin", isa="both")

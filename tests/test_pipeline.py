@@ -11,9 +11,10 @@ from kernels import COLUMN, PITCH, PTX
 from reports import validate
 
 import ptxaudit
-from ptxaudit import InputError, Launch, kernels
-from ptxaudit.inputs import expand, kind_of, read
-from ptxaudit.report import Report
+from ptxaudit import InputError, Launch
+from ptxaudit.frontend.inputs import expand, kind_of, read
+from ptxaudit.pipeline import kernels
+from ptxaudit.report.model import Report
 
 LAUNCH = Launch("stride", grid=2, block=64, params=[None, 7])
 
@@ -31,10 +32,13 @@ def clean(inputs, **options) -> Report:
 
 
 def figures(report):
-    return [(site.access, str(site.status), site.requests, site.wavefronts, site.ideal, site.ways) for site in report.sites]
+    return [
+        (site.access, str(site.status), site.requests, site.wavefronts, site.ideal, site.ways) for site in report.sites
+    ]
 
 
 # --- inputs ---------------------------------------------------------------------------------
+
 
 def test_a_source_file_is_compiled_and_every_site_scored(tmp_path):
     path = tmp_path / "column.cu"
@@ -42,7 +46,11 @@ def test_a_source_file_is_compiled_and_every_site_scored(tmp_path):
     report = clean(str(path), launches=[Launch("column", grid=1, block=32)])
     assert figures(report) == [("store", "exact", 1, 32, 1, 32), ("load", "exact", 1, 1, 1, 1)]
     (entry,) = report.inputs
-    assert (entry.path, entry.kind) == (str(path), "cuda") and entry.toolchain.startswith("nvrtc ") and len(entry.sha256) == 64
+    assert (
+        (entry.path, entry.kind) == (str(path), "cuda")
+        and entry.toolchain.startswith("nvrtc ")
+        and len(entry.sha256) == 64
+    )
     store = report.sites[0]
     assert store.id == "column@column.cu:4:ptx.store"
     assert (store.source.file, store.source.line, store.source.text) == (str(path), 4, "s[tid * 32] = in[tid];")
@@ -52,9 +60,17 @@ def test_a_source_file_is_compiled_and_every_site_scored(tmp_path):
 SAME = [("store", "exact", 4, 8, 4, 2), ("load", "exact", 4, 4, 4, 1)]
 
 
-@pytest.mark.parametrize("given", [
-    PTX, PTX.encode(), bytearray(PTX.encode()), SimpleNamespace(code=PTX.encode() + b"\0", name="k"), SimpleNamespace(code=PTX),
-], ids=["text", "bytes", "bytearray", "object with bytes", "object with text"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        PTX,
+        PTX.encode(),
+        bytearray(PTX.encode()),
+        SimpleNamespace(code=PTX.encode() + b"\0", name="k"),
+        SimpleNamespace(code=PTX),
+    ],
+    ids=["text", "bytes", "bytearray", "object with bytes", "object with text"],
+)
 def test_ptx_that_is_at_hand(given):
     assert figures(clean(given, launches=[LAUNCH])) == SAME
 
@@ -83,8 +99,9 @@ def test_a_folder_is_read_in_order_and_hidden_folders_are_not(tmp_path):
 
 # --- compiled files -------------------------------------------------------------------------
 
+
 def cubin(arch="sm_90"):
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     return compile_source(COLUMN, arch=arch, name="column.cu").cubin
 
@@ -110,12 +127,14 @@ def test_a_cubin(tmp_path):
     path.write_bytes(cubin())
     for given in (path, path.read_bytes()):
         report = clean(given, launches=[ONE_WARP])
-        assert figures(report) == COLUMN_FIGURES and report.kernels[0].isa == "sass" and report.inputs[0].kind == "cubin"
+        assert (
+            figures(report) == COLUMN_FIGURES and report.kernels[0].isa == "sass" and report.inputs[0].kind == "cubin"
+        )
     assert "there is no PTX in it" in audit(path, isa="ptx").problems[0].what
 
 
 def test_a_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch):
-    from ptxaudit.sass import disassemble
+    from ptxaudit.frontend.sass import disassemble
 
     code, runs = cubin(), []
     for name in ("a", "b", "c"):
@@ -131,14 +150,18 @@ def test_images_of_a_fat_binary_by_arch_and_isa(tmp_path):
     data = fatbin((2, 90, cubin()), (2, 80, cubin("sm_80")), (1, 80, PTX.encode()))
     path = tmp_path / "k.bin"
     path.write_bytes(data)
+
     def kernels(**options):
         return [(kernel.isa, kernel.arch) for kernel in clean(path, **options).kernels]
+
     assert kernels() == [("sass", "sm_90"), ("sass", "sm_80")]
     assert kernels(arch="sm_80") == [("sass", "sm_80")]
     assert kernels(isa="ptx") == [("ptx", "sm_80")]
     assert kernels(arch="sm_80", isa="both") == [("sass", "sm_80"), ("ptx", "sm_80")]
     assert "cubin for sm_90, cubin for sm_80, ptx for sm_80" in audit(path, arch="sm_75").problems[0].hint
-    assert kernels() == [(kernel.isa, kernel.arch) for kernel in clean(tmp_path).kernels]     # found in a folder by its content
+    assert kernels() == [
+        (kernel.isa, kernel.arch) for kernel in clean(tmp_path).kernels
+    ]  # found in a folder by its content
 
 
 def test_one_bad_image_leaves_the_others():
@@ -153,12 +176,22 @@ def test_a_program_without_device_code_is_named_alone_and_passed_over_in_a_folde
     assert len(clean(tmp_path).kernels) == 1
 
 
-@pytest.mark.parametrize("path, data, kind", [
-    ("k.cu", b"__global__", "cuda"), ("k.ptx", b"nonsense", "ptx"), ("k", b"// c\n/* x */ .version 8.0\n", "ptx"),
-    ("k.txt", b"\xef\xbb\xbf.version 8.0", "ptx"), ("k", b"__global__ void k() {}", "cuda"), ("k", b"hello", "text"),
-    ("k", b"\x7fELF" + bytes(14) + b"\xbe\0", "cubin"), ("a.out", b"\x7fELF" + bytes(14) + b"\x3e\0", "host"),
-    ("k.cubin", b"junk", "cubin"), ("k", bytes.fromhex("50ed55ba"), "fatbin"), ("k.cu", b"\x7fELF" + bytes(14) + b"\xbe\0", "cubin"),
-])
+@pytest.mark.parametrize(
+    "path, data, kind",
+    [
+        ("k.cu", b"__global__", "cuda"),
+        ("k.ptx", b"nonsense", "ptx"),
+        ("k", b"// c\n/* x */ .version 8.0\n", "ptx"),
+        ("k.txt", b"\xef\xbb\xbf.version 8.0", "ptx"),
+        ("k", b"__global__ void k() {}", "cuda"),
+        ("k", b"hello", "text"),
+        ("k", b"\x7fELF" + bytes(14) + b"\xbe\0", "cubin"),
+        ("a.out", b"\x7fELF" + bytes(14) + b"\x3e\0", "host"),
+        ("k.cubin", b"junk", "cubin"),
+        ("k", bytes.fromhex("50ed55ba"), "fatbin"),
+        ("k.cu", b"\x7fELF" + bytes(14) + b"\xbe\0", "cubin"),
+    ],
+)
 def test_what_a_file_is_follows_from_its_content(path, data, kind):
     assert kind_of(path, data) == kind
 
@@ -173,12 +206,13 @@ def test_what_is_no_input():
 
 # --- options --------------------------------------------------------------------------------
 
+
 def test_the_machine_and_the_arch_decide_the_rules():
     assert clean(PTX).kernels[0].machine == "sm_80"
     assert clean(PTX, arch="sm_90").kernels[0].machine == "sm_90"
     kepler = clean(PTX, machine="kepler-8byte", launches=[LAUNCH])
     assert kepler.kernels[0].machine == "kepler-8byte"
-    assert kepler.sites[0].wavefronts == 4              # 8-byte banks: a stride of 8 bytes is free
+    assert kepler.sites[0].wavefronts == 4  # 8-byte banks: a stride of 8 bytes is free
 
 
 def test_kernels_are_chosen_by_name_and_glob():
@@ -225,7 +259,9 @@ def test_both_instruction_sets_of_one_source(tmp_path):
 
 def test_unrolled_copies_have_ids_of_their_own(tmp_path):
     path = tmp_path / "k.cu"
-    path.write_text(COLUMN.replace("s[tid * 32] = in[tid];", "for (int i = 0; i < 3; ++i) s[tid * 32 + 2 * i] = in[tid + i];"))
+    path.write_text(
+        COLUMN.replace("s[tid * 32] = in[tid];", "for (int i = 0; i < 3; ++i) s[tid * 32 + 2 * i] = in[tid + i];")
+    )
     ids = [site.id for site in clean(path).sites if site.access == "store"]
     assert ids == ["column@k.cu:4:ptx.store", "column@k.cu:4:ptx.store.2", "column@k.cu:4:ptx.store.3"]
 
@@ -236,13 +272,19 @@ def test_ids_do_not_change_with_what_stands_elsewhere(tmp_path):
         path.write_text(text)
         return {site.id for site in clean(path, kernels="column").sites}
 
-    assert ids(COLUMN) == ids(COLUMN + PITCH) == ids(COLUMN.replace("__syncthreads();", "__syncthreads(); __threadfence();"))
+    assert (
+        ids(COLUMN)
+        == ids(COLUMN + PITCH)
+        == ids(COLUMN.replace("__syncthreads();", "__syncthreads(); __threadfence();"))
+    )
 
 
 def test_assumptions_by_name_position_and_for_all(monkeypatch):
     seen = []
-    evaluate = kernels.lanes.evaluate
-    monkeypatch.setattr(kernels.lanes, "evaluate", lambda *a, facts, **k: seen.append(facts.aligned) or evaluate(*a, facts=facts, **k))
+    evaluate = kernels.engine.evaluate
+    monkeypatch.setattr(
+        kernels.engine, "evaluate", lambda *a, facts, **k: seen.append(facts.aligned) or evaluate(*a, facts=facts, **k)
+    )
     clean(PTX, assume={"stride_param_0": 16, "1": 4, "*": 8})
     clean(PITCH, assume={"out": 32})
     assert seen == [{"stride_param_0": 16, "stride_param_1": 4, "*": 8}, {"out": 32}]
@@ -250,10 +292,17 @@ def test_assumptions_by_name_position_and_for_all(monkeypatch):
     assert "--assume nothing" in problem.what
 
 
-@pytest.mark.parametrize("option, what", [
-    ({"isa": "mips"}, "no instruction set 'mips'"), ({"jobs": 0}, "jobs is 0"), ({"budget": 0}, "budget is 0"),
-    ({"compiler": "hipcc"}, "no compiler 'hipcc'"), ({"arch": "sm_1"}, "sm_1"), ({"machine": "abacus"}, "abacus"),
-])
+@pytest.mark.parametrize(
+    "option, what",
+    [
+        ({"isa": "mips"}, "no instruction set 'mips'"),
+        ({"jobs": 0}, "jobs is 0"),
+        ({"budget": 0}, "budget is 0"),
+        ({"compiler": "hipcc"}, "no compiler 'hipcc'"),
+        ({"arch": "sm_1"}, "sm_1"),
+        ({"machine": "abacus"}, "abacus"),
+    ],
+)
 def test_options_that_cannot_be_used_are_refused_at_once(option, what):
     with pytest.raises(InputError, match=what):
         ptxaudit.audit(PTX, **option)
@@ -266,6 +315,7 @@ def test_an_option_that_does_not_exist():
 
 # --- when something goes wrong --------------------------------------------------------------
 
+
 def test_a_bad_input_does_not_stop_the_others(tmp_path):
     (tmp_path / "bad.ptx").write_text(PTX[: len(PTX) // 2])
     report = audit([tmp_path / "bad.ptx", "/nowhere.cu", PTX, b""], launches=[LAUNCH])
@@ -274,12 +324,12 @@ def test_a_bad_input_does_not_stop_the_others(tmp_path):
     assert all(problem.what and problem.hint for problem in report.problems)
 
 
-@pytest.mark.parametrize("stage", ["link", "lanes.evaluate", "graph.build", "kernel_entry"])
+@pytest.mark.parametrize("stage", ["link", "engine.evaluate", "graph.build", "kernel_entry"])
 def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
     def broken(*args, **options):
         raise KeyError("r7")
 
-    monkeypatch.setattr(f"ptxaudit.kernels.{stage}", broken)
+    monkeypatch.setattr(f"ptxaudit.pipeline.kernels.{stage}", broken)
     report = audit(PTX)
     (problem,) = report.problems
     assert problem.kernel == "stride" and "KeyError: 'r7'" in problem.what and "PTXAUDIT_DEBUG=1" in problem.hint
@@ -289,7 +339,9 @@ def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
 
 
 def test_a_launch_that_one_kernel_refuses_leaves_the_other():
-    two = PTX + PTX.partition(".address_size 64")[2].replace("stride", "other").replace(", .param .u32 other_param_1", "")
+    two = PTX + PTX.partition(".address_size 64")[2].replace("stride", "other").replace(
+        ", .param .u32 other_param_1", ""
+    )
     report = audit(two, launches=[Launch("*", grid=1, block=32, params=[None])])
     assert [kernel.name for kernel in report.kernels] == ["other"]
     (problem,) = report.problems
@@ -298,7 +350,10 @@ def test_a_launch_that_one_kernel_refuses_leaves_the_other():
 
 def test_launches_and_names_of_no_kernel_are_problems():
     report = audit(PTX, launches=[Launch("strude", grid=1, block=1)], kernels=["str*", "nothing"])
-    assert [problem.what for problem in report.problems] == ["there is no kernel 'nothing'", "there is no kernel 'strude'"]
+    assert [problem.what for problem in report.problems] == [
+        "there is no kernel 'nothing'",
+        "there is no kernel 'strude'",
+    ]
     assert "stride" in report.problems[1].hint
     assert len(report.kernels) == 1
 
@@ -328,28 +383,36 @@ def test_the_package_offers_its_names_lazily():
     import sys
 
     heavy = "numpy networkx lark rich cuda click"
-    code = f"import sys, ptxaudit; print([m for m in {heavy.split()} if m in sys.modules]); ptxaudit.audit; print(dir(ptxaudit))"
+    code = (
+        f"import sys, ptxaudit; print([m for m in {heavy.split()} if m in sys.modules]); ptxaudit.audit;"
+        " print(dir(ptxaudit))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, names = done.stdout.splitlines()
     assert first == "[]" and "score_request" in names
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        ptxaudit.nothing
+        ptxaudit.nothing  # noqa: B018
 
 
 def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
     file = tmp_path / "k.cu"
     texts = []
     for stride in (32, 33):
-        file.write_text(f'extern "C" __global__ void k() {{\n__shared__ volatile int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n')
+        file.write_text(
+            f'extern "C" __global__ void k() {{\n__shared__ volatile int s[2048];\ns[threadIdx.x * {stride}] = 1; }}\n'
+        )
         texts += [site.source.text for site in audit(file).sites]
     assert texts == ["s[threadIdx.x * 32] = 1; }", "s[threadIdx.x * 33] = 1; }"]
 
 
-@pytest.mark.parametrize("launch, why", [
-    ({"block": 128}, "at most 64 threads a block (__launch_bounds__), and this has 128"),
-    ({"block": 64, "dynamic_shared": 300_000}, "no block has 300,256 bytes of shared memory"),
-    ({"block": 64}, None),
-])
+@pytest.mark.parametrize(
+    "launch, why",
+    [
+        ({"block": 128}, "at most 64 threads a block (__launch_bounds__), and this has 128"),
+        ({"block": 64, "dynamic_shared": 300_000}, "no block has 300,256 bytes of shared memory"),
+        ({"block": 64}, None),
+    ],
+)
 def test_a_launch_that_cuda_would_refuse_is_noted(launch, why):
     source = """__global__ void __launch_bounds__(64) k(float* o) {
         __shared__ float s[64]; s[threadIdx.x] = 1; __syncthreads(); o[threadIdx.x] = s[threadIdx.x ^ 1]; }

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from ptxaudit import toolchain_fetch, toolchains
-from ptxaudit.config import KEYS
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import toolchain_fetch, toolchains
+from ptxaudit.ui.config import KEYS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "pipelines.md"
 KERNEL = """\
@@ -42,8 +42,15 @@ def folder(tmp_path):
 
 
 def ptxaudit(folder, *arguments, status=0):
-    done = subprocess.run([sys.executable, "-m", "ptxaudit", *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
-                          env=os.environ | {"PYTHONPATH": str(DOCS.parent.parent)})
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxaudit", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(DOCS.parent.parent)},
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done
 
@@ -82,22 +89,41 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     assert (line, "new") in states and {state for _, state in states} == {"new", "unchanged"}
 
     # it is allowed, with a reason; then it is mended, and the comment is stale
-    (folder / "kernels.cu").write_text(worse.replace("* 4];", '* 4];   // ptxaudit: allow(PA001, "measured: not on the hot path")'))
+    (folder / "kernels.cu").write_text(
+        worse.replace("* 4];", '* 4];   // ptxaudit: allow(PA001, "measured: not on the hot path")')
+    )
     assert "1 allowed by comments" in re.sub(r"\d+ allowed", "1 allowed", ptxaudit(folder, "audit").stderr)
-    (folder / "kernels.cu").write_text(KERNEL.replace("+ t[threadIdx.x];", '+ t[threadIdx.x];   // ptxaudit: allow(PA002, "gone")'))
+    (folder / "kernels.cu").write_text(
+        KERNEL.replace("+ t[threadIdx.x];", '+ t[threadIdx.x];   // ptxaudit: allow(PA002, "gone")')
+    )
     assert "matches nothing any more" in ptxaudit(folder, "audit").stderr
 
     # the compiler is upgraded: the reports of both releases are compared
     old, new = older_release(), toolchains.get("nvrtc").version
     for name, release in (("old.json", old), ("new.json", new)):
-        ptxaudit(folder, "audit", "--no-config", "kernels.cu", "--launch", "launches.toml", "--toolchain", release, "--isa", "both",
-                 "--format", "json", "-o", name)
+        ptxaudit(
+            folder,
+            "audit",
+            "--no-config",
+            "kernels.cu",
+            "--launch",
+            "launches.toml",
+            "--toolchain",
+            release,
+            "--isa",
+            "both",
+            "--format",
+            "json",
+            "-o",
+            name,
+        )
     text = ptxaudit(folder, "diff", "old.json", "new.json").stdout
     assert f"(nvrtc {old})" in text and f"(nvrtc {new})" in text and re.search(r"\d+ sites: ", text)
     assert ptxaudit(folder, "diff", "kernels.cu", "--toolchain", old, "--toolchain", new).stdout == text
 
 
 # --- the page -------------------------------------------------------------------------------
+
 
 def blocks(language):
     """The fenced blocks of a language, "" for those without one."""
@@ -111,7 +137,7 @@ def commands():
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: " ".join(command[:2] + command[-2:]))
 def test_the_commands_of_the_page_run(folder, command):
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     if "12.9" in command:
         old, new = older_release(), toolchains.get("nvrtc").version
@@ -137,32 +163,49 @@ def test_the_page_names_every_setting():
 
 
 def test_the_page_s_comments_are_understood():
-    from ptxaudit.report import Suppression
-    from ptxaudit.suppressions import read_suppressions
+    from ptxaudit.report.model import Suppression
+    from ptxaudit.review.suppressions import read_suppressions
 
     (text,) = blocks("cuda")
     found = list(read_suppressions(text, "k.cu"))
-    assert all(isinstance(one, Suppression) for one in found) and [one.rule for one in found] == ["PA002", "PA001", "PA003"]
+    assert all(isinstance(one, Suppression) for one in found) and [one.rule for one in found] == [
+        "PA002",
+        "PA001",
+        "PA003",
+    ]
 
 
 def test_the_page_s_test_runs(folder, monkeypatch):
     (text,) = blocks("python")
     monkeypatch.chdir(folder)
     (folder / "transpose.cu").write_text(
-        'extern "C" __global__ void transpose(float* p) { __shared__ float t[32][33]; int x = threadIdx.x, y = threadIdx.y;\n'
-        "  t[y][x] = p[y * 32 + x]; __syncthreads(); p[y * 32 + x] = t[x][y]; }\n")
+        'extern "C" __global__ void transpose(float* p) { __shared__ float t[32][33]; int x = threadIdx.x, y ='
+        " threadIdx.y;\n  t[y][x] = p[y * 32 + x]; __syncthreads(); p[y * 32 + x] = t[x][y]; }\n"
+    )
     names: dict = {}
-    exec(text, names)          # the page's own words
+    exec(text, names)  # the page's own words
     names["test_transpose"]()
 
 
 # --- bad input ------------------------------------------------------------------------------
 
 BAD_INPUT = {
-    "a baseline of another schema": (["audit", "kernels.cu", "--baseline", "other.json"], 'schema "ptxaudit/baseline/9"', "baseline update"),
-    "a report as a baseline": (["audit", "kernels.cu", "--baseline", "report.json"], 'schema "ptxaudit/report/1"', "baseline update"),
+    "a baseline of another schema": (
+        ["audit", "kernels.cu", "--baseline", "other.json"],
+        'schema "ptxaudit/baseline/9"',
+        "baseline update",
+    ),
+    "a report as a baseline": (
+        ["audit", "kernels.cu", "--baseline", "report.json"],
+        'schema "ptxaudit/report/1"',
+        "baseline update",
+    ),
     "half a report": (["diff", "half.json", "report.json"], "cut", "write it again"),
-    "a report of another schema": (["diff", "report.json", "other.json"], 'schema "ptxaudit/baseline/9"', "write it again"),
+    "a report of another schema": (
+        ["diff", "report.json", "other.json"],
+        'schema "ptxaudit/baseline/9"',
+        "write it again",
+    ),
     "a suppression without a reason": (["audit", "unreasoned.cu"], "gives no reason", 'allow(PA001, "why")'),
     "a release that never was": (["audit", "kernels.cu", "--toolchain", "9.9"], "no CUDA release '9.9'", "12.9"),
     "a rule that is none": (["audit", "kernels.cu", "--fail-on", "PA099"], "--fail-on PA099 is no rule", "PA001"),
@@ -174,14 +217,16 @@ BAD_INPUT = {
 def test_bad_input_is_a_message_and_status_2(folder, case, monkeypatch):
     from click.testing import CliRunner
 
-    from ptxaudit.cli import main
+    from ptxaudit.ui.cli import main
 
     monkeypatch.chdir(folder)
     report = CliRunner().invoke(main, ["audit", "kernels.cu", "--format", "json"]).stdout
     (folder / "report.json").write_text(report)
     (folder / "half.json").write_text(report[: len(report) // 2])
     (folder / "other.json").write_text('{"schema": "ptxaudit/baseline/9"}')
-    (folder / "unreasoned.cu").write_text(KERNEL.replace("__syncthreads();", "__syncthreads();  // ptxaudit: allow(PA001)"))
+    (folder / "unreasoned.cu").write_text(
+        KERNEL.replace("__syncthreads();", "__syncthreads();  // ptxaudit: allow(PA001)")
+    )
     arguments, what, hint = BAD_INPUT[case]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2 and "Traceback" not in result.output

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import pytest
-
 from machine_code import ARCHITECTURES, from_ptx
-from ptxaudit import ir
-from ptxaudit.sass.lift import lift_cubin
 
-NAMES = ("tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
-         "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "lanemask_lt", "lanemask_eq", "lanemask_ge")
+from ptxaudit.frontend.sass.lift import lift_cubin
+from ptxaudit.ir import nodes as ir
+
+NAMES = (
+    "tid.x",
+    "tid.y",
+    "tid.z",
+    "ntid.x",
+    "ntid.y",
+    "ntid.z",
+    "ctaid.x",
+    "ctaid.y",
+    "ctaid.z",
+    "nctaid.x",
+    "nctaid.y",
+    "nctaid.z",
+    "laneid",
+    "lanemask_lt",
+    "lanemask_eq",
+    "lanemask_ge",
+)
 CLUSTER = ("cluster_nctaid.x", "cluster_nctaid.y", "cluster_nctarank", "nclusterid.x")
 KERNEL = """.visible .entry k(.param .u64 p)
 { .reg .u32 %%r<%d>; .reg .u64 %%d<3>; ld.param.u64 %%d1, [p]; %s ret; }
 """
-STORED = 0x10          # bytes between what the kernel stores
+STORED = 0x10  # bytes between what the kernel stores
 
 
 def specials(names: tuple[str, ...], arch: str) -> dict[str, set[str]]:
     """name -> the special registers that reach the store of it, by the lifted machine code."""
-    body = " ".join(f"mov.u32 %r{at}, %{name}; st.volatile.global.u32 [%d1+{STORED * at}], %r{at};" for at, name in enumerate(names))
+    body = " ".join(
+        f"mov.u32 %r{at}, %{name}; st.volatile.global.u32 [%d1+{STORED * at}], %r{at};" for at, name in enumerate(names)
+    )
     function = lift_cubin(from_ptx(KERNEL % (len(names), body), arch), "k.cubin").functions["k"]
     defined: dict[str, set[str]] = {}
     out: dict[str, set[str]] = {}

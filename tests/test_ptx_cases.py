@@ -6,13 +6,15 @@ import dataclasses
 import json
 
 import pytest
+import textcases
 from lark import Tree
 
-import textcases
-from ptxaudit import ir, parsers, resources
-from ptxaudit.errors import InputError
-from ptxaudit.ptx import build, opcodes, parse, printer
-from ptxaudit.ptx.lift import ROWS, lift_module, meaning
+from ptxaudit.base import resources
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend import parsers
+from ptxaudit.frontend.ptx import build, opcodes, parse, printer
+from ptxaudit.frontend.ptx.lift import ROWS, lift_module, meaning
+from ptxaudit.ir import nodes as ir
 
 FRAME = """.version 9.0
 .target sm_90
@@ -29,12 +31,19 @@ FRAME = """.version 9.0
 def short(node) -> str:
     """A syntax value on one line: names of types, values, without defaults and line numbers."""
     if dataclasses.is_dataclass(node):
-        fields = [f for f in dataclasses.fields(node)
-                  if f.compare and (f.default is dataclasses.MISSING or getattr(node, f.name) != f.default)]
+        fields = [
+            f
+            for f in dataclasses.fields(node)
+            if f.compare and (f.default is dataclasses.MISSING or getattr(node, f.name) != f.default)
+        ]
         named = [f.default is not dataclasses.MISSING for f in fields]
         values = [short(getattr(node, f.name)) for f in fields]
-        return type(node).__name__ + "(" + ", ".join(
-            f"{f.name}={v}" if n else v for f, v, n in zip(fields, values, named)) + ")"
+        return (
+            type(node).__name__
+            + "("
+            + ", ".join(f"{f.name}={v}" if n else v for f, v, n in zip(fields, values, named))
+            + ")"
+        )
     if isinstance(node, tuple):
         return "[" + ", ".join(map(short, node)) + "]"
     return str(node)
@@ -53,7 +62,10 @@ def effects(instruction: ir.Instruction) -> list[str]:
     lines = [str(op) for op in instruction.ops]
     if c := instruction.control:
         words = [f"{c.guard} " if c.guard else "", c.kind]
-        words += [f" to {', '.join(map(str, c.targets))}" if c.targets else "", f" by {c.selector}" if c.selector else ""]
+        words += [
+            f" to {', '.join(map(str, c.targets))}" if c.targets else "",
+            f" by {c.selector}" if c.selector else "",
+        ]
         lines.append("".join(words) + (f" {c.callee}" if c.callee else "") + (" uniform" if c.uniform else ""))
     if site := instruction.site:
         text = f"site {site.opcode} [{site.address}" + (f"+{site.offset}" if site.offset else "") + f"] {site.space}"
@@ -107,7 +119,14 @@ def test_every_row_has_a_section_and_a_case(name):
 
 
 def test_a_modifier_that_a_row_does_not_know_has_no_meaning():
-    for opcode in ("add.wrong.s32", "mad.lo.sat.s32", "cvt.rn.relu.f16.f32", "min.NaN.f32", "setp.lt.ftz.f32", "prmt.b32.xyz"):
+    for opcode in (
+        "add.wrong.s32",
+        "mad.lo.sat.s32",
+        "cvt.rn.relu.f16.f32",
+        "min.NaN.f32",
+        "setp.lt.ftz.f32",
+        "prmt.b32.xyz",
+    ):
         assert meaning(opcode) is None
 
 
@@ -148,19 +167,30 @@ def test_positions_and_inline_stacks():
     positions = [i.source for i in lift_module(parse.parse_module(POSITIONS)).functions["k"].instructions[:4]]
     outer, middle = ir.Frame("a.cu", 30, "load"), ir.Frame("load.cuh", 7, "copy")
     assert positions == [
-        ir.Source("a.cu", 30, 5), ir.Source("load.cuh", 7, 9, (outer,)),
-        ir.Source("copy.cuh", 4, 1, (middle, outer)), None]
+        ir.Source("a.cu", 30, 5),
+        ir.Source("load.cuh", 7, 9, (outer,)),
+        ir.Source("copy.cuh", 4, 1, (middle, outer)),
+        None,
+    ]
 
 
 def test_parameters_lie_at_multiples_of_their_alignment():
     parameters = lifted("ret;").functions["k"].parameters
     assert [(p.name, p.offset, p.size, p.type) for p in parameters] == [
-        ("p", 0, 8, ".u64"), ("q", 8, 24, ".b8[24]"), ("n", 32, 4, ".u32")]
+        ("p", 0, 8, ".u64"),
+        ("q", 8, 24, ".b8[24]"),
+        ("n", 32, 4, ".u32"),
+    ]
 
 
 VARIABLES = {
     ".const .align 4 .b8 t[4] = {1, 2};": ("const", 4, 4, b"\1\2\0\0"),
-    ".global .u32 t[2][2] = {{1}, {2, -1}};": ("global", 16, 4, bytes([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255])),
+    ".global .u32 t[2][2] = {{1}, {2, -1}};": (
+        "global",
+        16,
+        4,
+        bytes([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255]),
+    ),
     ".global .f32 t[2] = {1.0, 0f40000000};": ("global", 8, 4, b"\0\0\x80\x3f\0\0\0\x40"),
     ".global .u16 t = (3+4)*2;": ("global", 2, 2, b"\x0e\0"),
     ".global .b8 t[] = {72, 105, 0};": ("global", 3, 1, b"Hi\0"),
@@ -190,17 +220,25 @@ module:
 .entry a .reqntid 32, 4 { ret; }
 .entry b .maxntid 128 .minnctapersm 2 .reqnctapercluster 2, 1, 1 { ret; }"""
     f = lifted(text).functions
-    assert (f["a"].block, f["a"].max_threads, f["b"].block, f["b"].max_threads, f["b"].cluster) == ((32, 4, 1), 128, None, 128, (2, 1, 1))
+    assert (f["a"].block, f["a"].max_threads, f["b"].block, f["b"].max_threads, f["b"].cluster) == (
+        (32, 4, 1),
+        128,
+        None,
+        128,
+        (2, 1, 1),
+    )
 
 
 @pytest.mark.parametrize("name", parsers.OPTIONS)
 def test_the_tables_of_the_package_are_those_of_the_grammars(name, monkeypatch):
-    """`python -m ptxaudit.parsers` writes them."""
+    """`python -m ptxaudit.frontend.parsers` writes them."""
     grammar = resources.grammar(f"{name}.lark")
     loaded, made = parsers._from_tables(name, grammar), parsers.built(name, grammar)
     assert loaded is not None
     assert {str(rule) for rule in loaded.rules} == {str(rule) for rule in made.rules}
-    assert {(t.name, t.pattern.to_regexp()) for t in loaded.terminals} == {(t.name, t.pattern.to_regexp()) for t in made.terminals}
+    assert {(t.name, t.pattern.to_regexp()) for t in loaded.terminals} == {
+        (t.name, t.pattern.to_regexp()) for t in made.terminals
+    }
 
 
 def test_a_parser_out_of_tables_gives_the_same_trees():
@@ -220,5 +258,7 @@ def test_no_table_lies_outside_of_the_package(tmp_path, monkeypatch):
 def test_tables_that_are_none_are_made_again(tables, monkeypatch):
     read = resources.grammar
     of = json.dumps(parsers._of("sass", read("sass.lark")))
-    monkeypatch.setattr(resources, "grammar", lambda name: tables.replace("%s", of) if name.endswith(".json") else read(name))
+    monkeypatch.setattr(
+        resources, "grammar", lambda name: tables.replace("%s", of) if name.endswith(".json") else read(name)
+    )
     assert parsers.parser.__wrapped__("sass").parse("R2, 0x10")

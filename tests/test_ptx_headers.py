@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from machine_code import PROLOGUE
-from ptxaudit.ptx.headers import without_bodies
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
 
-TEXT = PROLOGUE.format(arch="sm_90") + """
+from ptxaudit.frontend.ptx.headers import without_bodies
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+
+TEXT = (
+    PROLOGUE.format(arch="sm_90")
+    + """
 .extern .func (.param .b32 r) elsewhere (.param .b32 a);
 .const .align 4 .b8 table[4] = {1, 2, 3, 4};
 .extern .shared .align 16 .b8 dynamic[];
@@ -19,10 +22,14 @@ TEXT = PROLOGUE.format(arch="sm_90") + """
 .entry second() .reqntid 32 { ret; }
 .file 1 "a{b.cu"
 """
+)
 
 
 def said(text: str) -> list:
-    return [(k.name, k.parameters, k.block, k.max_threads, [v.name for v in k.variables if not v.size]) for k in lift_module(parse_module(text)).kernels()]
+    return [
+        (k.name, k.parameters, k.block, k.max_threads, [v.name for v in k.variables if not v.size])
+        for k in lift_module(parse_module(text)).kernels()
+    ]
 
 
 def test_what_is_left_says_the_same():
@@ -32,4 +39,4 @@ def test_what_is_left_says_the_same():
 
 
 def test_text_that_is_cut_off_stays():
-    assert without_bodies(TEXT[:TEXT.index("L: mov")]).endswith('{ .reg .b32 %q; } ')
+    assert without_bodies(TEXT[: TEXT.index("L: mov")]).endswith("{ .reg .b32 %q; } ")

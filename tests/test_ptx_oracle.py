@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import ptx_oracle
-from ptxaudit import nvrtc
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module, parse_plain
+import pytest
+
+from ptxaudit.frontend.compile import nvrtc
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
 
 ROOT = Path(__file__).parent.parent
 AT_LEAST = 50
@@ -39,8 +40,12 @@ WAYS = (
     ("compute_80", ("-G",)),
 )
 WIDE = ("-device-int128",)
-UNABLE = {("numbers", "compute_75"), ("numbers", "compute_80"),     # bf16 operators; 128 bits with -G
-          ("copies", "compute_80"), ("algorithms", "compute_80")}     # unoptimised: minutes of ptxas
+UNABLE = {
+    ("numbers", "compute_75"),
+    ("numbers", "compute_80"),  # bf16 operators; 128 bits with -G
+    ("copies", "compute_80"),
+    ("algorithms", "compute_80"),
+}  # unoptimised: minutes of ptxas
 ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5))
 
 
@@ -48,8 +53,15 @@ def cases() -> list[Case]:
     found = [Case(path, "compute_90a") for path in sorted(ROOT.glob("samples/*/*.cu"))]
     for path in sorted(ROOT.glob("tests/cuda/*.cu")):
         found += [Case(path, arch, options + WIDE) for arch, options in WAYS if (path.stem, arch) not in UNABLE]
-    found += [Case(ROOT / "tests/cuda/algorithms.cu", "compute_90", (), (f"TYPE={kind}", f"THREADS={threads}", f"ITEMS={items}"))
-              for kind, threads, items in ALGORITHMS]
+    found += [
+        Case(
+            ROOT / "tests/cuda/algorithms.cu",
+            "compute_90",
+            (),
+            (f"TYPE={kind}", f"THREADS={threads}", f"ITEMS={items}"),
+        )
+        for kind, threads, items in ALGORITHMS
+    ]
     return found
 
 

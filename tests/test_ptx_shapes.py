@@ -8,15 +8,19 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxaudit.errors import InputError
-from ptxaudit.ptx import printer
-from ptxaudit.ptx import syntax as s
-from ptxaudit.ptx.parse import parse_module, parse_plain
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.ptx import printer
+from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 
-names = st.sampled_from(["%r1", "%rd12", "%p3", "%tid.x", "$L__BB0_1", "_", "s", "add", "_ZN3fooEv", "v.x", "%_x", "x0", "f0", "d1", "ret"])
-numbers = st.sampled_from(["0", "7", "-1", "0x1F", "017", "0b11", "5U", "0xFFu", "0f3F800000", "0d3FF0000000000000", "1.5", "-2.e3", "1e5"])
+names = st.sampled_from(
+    ["%r1", "%rd12", "%p3", "%tid.x", "$L__BB0_1", "_", "s", "add", "_ZN3fooEv", "v.x", "%_x", "x0", "f0", "d1", "ret"]
+)
+numbers = st.sampled_from(
+    ["0", "7", "-1", "0x1F", "017", "0b11", "5U", "0xFFu", "0f3F800000", "0d3FF0000000000000", "1.5", "-2.e3", "1e5"]
+)
 blank = st.sampled_from(["", " ", "\t", "  "])
 
 
@@ -43,10 +47,14 @@ def operands(draw) -> str:
         return "{" + items + space + "}"
     if kind == 5:
         return f"({space}{items})"
-    return draw(st.sampled_from(["%r1|%p1", "!%p1", "{%f1,%f2}|%p2", f"[%rd1, {{{items}}}]", "-%r2.b0", "(1+2)*3", "1 ? 2 : 3"]))
+    return draw(
+        st.sampled_from(["%r1|%p1", "!%p1", "{%f1,%f2}|%p2", f"[%rd1, {{{items}}}]", "-%r2.b0", "(1+2)*3", "1 ? 2 : 3"])
+    )
 
 
-opcodes = st.sampled_from(["mov.u32", "ld.shared::cta.v2.f32", "call.uni", "ret", "setp.lt.and.s32", "bar .sync", "st.param.b32", "x"])
+opcodes = st.sampled_from(
+    ["mov.u32", "ld.shared::cta.v2.f32", "call.uni", "ret", "setp.lt.and.s32", "bar .sync", "st.param.b32", "x"]
+)
 guards = st.sampled_from(["", "@%p1 ", "@!%p1 ", "@ ! p\t", "@%p1\n"])
 
 
@@ -54,12 +62,33 @@ guards = st.sampled_from(["", "@%p1 ", "@!%p1 ", "@ ! p\t", "@%p1\n"])
 def statements(draw) -> str:
     kind = draw(st.integers(0, 9))
     if kind == 0:
-        return draw(st.sampled_from([
-            ".loc 1 2 3", ".loc 1 2 3, function_name $s+4, inlined_at 4 5 6", ".reg .b32 %r<10>, t;", '.pragma "a; // b";',
-            "{ .reg .pred p; @p bra L; }", ".shared .align 4 .b8 x[4] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};", "ts: .branchtargets A, B;", "{", "}",
-            ".param .align 8 .b8 a[16];", "pr: .callprototype (.param .b32 _) _ (.param .b64 _);",
-            "{.reg .b32 t, u; add.u32 t,%r1,1;", "mov.b32 {%r1,%r2}, %rd1;}", "@%p1 mov.u32 %r1, 2; ret; }", "call.uni (r), ",
-            "call (r), f,\n(\n// x\na, b\n)\n;", "call f, (\n", "%r1\n);", "add.s32 %r1,\n%r2, 3; ret; add.s32 %r1,", "bra L; L: ret;", "} {"]))
+        return draw(
+            st.sampled_from(
+                [
+                    ".loc 1 2 3",
+                    ".loc 1 2 3, function_name $s+4, inlined_at 4 5 6",
+                    ".reg .b32 %r<10>, t;",
+                    '.pragma "a; // b";',
+                    "{ .reg .pred p; @p bra L; }",
+                    ".shared .align 4 .b8 x[4] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};",
+                    "ts: .branchtargets A, B;",
+                    "{",
+                    "}",
+                    ".param .align 8 .b8 a[16];",
+                    "pr: .callprototype (.param .b32 _) _ (.param .b64 _);",
+                    "{.reg .b32 t, u; add.u32 t,%r1,1;",
+                    "mov.b32 {%r1,%r2}, %rd1;}",
+                    "@%p1 mov.u32 %r1, 2; ret; }",
+                    "call.uni (r), ",
+                    "call (r), f,\n(\n// x\na, b\n)\n;",
+                    "call f, (\n",
+                    "%r1\n);",
+                    "add.s32 %r1,\n%r2, 3; ret; add.s32 %r1,",
+                    "bra L; L: ret;",
+                    "} {",
+                ]
+            )
+        )
     if kind == 1:
         return draw(names) + draw(blank) + ":"
     separator = draw(st.sampled_from([", ", ",", " ,\n\t", " , "]))
@@ -92,7 +121,11 @@ def texts(node) -> list[tuple[str, str]]:
         return [(node.text, printer.instruction_text(node))] if node.text else []
     if isinstance(node, tuple):
         return [pair for item in node for pair in texts(item)]
-    return [pair for f in dataclasses.fields(node) for pair in texts(getattr(node, f.name))] if dataclasses.is_dataclass(node) else []
+    return (
+        [pair for f in dataclasses.fields(node) for pair in texts(getattr(node, f.name))]
+        if dataclasses.is_dataclass(node)
+        else []
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -107,13 +140,39 @@ def test_shapes_read_what_lark_reads(lines, separator):
         assert parse_plain(printer.module_text(found)) == found
 
 
-items = st.sampled_from([
-    ".global .align 4 .b8 a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};", ".global .u64 p = generic(a)+8;", ".extern .shared .align 16 .b8 s[];",
-    ".const .f32 c[2][2] = {{1.0, 2}, {0f00000000}};", ".global .u8 m = 0xFF(a);", '.file 1 "a // b.cu", 1, 2', ".alias x, y;",
-    ".weak .func f ;", ".func (.param .b32 r) g (.param .b32 a)", "{ ret; }", "{", "ret;", "}", ";", ".section .debug_str {", "$s: .b8 1,2,3,4,5,6,7,8",
-    ".b8 1 // x", ".b32 $s+4", ".b64 .debug_line", ".b32 a-$s", ".visible .entry k(", ".param .u64 p", ",", ")", ".maxntid 1, 2, 3", "/* x", "*/",
-    ".shared .u32 t[3] = {017, 0x10, 1U};", ".global .samplerref z = { filter_mode = linear };",
-])
+items = st.sampled_from(
+    [
+        ".global .align 4 .b8 a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};",
+        ".global .u64 p = generic(a)+8;",
+        ".extern .shared .align 16 .b8 s[];",
+        ".const .f32 c[2][2] = {{1.0, 2}, {0f00000000}};",
+        ".global .u8 m = 0xFF(a);",
+        '.file 1 "a // b.cu", 1, 2',
+        ".alias x, y;",
+        ".weak .func f ;",
+        ".func (.param .b32 r) g (.param .b32 a)",
+        "{ ret; }",
+        "{",
+        "ret;",
+        "}",
+        ";",
+        ".section .debug_str {",
+        "$s: .b8 1,2,3,4,5,6,7,8",
+        ".b8 1 // x",
+        ".b32 $s+4",
+        ".b64 .debug_line",
+        ".b32 a-$s",
+        ".visible .entry k(",
+        ".param .u64 p",
+        ",",
+        ")",
+        ".maxntid 1, 2, 3",
+        "/* x",
+        "*/",
+        ".shared .u32 t[3] = {017, 0x10, 1U};",
+        ".global .samplerref z = { filter_mode = linear };",
+    ]
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -125,7 +184,9 @@ def test_shapes_read_what_lark_reads_outside_of_functions(lines):
 
 def test_cut_anywhere_is_one_clear_error():
     """Every prefix of a module is parsed alike, or refused alike with a place."""
-    text = HEAD + """.extern .func (.param .b32 r) vprintf (.param .b64 a);
+    text = (
+        HEAD
+        + """.extern .func (.param .b32 r) vprintf (.param .b64 a);
 .visible .entry k(.param .u64 p) .maxntid 128
 {
 	.reg .b32 %r<9>;
@@ -134,6 +195,7 @@ def test_cut_anywhere_is_one_clear_error():
 $L: bra.uni $L;
 }
 """
+    )
     cuts = range(len(HEAD), len(text))
     for cut in random.Random(1).sample(cuts, 60):
         assert outcome(parse_module, text[:cut]) == outcome(parse_plain, text[:cut])

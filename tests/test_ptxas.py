@@ -2,8 +2,8 @@
 
 import pytest
 
-from ptxaudit import ptxas, toolchains
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import ptxas, toolchains
 
 PTX = """\
 .version 8.0

@@ -26,8 +26,14 @@ PTX = """\
 }}
 """
 DIVIDED = "rem.s32 %r4, %r2, %r1; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
-SQUARED = "mul.lo.s32 %r4, %r1, %r1; rem.s32 %r4, %r4, 7; mul.lo.s32 %r4, %r4, %r2; rem.s32 %r4, %r4, 1000; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
-LOADED = "ld.global.u32 %r6, [%rd1]; add.s32 %r6, %r6, %r2; rem.s32 %r4, %r6, %r1; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
+SQUARED = (
+    "mul.lo.s32 %r4, %r1, %r1; rem.s32 %r4, %r4, 7; mul.lo.s32 %r4, %r4, %r2; rem.s32 %r4, %r4, 1000; shl.b32 %r5, %r4,"
+    " 2; add.s32 %r8, %r3, %r5;"
+)
+LOADED = (
+    "ld.global.u32 %r6, [%rd1]; add.s32 %r6, %r6, %r2; rem.s32 %r4, %r6, %r1; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3,"
+    " %r5;"
+)
 
 
 def site(body, **options):

@@ -8,7 +8,7 @@ import pytest
 import readme
 from releases import having
 
-from ptxaudit import commands
+from ptxaudit.ui import commands
 
 TEXT = readme.README.read_text(encoding="utf-8")
 BLOCKS = readme.blocks(TEXT)
@@ -54,5 +54,7 @@ def test_every_figure_of_the_bench_is_quoted_with_its_ratio():
     from bench.figures import FIGURES
 
     quoted = re.search(r"<!-- bench -->\n(.*?)<!-- /bench -->", TEXT, re.DOTALL)[1]
-    rows = [re.fullmatch(r"\| .+ \| [\d.]+ \| .+ \| `python -m bench (\w+)` \|", row) for row in quoted.splitlines()[2:]]
+    rows = [
+        re.fullmatch(r"\| .+ \| [\d.]+ \| .+ \| `python -m bench (\w+)` \|", row) for row in quoted.splitlines()[2:]
+    ]
     assert {row[1] for row in rows} == set(FIGURES)

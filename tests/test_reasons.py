@@ -11,21 +11,42 @@ from string import Formatter
 
 import measured_kernels
 import pytest
-
-import ptxaudit
-from ptxaudit import graph, lanes, machines
-from ptxaudit.lanes.value import Uniform
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.reasons import Kind, Reason, arguments, first_of, leading, named, sentence, several
-from ptxaudit.report_reader import parse_report
-from ptxaudit.work import Account, Exhausted
 from test_work import HEAD, LONG, MACHINE, kernel
 
+import ptxaudit
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
+from ptxaudit.ir.reasons import Kind, Reason, arguments, first_of, leading, named, sentence, several
+from ptxaudit.report.reader import parse_report
+
 PACKAGE = Path(ptxaudit.__file__).parent
-WORDS = PACKAGE / "reasons.py"
-PARSING = ("startswith", "endswith", "find", "index", "count", "partition", "rpartition", "split", "rsplit", "replace", "removeprefix", "removesuffix",
-           "search", "match", "fullmatch", "findall", "finditer", "sub", "strip")
+WORDS = PACKAGE / "ir" / "reasons.py"
+PARSING = (
+    "startswith",
+    "endswith",
+    "find",
+    "index",
+    "count",
+    "partition",
+    "rpartition",
+    "split",
+    "rsplit",
+    "replace",
+    "removeprefix",
+    "removesuffix",
+    "search",
+    "match",
+    "fullmatch",
+    "findall",
+    "finditer",
+    "sub",
+    "strip",
+)
 
 DATA = Uniform("loaded@3", 32, kind="loaded", key="data", data=True)
 N = Uniform("n", 32, kind="parameter", key="n")
@@ -52,17 +73,31 @@ def looks_into(node: ast.AST) -> bool:
     return False
 
 
-@pytest.mark.parametrize("code", [
-    "'budget' in site.reason", "site.reason.startswith('x')", "site.reason == ''", "re.search('x', site.reason)", "error.what.endswith('y')",
-    "sentence(r) != 'x'", "'x' in problem.what", "any(sign in site.reason for sign in SIGNS)",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "'budget' in site.reason",
+        "site.reason.startswith('x')",
+        "site.reason == ''",
+        "re.search('x', site.reason)",
+        "error.what.endswith('y')",
+        "sentence(r) != 'x'",
+        "'x' in problem.what",
+        "any(sign in site.reason for sign in SIGNS)",
+    ],
+)
 def test_such_a_look_is_found(code):
     assert any(looks_into(node) for node in ast.walk(ast.parse(code))) or code.startswith("sentence")
 
 
 def test_no_module_looks_into_sentences():
-    found = [f"{path.relative_to(PACKAGE)}:{node.lineno}" for path in PACKAGE.rglob("*.py") if path != WORDS
-             for node in ast.walk(ast.parse(path.read_text())) if looks_into(node)]
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        if path != WORDS
+        for node in ast.walk(ast.parse(path.read_text()))
+        if looks_into(node)
+    ]
     assert not found
 
 
@@ -70,7 +105,12 @@ def test_reasons_are_made_of_kinds():
     """No text takes the place of a kind, in no call that makes a reason."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Reason", "Lost", "one_of_each") and node.args:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("Reason", "Lost", "one_of_each")
+                and node.args
+            ):
                 assert not isinstance(node.args[0], (ast.Constant, ast.JoinedStr)), f"{path}:{node.lineno}"
     with pytest.raises(AttributeError):
         Reason("loaded from memory")
@@ -78,12 +118,18 @@ def test_reasons_are_made_of_kinds():
 
 # --- the table ------------------------------------------------------------------------------
 
+
 def example(kind: Kind) -> Reason:
     """One of a kind, with everything that its words may ask for."""
     row = kind.row
     inner = (Reason(Kind.LOADED, 0), Reason(Kind.PREDICATE))
-    given = {Kind.SEVERAL: inner, Kind.LANES: inner, Kind.LANES_COST_ALIKE: inner, Kind.DATA_CAN_BE_TOLD: (("a", "b"),),
-             Kind.ASKED: (("n", "the grid"), ("--param n", "--grid"))}.get(kind, tuple(range(4000, 4000 + len(row.names))))
+    given = {
+        Kind.SEVERAL: inner,
+        Kind.LANES: inner,
+        Kind.LANES_COST_ALIKE: inner,
+        Kind.DATA_CAN_BE_TOLD: (("a", "b"),),
+        Kind.ASKED: (("n", "the grid"), ("--param n", "--grid")),
+    }.get(kind, tuple(range(4000, 4000 + len(row.names))))
     return Reason(kind, 0, given, (N, DATA), Reason(Kind.LOADED, 0))
 
 
@@ -102,7 +148,12 @@ def test_every_kind_has_words(kind):
 
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.text)
 def test_every_kind_is_used(kind):
-    uses = Counter(name for path in PACKAGE.rglob("*.py") if path != WORDS for name in re.findall(r"\bKind\.([A-Z_]+)", path.read_text()))
+    uses = Counter(
+        name
+        for path in PACKAGE.rglob("*.py")
+        if path != WORDS
+        for name in re.findall(r"\bKind\.([A-Z_]+)", path.read_text())
+    )
     uses.update(re.findall(r"\bKind\.([A-Z_]+)", WORDS.read_text()))
     assert uses[kind.name], f"nothing makes a {kind.text}"
 
@@ -117,9 +168,12 @@ def test_rows_say_what_they_are_about():
 
 # --- reasons --------------------------------------------------------------------------------
 
+
 def test_data_is_of_the_kind_the_cause_or_an_unknown():
     assert Reason(Kind.LOADED).data and not Reason(Kind.ADDRESS).data
-    assert Reason(Kind.RUNS, cause=Reason(Kind.LOADED)).data and not Reason(Kind.RUNS, cause=Reason(Kind.PREDICATE)).data
+    assert (
+        Reason(Kind.RUNS, cause=Reason(Kind.LOADED)).data and not Reason(Kind.RUNS, cause=Reason(Kind.PREDICATE)).data
+    )
     assert Reason(Kind.UNKNOWNS, unknowns=(N, DATA)).data and not Reason(Kind.UNKNOWNS, unknowns=(N,)).data
     assert Reason(Kind.LANES, given=(Reason(Kind.PREDICATE), Reason(Kind.LOADED))).data
     assert Reason(Kind.UNKNOWN_SOURCES, given=("add",)).beside(DATA).data
@@ -131,7 +185,11 @@ def test_several_reasons_are_told_once():
     both = several(several(a, b), a, Reason(Kind.NO_LANE))
     assert both.given == (a, b, Reason(Kind.NO_LANE)) and leading(both) is a
     assert sentence(several(a, Reason(Kind.LOADED, 2), b)) == "loaded from memory; an address that is not known"
-    assert both.of_kind(Kind.NO_LANE) and Reason(Kind.RUNS, cause=both).of_kind(Kind.ADDRESS) and not a.of_kind(Kind.ADDRESS)
+    assert (
+        both.of_kind(Kind.NO_LANE)
+        and Reason(Kind.RUNS, cause=both).of_kind(Kind.ADDRESS)
+        and not a.of_kind(Kind.ADDRESS)
+    )
 
 
 def test_the_first_reason_counts_unless_data_is_behind_another():
@@ -145,11 +203,19 @@ def test_names_of_unknowns_are_cut():
     assert named([N, long, Uniform("y" * 100, 32, key="y", data=True)]) == f"n, {'x' * 60}…, loaded from memory"
 
 
-@pytest.mark.parametrize("name, kind, option", [
-    ("n", "parameter", "--param n"), ("k_param_2", "parameter", "--param 2"), ("pitches[4:8]", "symbol", "--symbol pitches"), ("ntid.x", "block shape", "--block"),
-])
+@pytest.mark.parametrize(
+    "name, kind, option",
+    [
+        ("n", "parameter", "--param n"),
+        ("k_param_2", "parameter", "--param 2"),
+        ("pitches[4:8]", "symbol", "--symbol pitches"),
+        ("ntid.x", "block shape", "--block"),
+    ],
+)
 def test_what_tells_an_unknown(name, kind, option):
-    reason = Reason(Kind.DEPENDS, unknowns=(Uniform(name, 32, kind=kind, key=name), Uniform("trip1", 32, kind="loop", key=1)))
+    reason = Reason(
+        Kind.DEPENDS, unknowns=(Uniform(name, 32, kind=kind, key=name), Uniform("trip1", 32, kind="loop", key=1))
+    )
     assert sentence(reason) == f"depends on {name}, which is not told ({option}), and trip1"
 
 
@@ -157,15 +223,18 @@ def test_a_used_up_account_says_what_to_do():
     try:
         Account(5).spend(6, "running the launch")
     except Exhausted as spent:
-        said = sentence(lanes.not_begun(kernel(LONG), spent).sites[0].reason)
+        said = sentence(engine.not_begun(kernel(LONG), spent).sites[0].reason)
         assert said == "budget: running the launch takes more than 5 steps; a larger --budget gives it more"
 
 
 # --- in reports -----------------------------------------------------------------------------
 
+
 def test_a_report_has_reasons_for_programs(tmp_path):
-    body = "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, %r1;\n@%p1 st.shared.u32 [%r3], %r1;\n" \
-           "brev.b32 %r8, %r4;\nmad.lo.u32 %r8, %r8, %r1, %r2;\nst.shared.u32 [%r8], %r1;\nret;\n}\n"
+    body = (
+        "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, %r1;\n@%p1 st.shared.u32"
+        " [%r3], %r1;\nbrev.b32 %r8, %r4;\nmad.lo.u32 %r8, %r8, %r1, %r2;\nst.shared.u32 [%r8], %r1;\nret;\n}\n"
+    )
     (tmp_path / "k.ptx").write_text(HEAD + body)
     report = ptxaudit.audit(tmp_path / "k.ptx", launches=[Launch("k", grid=1, block=32)])
     guarded, scattered = report.sites
@@ -185,7 +254,7 @@ def test_places_of_reasons_are_instructions(name):
     """Of measured kernels, with nothing told: every reason has words, and names instructions that there are."""
     for launch in measured_kernels.load(name)[::7]:
         function = link(launch.module, launch.module.functions[launch.launch.kernel])
-        result = lanes.evaluate(function, graph.build(function), machine=machines.get(function.arch))
+        result = engine.evaluate(function, graph.build(function), machine=machines.get(function.arch))
         for site in result.sites:
             if site.reason is not None:
                 assert sentence(site.reason, function)
@@ -194,10 +263,13 @@ def test_places_of_reasons_are_instructions(name):
 
 def test_reasons_of_copied_blocks_name_the_originals():
     """A loop with two entries is answered on a copy of the function."""
-    body = "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.lt.s32 %p1, %r4, 5;\n@%p1 bra M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\nadd.u32 %r7, %r3, %r9;\n" \
-           "brev.b32 %r7, %r7;\nmad.lo.u32 %r7, %r7, %r1, 4;\nst.shared.u32 [%r7], %r1;\nsetp.lt.s32 %p2, %r4, 100;\n@%p2 bra L;\nret;\n}\n"
+    body = (
+        "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.lt.s32 %p1, %r4, 5;\n@%p1 bra"
+        " M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\nadd.u32 %r7, %r3, %r9;\nbrev.b32 %r7, %r7;\nmad.lo.u32 %r7, %r7, %r1,"
+        " 4;\nst.shared.u32 [%r7], %r1;\nsetp.lt.s32 %p2, %r4, 100;\n@%p2 bra L;\nret;\n}\n"
+    )
     function = kernel(HEAD + body)
-    [site] = lanes.evaluate(function, graph.build(function), machine=MACHINE).sites
+    [site] = engine.evaluate(function, graph.build(function), machine=MACHINE).sites
     assert site.reason is not None
     for reason in site.reason.all_of_it():
         assert reason.index < len(function.instructions)

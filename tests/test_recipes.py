@@ -13,9 +13,10 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from ptxaudit import recipes, toolchains
-from ptxaudit.cli import main
-from ptxaudit.nvrtc import compile_source
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.ui import recipes
+from ptxaudit.ui.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = Path(sys.executable).parent
@@ -57,6 +58,7 @@ def needs(tool):
 
 # --- the command ----------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("recipe", recipes.RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_is_printed_and_can_be_included(recipe):
     text = CliRunner().invoke(main, ["recipe", recipe.name]).stdout
@@ -66,7 +68,11 @@ def test_every_recipe_is_printed_and_can_be_included(recipe):
 
 
 def test_every_file_of_the_folder_is_a_recipe():
-    files = {path.name for path in Path(recipes.__file__).parent.iterdir() if path.suffix not in (".py", "") and path.name != "__pycache__"}
+    files = {
+        path.name
+        for path in Path(recipes.__file__).parent.iterdir()
+        if path.suffix not in (".py", "") and path.name != "__pycache__"
+    }
     assert files == {recipe.file for recipe in recipes.RECIPES}
     assert "no recipe 'bazel'" in CliRunner().invoke(main, ["recipe", "bazel"]).stderr
 
@@ -95,14 +101,18 @@ def cmake(folder, status=0):
 
 
 def test_cmake_audits_files_as_part_of_all_and_a_denial_fails_the_build(project):
-    (project / "CMakeLists.txt").write_text(CMAKE + "ptxaudit_check(NAME kernels FILES k.cu DEPENDS tile.cuh LAUNCH launches.toml FAIL_ON PA002)\n")
+    (project / "CMakeLists.txt").write_text(
+        CMAKE + "ptxaudit_check(NAME kernels FILES k.cu DEPENDS tile.cuh LAUNCH launches.toml FAIL_ON PA002)\n"
+    )
     (project / "tile.cuh").touch()
     output = cmake(project, status=1)
     assert "denied by PA002: k.cu:4" in output
     (project / "k.cu").write_text(GOOD)
     assert "Auditing the shared-memory accesses of kernels" in cmake(project)
-    assert "33" in (project / "k.cu").read_text() and "exact" in (project / "build" / "kernels.ptxaudit.txt").read_text()
-    assert "Auditing" not in cmake(project)              # nothing changed
+    assert (
+        "33" in (project / "k.cu").read_text() and "exact" in (project / "build" / "kernels.ptxaudit.txt").read_text()
+    )
+    assert "Auditing" not in cmake(project)  # nothing changed
     later(project / "tile.cuh")
     assert "Auditing" in cmake(project)
 
@@ -115,12 +125,16 @@ def embedded(folder, source):
     (folder / "k.cubin").write_bytes(compile_source(source).cubin)
     shell(packer, "--create=k.fatbin", "-64", "--image3=kind=elf,sm=90,file=k.cubin", cwd=folder)
     (folder / "app.c").write_text(
-        f'__asm__(".section .nv_fatbin,\\"a\\"\\n.incbin \\"{folder}/k.fatbin\\"\\n.previous\\n");\nint main(void) {{ return 0; }}\n')
+        f'__asm__(".section .nv_fatbin,\\"a\\"\\n.incbin \\"{folder}/k.fatbin\\"\\n.previous\\n");\nint main(void) {{'
+        " return 0; }\n"
+    )
 
 
 def test_cmake_audits_a_program_after_it_was_linked(project):
     needs("cmake")
-    (project / "CMakeLists.txt").write_text(CMAKE + "add_executable(app app.c)\nptxaudit_check(TARGET app LAUNCH launches.toml FAIL_ON excess=1 STRICT)\n")
+    (project / "CMakeLists.txt").write_text(
+        CMAKE + "add_executable(app app.c)\nptxaudit_check(TARGET app LAUNCH launches.toml FAIL_ON excess=1 STRICT)\n"
+    )
     embedded(project, BAD)
     assert "denied by excess=1" in cmake(project, status=1)
     embedded(project, GOOD)
@@ -159,6 +173,7 @@ def test_make_audits_what_is_newer_and_writes_the_baseline(project):
 
 # --- pre-commit -----------------------------------------------------------------------------
 
+
 def test_the_hook_is_a_valid_manifest_and_the_recipe_a_valid_configuration(tmp_path):
     shell(sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
     shell(sys.executable, "-m", "pre_commit", "validate-config", recipes.path(recipes.get("pre-commit")))
@@ -169,11 +184,17 @@ def test_the_hook_is_a_valid_manifest_and_the_recipe_a_valid_configuration(tmp_p
 
 def test_pre_commit_stops_a_commit_with_a_conflict(project):
     needs("git")
-    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0] | {"language": "system"}      # what is installed here
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0] | {
+        "language": "system"
+    }  # what is installed here
     hook["entry"] = f"{sys.executable} -m {hook['entry']}"
     (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
     (project / "ptxaudit.toml").write_text('launches = ["launches.toml"]\nrules = ["PA002"]\n')
-    environment = os.environ | {"HOME": str(project), "GIT_CONFIG_NOSYSTEM": "1", "PRE_COMMIT_HOME": str(project / "cache")}
+    environment = os.environ | {
+        "HOME": str(project),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PRE_COMMIT_HOME": str(project / "cache"),
+    }
     shell("git", "init", "-q", ".", env=environment)
     shell("git", "add", "k.cu", ".pre-commit-config.yaml", env=environment)
     run = [sys.executable, "-m", "pre_commit", "run"]
@@ -185,11 +206,16 @@ def test_pre_commit_stops_a_commit_with_a_conflict(project):
 
 # --- services -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("schema, file", [
-    ("vendor.github-workflows", recipes.path(recipes.get("github"))),
-    ("vendor.github-actions", ROOT / "action.yml"),
-    ("vendor.gitlab-ci", recipes.path(recipes.get("gitlab"))),
-], ids=["GitHub workflow", "GitHub action", "GitLab"])
+
+@pytest.mark.parametrize(
+    "schema, file",
+    [
+        ("vendor.github-workflows", recipes.path(recipes.get("github"))),
+        ("vendor.github-actions", ROOT / "action.yml"),
+        ("vendor.gitlab-ci", recipes.path(recipes.get("gitlab"))),
+    ],
+    ids=["GitHub workflow", "GitHub action", "GitLab"],
+)
 def test_a_service_s_file_keeps_to_its_schema(schema, file):
     shell(sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file)
 
@@ -206,11 +232,20 @@ def steps_of(file):
 def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name, written):
     (project / "ptxaudit.toml").write_text('inputs = ["k.cu"]\nlaunches = ["launches.toml"]\nrules = ["excess=1"]\n')
     lines = [line for line in steps_of(recipes.path(recipes.get(name))) if not line.startswith("pip install")]
-    environment = os.environ | {"GITHUB_STEP_SUMMARY": str(project / "summary.md"), "GITHUB_BASE_REF": "main", "HOME": str(project)}
+    environment = os.environ | {
+        "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        "GITHUB_BASE_REF": "main",
+        "HOME": str(project),
+    }
     if name == "github":
         needs("git")
         (project / "k.cu").write_text(GOOD)
-        for command in ("init -q .", "add k.cu launches.toml ptxaudit.toml", "commit -qm base", "update-ref refs/remotes/origin/main HEAD"):
+        for command in (
+            "init -q .",
+            "add k.cu launches.toml ptxaudit.toml",
+            "commit -qm base",
+            "update-ref refs/remotes/origin/main HEAD",
+        ):
             shell("git", "-c", "user.name=n", "-c", "user.email=e", *command.split(), env=environment)
         (project / "k.cu").write_text(BAD)
     for line in lines[:-1]:
@@ -218,7 +253,11 @@ def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name,
     assert (project / written).stat().st_size > 100
     if name == "github":
         summary = (project / "summary.md").read_text()
-        assert "## ptxaudit: 1 finding" in summary and "### ptxaudit: got worse" in summary and "| worse | k.cu:4 |" in summary
+        assert (
+            "## ptxaudit: 1 finding" in summary
+            and "### ptxaudit: got worse" in summary
+            and "| worse | k.cu:4 |" in summary
+        )
     assert "denied by excess=1" in shell("bash", "-ec", lines[-1], status=1, env=environment)
     (project / "k.cu").write_text(GOOD)
     shell("bash", "-ec", lines[-1], env=environment)
@@ -227,8 +266,11 @@ def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name,
 def test_the_action_annotates_writes_sarif_and_passes_the_status_on(project):
     step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][-1]
     environment = os.environ | {
-        "INPUTS": "k.cu", "ARGUMENTS": "--launch launches.toml --fail-on PA002", "SARIF": "out.sarif",
-        "GITHUB_STEP_SUMMARY": str(project / "summary.md"), "GITHUB_OUTPUT": str(project / "output"),
+        "INPUTS": "k.cu",
+        "ARGUMENTS": "--launch launches.toml --fail-on PA002",
+        "SARIF": "out.sarif",
+        "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        "GITHUB_OUTPUT": str(project / "output"),
     }
     output = shell("bash", "-e", "-o", "pipefail", "-c", step["run"], status=1, env=environment)
     assert "::warning file=k.cu,line=4" in output

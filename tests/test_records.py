@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import pytest
 
-from ptxaudit.records import record
+from ptxaudit.base.records import record
 
 
 @record

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptxaudit
-from ptxaudit.graph import build
-from ptxaudit.ir import Control, Function, Guard, Instruction, Reg
-from ptxaudit.reducible import reducible
+from ptxaudit.ir.graph import build
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Reg
+from ptxaudit.ir.reducible import reducible
 
 GUARD = Guard(Reg("%p", 1))
 
@@ -40,6 +40,7 @@ def single_entries(cfg: nx.DiGraph) -> bool:
         while b is not None and b != a and b != 0:
             b = idom[b]
         return a == b
+
     forward = nx.DiGraph(e for e in cfg.edges if e[0] in idom and e[1] in idom and not dominates(e[1], e[0]))
     return nx.is_directed_acyclic_graph(forward)
 
@@ -53,8 +54,11 @@ def successors(f: Function, k: int) -> list[int]:
     return [*c.targets, *([k + 1] if c.guard else [])]
 
 
-rows = st.lists(st.one_of(st.none(), st.just("exit"), st.tuples(st.sampled_from(["jump", "branch", "branch"]), st.integers(0, 11))),
-                min_size=12, max_size=12)
+rows = st.lists(
+    st.one_of(st.none(), st.just("exit"), st.tuples(st.sampled_from(["jump", "branch", "branch"]), st.integers(0, 11))),
+    min_size=12,
+    max_size=12,
+)
 
 
 @given(rows, st.integers(0, 1 << 30))
@@ -68,9 +72,9 @@ def test_loops_have_one_entry_and_ways_stay(rows, seed):
     assert single_entries(reached.copy())
     choose = random.Random(seed)
     new, old = 0, 0
-    for _ in range(60):            # one walk: the same choices in both
+    for _ in range(60):  # one walk: the same choices in both
         while split.origin[new] < 0:
-            new, = successors(split.function, new)
+            (new,) = successors(split.function, new)
         assert split.origin[new] == old
         ways_new, ways_old = successors(split.function, new), successors(f, old)
         assert len(ways_new) == len(ways_old)

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 import ptxaudit
-from ptxaudit import nvrtc, nvrtc_remote, toolchain_fetch, toolchains
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.report import SCHEMA_FILE
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import nvrtc, nvrtc_remote, toolchain_fetch, toolchains
+from ptxaudit.report.model import SCHEMA_FILE
+from ptxaudit.ui.cli import main
 
 KERNEL = """
 extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out) {
@@ -35,6 +35,7 @@ LAUNCH = ["--grid", "1", "--block", "64"]
 @pytest.fixture(scope="session")
 def release():
     """A function: that the release is on this machine, fetched once into the user's cache; skips where it cannot be."""
+
     def have(version):
         try:
             return toolchain_fetch.ensure("nvrtc", version, say=lambda sentence: None)
@@ -42,6 +43,7 @@ def release():
             if "could not be fetched" in error.what:
                 pytest.skip(str(error))
             raise
+
     return have
 
 
@@ -63,14 +65,19 @@ OLDER = ["12.9", "11.8"]
 
 # --- compilers in workers -------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("version", OLDER)
 def test_a_source_compiles_under_an_older_release_with_its_own_headers(release, version):
     release(version)
     headers = "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n"
     for isa in ("ptx", "sass"):
-        report = ptxaudit.audit(headers + KERNEL, toolchain=version, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+        report = ptxaudit.audit(
+            headers + KERNEL, toolchain=version, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)]
+        )
         assert not report.problems and report.inputs[0].toolchain == f"nvrtc {version}"
-        assert {str(site.status) for site in report.sites} == {"exact"} and sum(site.excess for site in report.sites) == 62
+        assert {str(site.status) for site in report.sites} == {"exact"} and sum(
+            site.excess for site in report.sites
+        ) == 62
         assert all(site.source.line > 2 for site in report.sites) and report.kernels[0].registers > 0
 
 
@@ -79,7 +86,7 @@ def test_instances_and_messages_of_a_worker_are_those_of_this_process(release):
     template = "template <int N> __global__ void f(int* p) { p[0] = N; }\n"
     compiled = nvrtc.compile_source(template, instantiate=["f<3>"], tool=tool)
     assert compiled.lowered == nvrtc.compile_source(template, instantiate=["f<3>"]).lowered
-    with pytest.raises(InputError, match="identifier \"b\" is undefined") as caught:
+    with pytest.raises(InputError, match='identifier "b" is undefined') as caught:
         nvrtc.compile_source('extern "C" __global__ void k(int* p) {\n  p[0] = b;\n}\n', tool=tool)
     assert (caught.value.line, "12.9" in caught.value.what) == (2, True)
 
@@ -90,7 +97,10 @@ def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(releas
     report = ptxaudit.audit("k.cu", arch="sm_70", toolchain="12.9", launches=[ptxaudit.Launch("k", grid=1, block=64)])
     assert not report.problems and report.kernels[0].arch == "sm_70"
     newest = toolchains.newest("nvrtc")
-    assert f"CUDA {newest} is newer, and here: add --toolchain {newest}" in run("audit", "k.cu", "--arch", "sm_110", "--toolchain", "12.9", status=2).stderr
+    assert (
+        f"CUDA {newest} is newer, and here: add --toolchain {newest}"
+        in run("audit", "k.cu", "--arch", "sm_110", "--toolchain", "12.9", status=2).stderr
+    )
     assert "newer" not in run("audit", "k.cu", "--arch", "sm_50", status=2).stderr
     (here / "old.ptx").write_text(nvrtc.compile_source(KERNEL, arch="sm_70", tool=toolchains.get("nvrtc", "12.9")).ptx)
     assert "CUDA 12.9 takes it: add --ptxas 12.9" in run("audit", "old.ptx", "--isa", "both", status=2).stderr
@@ -127,6 +137,7 @@ def test_machine_code_without_lines_where_the_compiler_crashes_with_them(release
 
 # --- diff -----------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("version", OLDER)
 def test_diff_of_one_source_under_two_releases(release, here, version):
     release(version)
@@ -134,10 +145,12 @@ def test_diff_of_one_source_under_two_releases(release, here, version):
     text = run("diff", "k.cu", *LAUNCH, "--toolchain", version, "--toolchain", now, "--all").stdout
     assert f"old: k.cu (nvrtc {version})\nnew: k.cu (nvrtc {now})\n" in text
     assert "k  ptx" in text and "k  sass" in text and "registers" in text
-    data = json.loads(run("diff", "k.cu", *LAUNCH, "--toolchain", version, "--toolchain", now, "--format", "json").stdout)
+    data = json.loads(
+        run("diff", "k.cu", *LAUNCH, "--toolchain", version, "--toolchain", now, "--format", "json").stdout
+    )
     jsonschema.Draft202012Validator(json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())).validate(data)
     assert data["old"] == f"k.cu (nvrtc {version})" and set(data["counts"]) <= {"same", "moved"}
-    assert data["totals"]["excess"] == [62, 62]          # of the machine code: the PTX's is the same again
+    assert data["totals"]["excess"] == [62, 62]  # of the machine code: the PTX's is the same again
 
 
 def test_diff_of_one_ptx_under_two_ptxas(release, here):
@@ -154,7 +167,10 @@ def test_ptx_and_machine_code_are_not_compared(here):
     compiled = nvrtc.compile_source("k.cu")
     (here / "k.ptx").write_text(compiled.ptx)
     (here / "k.cubin").write_bytes(compiled.cubin)
-    assert "the old side is PTX, the new one machine code: they cannot be compared" in run("diff", "k.ptx", "k.cubin", *LAUNCH, status=2).stderr
+    assert (
+        "the old side is PTX, the new one machine code: they cannot be compared"
+        in run("diff", "k.ptx", "k.cubin", *LAUNCH, status=2).stderr
+    )
     assert "same" in run("diff", "k.cu", "k.cubin", *LAUNCH, "--isa", "sass").stdout
 
 
@@ -164,25 +180,41 @@ def test_ptx_of_a_newer_release_says_so(release, here):
     stderr = run("audit", "k.ptx", "--ptxas", "12.9", status=2).stderr
     assert "Unsupported .version" in stderr and "newer CUDA than ptxas 12.9" in stderr and "--ptxas" in stderr
     assert re.search(r"--> k.ptx:\d+\n", stderr)
-    assert "--> k.cu\n" in run("audit", "k.cu", "--isa", "sass", "--ptxas", "12.9", status=2).stderr      # no line of the source's
+    assert (
+        "--> k.cu\n" in run("audit", "k.cu", "--isa", "sass", "--ptxas", "12.9", status=2).stderr
+    )  # no line of the source's
 
 
-@pytest.mark.parametrize("arguments, what", [
-    (["k.cu"], "there is one input"), (["k.cu", "k.cu", "k.cu"], "there are 3 inputs"),
-    (["k.cu", "--toolchain", "12.9"], "there is one input"),
-    (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
-])
+@pytest.mark.parametrize(
+    "arguments, what",
+    [
+        (["k.cu"], "there is one input"),
+        (["k.cu", "k.cu", "k.cu"], "there are 3 inputs"),
+        (["k.cu", "--toolchain", "12.9"], "there is one input"),
+        (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
+    ],
+)
 def test_a_diff_has_two_sides(here, arguments, what):
     assert what in run("diff", *arguments, status=2).stderr
 
 
 # --- fetching -------------------------------------------------------------------------------
 
+
 def test_the_wheels_of_a_release_are_called_as_in_its_time():
     assert toolchain_fetch.packages("12.9") == [
-        "nvidia-cuda-nvrtc-cu12==12.9.*", "nvidia-cuda-runtime-cu12==12.9.*", "nvidia-cuda-nvcc-cu12==12.9.*", "nvidia-cuda-cccl-cu12>=12.0,<12.10"]
+        "nvidia-cuda-nvrtc-cu12==12.9.*",
+        "nvidia-cuda-runtime-cu12==12.9.*",
+        "nvidia-cuda-nvcc-cu12==12.9.*",
+        "nvidia-cuda-cccl-cu12>=12.0,<12.10",
+    ]
     assert toolchain_fetch.packages("13.0") == [
-        "nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-cuda-cccl>=13.0,<13.1"]
+        "nvidia-cuda-nvrtc==13.0.*",
+        "nvidia-cuda-runtime==13.0.*",
+        "nvidia-cuda-nvcc==13.0.*",
+        "nvidia-cuda-crt==13.0.*",
+        "nvidia-cuda-cccl>=13.0,<13.1",
+    ]
     assert toolchain_fetch.packages("11")[0] == "nvidia-cuda-nvrtc-cu11==11.*"
 
 
@@ -201,7 +233,10 @@ def no_cache(tmp_path, monkeypatch):
 
 
 def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_cache, monkeypatch):
-    log = "WARNING: Retrying … NewConnectionError: Failed to establish a new connection\nERROR: No matching distribution found"
+    log = (
+        "WARNING: Retrying … NewConnectionError: Failed to establish a new connection\nERROR: No matching distribution"
+        " found"
+    )
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
     with pytest.raises(InputError) as caught:
         toolchain_fetch.fetch("12.9", say=lambda sentence: None)

@@ -1,4 +1,6 @@
-"""Repairs that were counted on a GPU, before and after: what was predicted is what the hardware counted, and docs/fixes.md says so."""
+"""Repairs that were counted on a GPU, before and after: what was predicted is what the hardware counted, and
+docs/fixes.md says so.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.repairs.document import PAGE, counted, measured, table  # noqa: E402
+from bench.repairs.document import PAGE, counted, measured, table
 
 MEASURED = measured()
-# the hardware's store counter of these varies from run to run; the profiler's sums by instruction are those predicted (tests/data/idioms_sm90)
+# the hardware's store counter of these varies from run to run; the profiler's sums by instruction are those predicted
+# (tests/data/idioms_sm90)
 VARIES = {"small_tiles", "solid"}
-UNWRITTEN = {"solid"}            # reads cells that no thread writes
+UNWRITTEN = {"solid"}  # reads cells that no thread writes
 
 
 @pytest.mark.parametrize("launch", MEASURED["launches"], ids=[launch["case"] for launch in MEASURED["launches"]])

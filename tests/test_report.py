@@ -12,21 +12,34 @@ import jsonschema
 import pytest
 from reports import LAUNCH, kernel, open_site, report, site, validate, validator
 
-from ptxaudit import report as records
-from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
-from ptxaudit.report import Condition, Frame, Problem, Report, Source, Span, Trip
-from ptxaudit.report_reader import parse_report, read_report
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report import model as records
+from ptxaudit.report.model import Condition, Frame, Problem, Report, Source, Span, Trip
+from ptxaudit.report.reader import parse_report, read_report
 
 
 def full_report() -> Report:
     """Every field of every record filled at least once."""
     source = Source("/src/k.cu", 3, 5, "x = s[i];", (Frame("/src/k.cu", 9, "load(int)", "load(i);"),))
     sites = (
-        site(3, wavefronts=64, source=source, cause="lanes 0 and 1 meet", trips=(Trip(1, 2, 1), Trip(1, 1, 1)), formula="4*lane"),
-        open_site(Status.CONDITIONAL, conditions=(Condition("n mod 32 = 0", 32, 32, 1), Condition("otherwise", 1, 2)), reason="n"),
+        site(
+            3,
+            wavefronts=64,
+            source=source,
+            cause="lanes 0 and 1 meet",
+            trips=(Trip(1, 2, 1), Trip(1, 1, 1)),
+            formula="4*lane",
+        ),
+        open_site(
+            Status.CONDITIONAL,
+            conditions=(Condition("n mod 32 = 0", 32, 32, 1), Condition("otherwise", 1, 2)),
+            reason="n",
+        ),
         open_site(Status.BOUNDED, bounds=(8, 16), per_request=Span(1, 2), evidence="by rule"),
-        open_site(Status.BOUNDED, access="cp.async", line_class_max=2, lines=16, lines_ideal=8, offset=0x40, ptx_line=None),
+        open_site(
+            Status.BOUNDED, access="cp.async", line_class_max=2, lines=16, lines_ideal=8, offset=0x40, ptx_line=None
+        ),
         open_site(Status.UNREACHED, requests=0),
         open_site(Status.UNKNOWN, reason="tex.2d", width=None, pairs_with="k@k.cu:3:sass.load"),
     )
@@ -44,10 +57,19 @@ def test_json_keeps_to_the_schema_and_reads_back_equal():
     assert Report.from_dict(written.to_dict()) == written
 
 
-@pytest.mark.parametrize("record, definition", [
-    ("Site", "site"), ("Source", "source"), ("Frame", "frame"), ("Input", "input"), ("Problem", "problem"),
-    ("LaunchRecord", "launch"), ("Totals", "totals"), ("Span", "span"),
-])
+@pytest.mark.parametrize(
+    "record, definition",
+    [
+        ("Site", "site"),
+        ("Source", "source"),
+        ("Frame", "frame"),
+        ("Input", "input"),
+        ("Problem", "problem"),
+        ("LaunchRecord", "launch"),
+        ("Totals", "totals"),
+        ("Span", "span"),
+    ],
+)
 def test_the_schema_names_every_field_and_requires_it(record, definition):
     fields = [field.name for field in dataclasses.fields(getattr(records, record))]
     schema = validator().schema["$defs"][definition]
@@ -55,9 +77,17 @@ def test_the_schema_names_every_field_and_requires_it(record, definition):
     assert schema["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("change", [
-    {"status": "surely"}, {"wavefronts": -1}, {"wavefronts": 1.5}, {"bounds": [1]}, {"colour": "red"}, {"evidence": "hearsay"},
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "surely"},
+        {"wavefronts": -1},
+        {"wavefronts": 1.5},
+        {"bounds": [1]},
+        {"colour": "red"},
+        {"evidence": "hearsay"},
+    ],
+)
 def test_the_schema_refuses_what_is_not_a_report(change):
     data = full_report().to_dict()
     data["kernels"][0]["sites"][0].update(change)
@@ -66,7 +96,9 @@ def test_the_schema_refuses_what_is_not_a_report(change):
 
 
 def test_totals_are_sums_over_settled_sites_only():
-    totals = kernel(site(1, wavefronts=16), site(2), open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0)).totals
+    totals = kernel(
+        site(1, wavefronts=16), site(2), open_site(Status.UNKNOWN), open_site(Status.UNREACHED, requests=0)
+    ).totals
     assert (totals.sites, totals.complete) == (4, False)
     assert (totals.requests, totals.wavefronts, totals.ideal, totals.excess, totals.ways) == (16, 24, 16, 8, 2)
     assert totals.status == {"exact": 2, "unknown": 1, "unreached": 1}
@@ -81,19 +113,22 @@ def test_launch_reads_as_a_line():
 TEXT = full_report().to_json()
 
 
-@pytest.mark.parametrize("text, what, line", [
-    (TEXT[: len(TEXT) // 2], "ends in the middle", True),
-    (TEXT[: TEXT.index('"kernels"') + 5], "ends in the middle", True),
-    ("", "ends in the middle", True),
-    ("not json", "not JSON", True),
-    ("[1, 2]", "not a ptxaudit report", False),
-    ('{"schema": "ptxaudit/report/9"}', 'has schema "ptxaudit/report/9"', False),
-    ('{"schema": "ptxaudit/report/1"}', "does not keep to its schema: there is no 'tool'", False),
-    (TEXT.replace('"status": "exact"', '"status": "surely"', 1), "does not keep to its schema", False),
-    (TEXT.replace('"wavefronts": 64', '"wavefronts": "64"', 1), "wavefronts", False),
-    (TEXT.replace('"requests": 8', '"asks": 8', 1), "does not keep to its schema", False),
-    ("[" * 100_000, "nested too deeply", False),
-])
+@pytest.mark.parametrize(
+    "text, what, line",
+    [
+        (TEXT[: len(TEXT) // 2], "ends in the middle", True),
+        (TEXT[: TEXT.index('"kernels"') + 5], "ends in the middle", True),
+        ("", "ends in the middle", True),
+        ("not json", "not JSON", True),
+        ("[1, 2]", "not a ptxaudit report", False),
+        ('{"schema": "ptxaudit/report/9"}', 'has schema "ptxaudit/report/9"', False),
+        ('{"schema": "ptxaudit/report/1"}', "does not keep to its schema: there is no 'tool'", False),
+        (TEXT.replace('"status": "exact"', '"status": "surely"', 1), "does not keep to its schema", False),
+        (TEXT.replace('"wavefronts": 64', '"wavefronts": "64"', 1), "wavefronts", False),
+        (TEXT.replace('"requests": 8', '"asks": 8', 1), "does not keep to its schema", False),
+        ("[" * 100_000, "nested too deeply", False),
+    ],
+)
 def test_what_is_not_a_report_is_named(tmp_path, text, what, line):
     path = tmp_path / "r.json"
     path.write_text(text)
@@ -139,10 +174,10 @@ def damaged(document, rng):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_report_or_baseline_that_is_damaged_is_used_or_refused_and_is_no_fault(seed, tmp_path):
-    from ptxaudit.baseline import Ratchet, baseline_json, read_baseline
-    from ptxaudit.diff import diff_reports
-    from ptxaudit.gate import judge, parse_limit
-    from ptxaudit.render.changes import diff_markdown, diff_text
+    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.review.diff.reports import diff_reports
+    from ptxaudit.review.gate import judge, parse_limit
+    from ptxaudit.ui.render.changes import diff_markdown, diff_text
 
     rng = random.Random(seed)
     good = full_report()
@@ -156,7 +191,11 @@ def test_a_report_or_baseline_that_is_damaged_is_used_or_refused_and_is_no_fault
         with contextlib.suppress(InputError):
             ratchet = Ratchet.of(read_baseline(file), good)
             ratchet.stale()
-            judge(good, [parse_limit(limit) for limit in ("excess=1", "total-excess=1", "PA001", "PA009")], ratchet=ratchet)
+            judge(
+                good,
+                [parse_limit(limit) for limit in ("excess=1", "total-excess=1", "PA001", "PA009")],
+                ratchet=ratchet,
+            )
             judge(good, [], ratchet=ratchet)
 
 

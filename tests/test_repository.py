@@ -1,7 +1,7 @@
 """A repository with a gate: a history of commits made by git, the gate run from commit to commit as CI would.
 
-The kernel transposes 32 × 32 floats of one warp a row: 32 warps store a row each, 1 wavefront, and load a column each: 1 with
-rows of 33 floats, 32 with rows of 32. So 64 wavefronts without excess, or 32 + 1,024 = 1,056 with 992.
+The kernel transposes 32 × 32 floats of one warp a row: 32 warps store a row each, 1 wavefront, and load a column each:
+1 with rows of 33 floats, 32 with rows of 32. So 64 wavefronts without excess, or 32 + 1,024 = 1,056 with 992.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from ptxaudit.cli import main
+from ptxaudit.ui.cli import main
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -37,8 +37,14 @@ baseline = "baseline.json"
 """
 LAUNCHES = '[[launch]]\nkernel = "transpose"\ngrid = 1\nblock = [32, 32]\n'
 
-EXTRACTED = KERNEL.replace("    out[y * 32 + x] = tile[x][y];\n", "    out[y * 32 + x] = turned(tile, x, y);\n").replace(
-    'extern "C"', "__device__ __forceinline__ float turned(const float (*t)[PITCH], int row, int column) { return t[row][column]; }\n\nextern \"C\"", 1)
+EXTRACTED = KERNEL.replace(
+    "    out[y * 32 + x] = tile[x][y];\n", "    out[y * 32 + x] = turned(tile, x, y);\n"
+).replace(
+    'extern "C"',
+    "__device__ __forceinline__ float turned(const float (*t)[PITCH], int row, int column) { return t[row][column];"
+    ' }\n\nextern "C"',
+    1,
+)
 
 
 class Repository:
@@ -50,11 +56,21 @@ class Repository:
 
     def git(self, *arguments):
         own = ("-c", "user.name=ptxaudit tests", "-c", "user.email=tests@example.invalid", "-c", "commit.gpgsign=false")
-        return subprocess.run(["git", *own, *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["git", *own, *arguments], cwd=self.folder, check=True, capture_output=True, text=True
+        ).stdout
 
     def commit(self, message, **files):
         for name, text in files.items():
-            path = self.folder / {"kernel": "src/transpose.cu", "header": "src/tile.cuh", "settings": "pyproject.toml", "launches": "launches.toml"}[name]
+            path = (
+                self.folder
+                / {
+                    "kernel": "src/transpose.cu",
+                    "header": "src/tile.cuh",
+                    "settings": "pyproject.toml",
+                    "launches": "launches.toml",
+                }[name]
+            )
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
         self.git("add", "--all")
@@ -73,7 +89,9 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     made = Repository(folder)
     made.commit("A kernel with its launch", kernel=KERNEL, header=HEADER, settings=SETTINGS, launches=LAUNCHES)
-    assert ptxaudit("baseline", "update", "baseline.json").stdout.startswith("baseline.json: 2 sites in 1 kernel, 0 excess wavefronts")
+    assert ptxaudit("baseline", "update", "baseline.json").stdout.startswith(
+        "baseline.json: 2 sites in 1 kernel, 0 excess wavefronts"
+    )
     made.commit("What is known")
     return made
 
@@ -99,7 +117,10 @@ def test_a_gate_from_commit_to_commit(repository):
 
     repository.commit("Rows of 32 floats", header=HEADER.replace("33", "32"))
     denied = gate(status=1)
-    assert "denied by baseline: src/transpose.cu:3: ld.shared.f32: worse than the baseline: excess 0 (32 wavefronts) → excess 992  (transpose)" in denied
+    assert (
+        "denied by baseline: src/transpose.cu:3: ld.shared.f32: worse than the baseline: excess 0 (32 wavefronts) →"
+        " excess 992  (transpose)" in denied
+    )
     assert denied.endswith("gate: 1 denial; all of 2 sites could be judged (1 passed, 1 denied)\n")
 
     repository.commit("Rows of 33 floats again", header=HEADER)
@@ -110,12 +131,19 @@ def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
     """With the file named, launches that no kernel of it has are no error: they may be of other files."""
     repository.commit("Another name", kernel=KERNEL.replace("void transpose", "void turn"))
     told = ptxaudit("audit", "src/transpose.cu").stderr
-    assert "warning: turn has no launch, so that nothing is exact for it; launches of the settings that no kernel here has: 'transpose' (launches.toml:1). Was it renamed?\n" in told
-    assert "2 of 2 sites could not be judged" in told                                       # a baseline of sums, and single requests now
-    assert "there is no kernel 'transpose'" in gate(status=2)                                # of all inputs it is an error
+    assert (
+        "warning: turn has no launch, so that nothing is exact for it; launches of the settings that no kernel here"
+        " has: 'transpose' (launches.toml:1). Was it renamed?\n" in told
+    )
+    assert "2 of 2 sites could not be judged" in told  # a baseline of sums, and single requests now
+    assert "there is no kernel 'transpose'" in gate(status=2)  # of all inputs it is an error
     assert "warning: turn has no launch" in ptxaudit("baseline", "update", "other.json", "src/transpose.cu").stderr
     repository.commit("Its launch", launches=LAUNCHES.replace("transpose", "turn"))
-    assert ptxaudit("audit", "src/transpose.cu").stderr == gate() == "gate: nothing denied; all of 2 sites could be judged\n"
+    assert (
+        ptxaudit("audit", "src/transpose.cu").stderr
+        == gate()
+        == "gate: nothing denied; all of 2 sites could be judged\n"
+    )
 
 
 def test_what_data_decides_is_not_called_judged(repository):
@@ -128,16 +156,28 @@ def test_what_data_decides_is_not_called_judged(repository):
 
 
 def test_diffs_from_commit_to_commit(repository, tmp_path):
-    for message, files in {"A helper": {"kernel": EXTRACTED}, "Rows of 32 floats": {"header": HEADER.replace("33", "32")}}.items():
+    for message, files in {
+        "A helper": {"kernel": EXTRACTED},
+        "Rows of 32 floats": {"header": HEADER.replace("33", "32")},
+    }.items():
         repository.commit(message, **files)
     revisions = repository.git("rev-list", "--reverse", "HEAD").split()
-    trees = [repository.checkout(revision, tmp_path / f"at{at}") / "src" / "transpose.cu" for at, revision in enumerate(revisions)]
+    trees = [
+        repository.checkout(revision, tmp_path / f"at{at}") / "src" / "transpose.cu"
+        for at, revision in enumerate(revisions)
+    ]
     launch = ["--launch", "launches.toml"]
     assert len(trees) == 4
-    statuses = [CliRunner().invoke(main, ["diff", str(old), str(new), *launch]).exit_code for old, new in zip(trees, trees[1:], strict=False)]
+    statuses = [
+        CliRunner().invoke(main, ["diff", str(old), str(new), *launch]).exit_code
+        for old, new in zip(trees, trees[1:], strict=False)
+    ]
     assert statuses == [0, 0, 1]
     data = json.loads(ptxaudit("diff", trees[0], trees[-1], *launch, "--format", "json", status=1).stdout)
-    assert data["totals"] == {"excess": [0, 992], "wavefronts": [64, 1056]} and data["counts"] == {"worse": 1, "moved": 1}
+    assert data["totals"] == {"excess": [0, 992], "wavefronts": [64, 1056]} and data["counts"] == {
+        "worse": 1,
+        "moved": 1,
+    }
     for at, tree in enumerate(trees):
         ptxaudit("audit", tree, *launch, "--no-config", "--format", "json", "-o", tmp_path / f"{at}.json")
     history = ptxaudit("history", *(tmp_path / f"{at}.json" for at in range(4))).stdout

@@ -10,12 +10,23 @@ import pytest
 from test_occupancy import header
 
 import ptxaudit
-from ptxaudit.occupancy import LIMITS
-from ptxaudit.report import Occupancy
-from ptxaudit.resident import OF_BLOCK, REGISTER_FILE, occupancy
+from ptxaudit.hardware.occupancy import LIMITS
+from ptxaudit.report.model import Occupancy
+from ptxaudit.report.resident import OF_BLOCK, REGISTER_FILE, occupancy
 
 SEED, ROUNDS = 20, 4000
-FIELDS = ("number", "threads", "shared", "registers", "barriers", "most_shared", "most_of_block", "reserved", "most_threads", "of_block")
+FIELDS = (
+    "number",
+    "threads",
+    "shared",
+    "registers",
+    "barriers",
+    "most_shared",
+    "most_of_block",
+    "reserved",
+    "most_threads",
+    "of_block",
+)
 ORACLE = """
 #include <limits.h>
 #include <stdio.h>
@@ -55,7 +66,12 @@ def test_the_blocks_are_those_that_the_vendors_header_counts(tmp_path) -> None:
     rng = random.Random(SEED)
     cases = [_case(rng, number) for number in LIMITS for _ in range(ROUNDS // len(LIMITS))]
     lines = "\n".join(" ".join(str(case[name]) for name in FIELDS) for case in cases)
-    said = [int(line) for line in subprocess.run([str(tmp_path / "oracle")], input=lines, capture_output=True, text=True, check=True).stdout.split()]
+    said = [
+        int(line)
+        for line in subprocess.run(
+            [str(tmp_path / "oracle")], input=lines, capture_output=True, text=True, check=True
+        ).stdout.split()
+    ]
     assert len(said) == len(cases)
     assert sum(blocks > 0 for blocks in said) > len(said) / 3
     for case, blocks in zip(cases, said, strict=True):
@@ -66,21 +82,37 @@ def test_the_blocks_are_those_that_the_vendors_header_counts(tmp_path) -> None:
 def _case(rng: random.Random, number: int) -> dict[str, int]:
     limits = LIMITS[number]
     return {
-        "number": number, "threads": rng.choice([rng.randint(1, 1024), 32 * rng.randint(1, 32), 128, 256]),
-        "shared": rng.choice([0, 0, rng.randint(1, 8 << 10), rng.randint(1, limits.shared_of_block)]), "registers": rng.randint(1, 255),
-        "barriers": rng.choice([0, 1, 1, 2, rng.randint(3, 16)]), "most_shared": limits.shared, "most_of_block": limits.shared_of_block,
-        "reserved": limits.reserved, "most_threads": limits.threads, "of_block": OF_BLOCK.get(number, REGISTER_FILE),
+        "number": number,
+        "threads": rng.choice([rng.randint(1, 1024), 32 * rng.randint(1, 32), 128, 256]),
+        "shared": rng.choice([0, 0, rng.randint(1, 8 << 10), rng.randint(1, limits.shared_of_block)]),
+        "registers": rng.randint(1, 255),
+        "barriers": rng.choice([0, 1, 1, 2, rng.randint(3, 16)]),
+        "most_shared": limits.shared,
+        "most_of_block": limits.shared_of_block,
+        "reserved": limits.reserved,
+        "most_threads": limits.threads,
+        "of_block": OF_BLOCK.get(number, REGISTER_FILE),
     }
 
 
-@pytest.mark.parametrize(("arch", "threads", "shared", "registers", "barriers", "expected"), [
-    ("sm_90", 256, 0, 32, 1, Occupancy(100.0, 8, "threads")),                  # 8 × 8 warps of 64
-    ("sm_90", 256, 0, 33, 1, Occupancy(75.0, 6, "registers")),                 # 33 × 32 = 1,056 → 1,280 a warp; 12 warps a partition, 48
-    ("sm_90", 256, 33 << 10, 32, 1, Occupancy(75.0, 6, "shared memory")),      # 228 / (33 + 1) = 6
-    ("sm_90", 1024, 0, 65, 1, Occupancy(0.0, 0, "registers")),                 # 65 × 32 → 2,304, × 32 warps: more than 65,536
-    ("sm_90", 32, 0, 16, 16, Occupancy(6.25, 4, "barriers")),                  # 64 barriers of 16 each
-    ("sm_75", 1024, 0, 64, 16, Occupancy(100.0, 1, "threads")),                # barriers do not count yet
-])
+@pytest.mark.parametrize(
+    ("arch", "threads", "shared", "registers", "barriers", "expected"),
+    [
+        ("sm_90", 256, 0, 32, 1, Occupancy(100.0, 8, "threads")),  # 8 × 8 warps of 64
+        (
+            "sm_90",
+            256,
+            0,
+            33,
+            1,
+            Occupancy(75.0, 6, "registers"),
+        ),  # 33 × 32 = 1,056 → 1,280 a warp; 12 warps a partition, 48
+        ("sm_90", 256, 33 << 10, 32, 1, Occupancy(75.0, 6, "shared memory")),  # 228 / (33 + 1) = 6
+        ("sm_90", 1024, 0, 65, 1, Occupancy(0.0, 0, "registers")),  # 65 × 32 → 2,304, × 32 warps: more than 65,536
+        ("sm_90", 32, 0, 16, 16, Occupancy(6.25, 4, "barriers")),  # 64 barriers of 16 each
+        ("sm_75", 1024, 0, 64, 16, Occupancy(100.0, 1, "threads")),  # barriers do not count yet
+    ],
+)
 def test_by_hand(arch, threads, shared, registers, barriers, expected) -> None:
     assert occupancy(arch, threads, shared, registers, barriers) == expected
 
@@ -98,8 +130,11 @@ def told(*launches):
 
 def test_a_report_has_it_where_a_block_is_known() -> None:
     """33 KB of static shared memory and 1 KB of the system's, six times in 228 KB: 6 blocks of 8 warps."""
-    found = told(ptxaudit.Launch("fixed", grid=1, block=256), ptxaudit.Launch("dynamic", grid=1, block=256, dynamic_shared=33 << 10))
+    found = told(
+        ptxaudit.Launch("fixed", grid=1, block=256),
+        ptxaudit.Launch("dynamic", grid=1, block=256, dynamic_shared=33 << 10),
+    )
     assert found == {"fixed": Occupancy(75.0, 6, "shared memory"), "dynamic": Occupancy(75.0, 6, "shared memory")}
     assert told() == {"fixed": None, "dynamic": None}
     assert told(ptxaudit.Launch("*", grid=2, block=256, cluster=2)) == {"fixed": None, "dynamic": None}
-    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None          # how much is not told
+    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None  # how much is not told

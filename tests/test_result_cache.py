@@ -1,4 +1,6 @@
-"""What is kept of files that have not changed: the same report, only where nothing that decides has changed, and never a problem."""
+"""What is kept of files that have not changed: the same report, only where nothing that decides has changed, and never
+a problem.
+"""
 
 import os
 import pickle
@@ -11,12 +13,15 @@ from click.testing import CliRunner
 from kernels import COLUMN, PTX
 
 import ptxaudit
-from ptxaudit import fingerprint, pipeline, resources, result_cache, toolchains
-from ptxaudit.cli import main
-from ptxaudit.launch import Launch
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.options import Options
-from ptxaudit.toolchains import Tool
+from ptxaudit.base import resources
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.toolchains import Tool
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.review import audit as pipeline
+from ptxaudit.review import fingerprint, result_cache
+from ptxaudit.ui.cli import main
 
 LAUNCH = Launch("*", grid=2, block=32)
 
@@ -30,7 +35,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "k.ptx").write_text(PTX)
     (tmp_path / "c.cu").write_text(COLUMN)
     (tmp_path / "c.cubin").write_bytes(compile_source(tmp_path / "c.cu").cubin)
-    while fingerprint.written_since("c.cubin", fingerprint.moment()):      # the clock of the file system may be coarse
+    while fingerprint.written_since("c.cubin", fingerprint.moment()):  # the clock of the file system may be coarse
         pass
     yield tmp_path
     result_cache._opened.cache_clear()
@@ -57,14 +62,20 @@ def test_a_second_audit_takes_what_was_found_and_says_the_same(here, audited):
     first = run("k.ptx", "c.cubin", launches=[LAUNCH])
     assert audited == ["k.ptx", "c.cubin"]
     second = run("k.ptx", "c.cubin", launches=[LAUNCH])
-    assert audited == ["k.ptx", "c.cubin"] and second == first == ptxaudit.audit(["k.ptx", "c.cubin"], launches=[LAUNCH])
+    assert audited == ["k.ptx", "c.cubin"] and second == first == ptxaudit.audit(
+        ["k.ptx", "c.cubin"], launches=[LAUNCH]
+    )
     assert second.to_json() == first.to_json()
 
 
 def test_only_what_is_new_is_audited_and_the_order_stays(here, audited):
     run("c.cubin")
     both = run("k.ptx", "c.cubin", "c.cu")
-    assert audited == ["c.cubin", "k.ptx", "c.cu"] and [entry.path for entry in both.inputs] == ["k.ptx", "c.cubin", "c.cu"]
+    assert audited == ["c.cubin", "k.ptx", "c.cu"] and [entry.path for entry in both.inputs] == [
+        "k.ptx",
+        "c.cubin",
+        "c.cu",
+    ]
     assert both == ptxaudit.audit(["k.ptx", "c.cubin", "c.cu"])
 
 
@@ -74,10 +85,19 @@ def test_a_source_is_compiled_each_time(here, audited):
     assert audited == ["c.cu", "c.cu"]
 
 
-@pytest.mark.parametrize("change", [
-    {"launches": [Launch("*", grid=3, block=32)]}, {"launches": [Launch("*", grid=2, block=32, named={"1": 4})]}, {"assume": {"0": 16}},
-    {"arch": "sm_80"}, {"machine": "fermi"}, {"kernels": ["s*"]}, {"budget": 5.0},
-], ids=lambda change: next(iter(change)))
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"launches": [Launch("*", grid=3, block=32)]},
+        {"launches": [Launch("*", grid=2, block=32, named={"1": 4})]},
+        {"assume": {"0": 16}},
+        {"arch": "sm_80"},
+        {"machine": "fermi"},
+        {"kernels": ["s*"]},
+        {"budget": 5.0},
+    ],
+    ids=lambda change: next(iter(change)),
+)
 def test_other_options_are_another_result(here, audited, change):
     options = {"launches": [LAUNCH]}
     run("k.ptx", **options)
@@ -94,9 +114,16 @@ def test_another_content_is_another_result(here, audited):
 
 @pytest.fixture
 def elsewhere(here, monkeypatch):
-    """A copy of the package and its grammars, and one program of each kind, that a test may change; `begun` is a process that has begun since."""
+    """A copy of the package and its grammars, and one program of each kind, that a test may change; `begun` is a
+    process that has begun since.
+    """
     folder, tools = here / "copy", here / "tools"
-    for name in ("graph.py", "lanes/infer.py", "machines.py", "schemas/report-1.schema.json"):
+    for name in (
+        "ir/graph.py",
+        "engine/fixpoint/infer.py",
+        "hardware/machines.py",
+        "report/schemas/report-1.schema.json",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes((fingerprint.PACKAGE / name).read_bytes())
     (here / "grammars").mkdir()
@@ -107,7 +134,11 @@ def elsewhere(here, monkeypatch):
         (tools / kind).write_text(kind)
     of_package = fingerprint.of_package
     monkeypatch.setattr(fingerprint, "of_package", lambda: of_package(folder))
-    monkeypatch.setattr(fingerprint, "_found", lambda kind: tuple(Tool(kind, str(path), "test") for path in sorted(tools.glob(f"{kind}*"))))
+    monkeypatch.setattr(
+        fingerprint,
+        "_found",
+        lambda kind: tuple(Tool(kind, str(path), "test") for path in sorted(tools.glob(f"{kind}*"))),
+    )
     monkeypatch.setattr(resources, "_GRAMMARS", (here / "none", here / "grammars"))
     return here
 
@@ -116,6 +147,7 @@ def elsewhere(here, monkeypatch):
 def begun(monkeypatch):
     def begin():
         monkeypatch.setattr(fingerprint, "AT_START", fingerprint._of_code())
+
     return begin
 
 
@@ -124,11 +156,11 @@ def rewrite(path, old=b"", new=b"x"):
 
 
 INGREDIENTS = {
-    "a module": lambda here, patch: rewrite(here / "copy" / "graph.py"),
-    "a module in a folder": lambda here, patch: rewrite(here / "copy" / "lanes" / "infer.py"),
-    "a module of the same size": lambda here, patch: rewrite(here / "copy" / "machines.py", b"a", b"b"),
+    "a module": lambda here, patch: rewrite(here / "copy" / "ir" / "graph.py"),
+    "a module in a folder": lambda here, patch: rewrite(here / "copy" / "engine" / "fixpoint" / "infer.py"),
+    "a module of the same size": lambda here, patch: rewrite(here / "copy" / "hardware" / "machines.py", b"a", b"b"),
     "a new module": lambda here, patch: (here / "copy" / "new.py").write_text(""),
-    "a schema": lambda here, patch: rewrite(here / "copy" / "schemas" / "report-1.schema.json"),
+    "a schema": lambda here, patch: rewrite(here / "copy" / "report" / "schemas" / "report-1.schema.json"),
     "a grammar of a checkout": lambda here, patch: rewrite(here / "grammars" / "sass.lark"),
     "a grammar more": lambda here, patch: (here / "grammars" / "other.lark").write_text(""),
     "the disassembler": lambda here, patch: rewrite(here / "tools" / "nvdisasm"),
@@ -183,7 +215,7 @@ def test_a_copy_elsewhere_is_the_same(elsewhere, begun):
     for path in [*(elsewhere / "copy").rglob("*.py"), *(elsewhere / "tools").iterdir()]:
         content = path.read_bytes()
         path.unlink()
-        path.write_bytes(content)                # another inode, other times
+        path.write_bytes(content)  # another inode, other times
     begun()
     assert fingerprint.of_tool({}) == before
 
@@ -192,7 +224,7 @@ def test_what_runs_may_be_the_old_text(elsewhere, audited, begun):
     """Code that was written to since the process began: nothing is taken, and nothing is kept."""
     begun()
     run("k.ptx")
-    rewrite(elsewhere / "copy" / "graph.py")
+    rewrite(elsewhere / "copy" / "ir" / "graph.py")
     for _ in range(2):
         run("k.ptx")
     assert audited == ["k.ptx"] * 3 and fingerprint.of_tool({}) is None
@@ -207,7 +239,7 @@ def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, mon
     content = fingerprint.content
     monkeypatch.setattr(fingerprint, "content", lambda file: read.append(file) or content(file))
     first = fingerprint.of_tool(kept)
-    assert not kept and read                      # all was written just now
+    assert not kept and read  # all was written just now
     monkeypatch.setattr(fingerprint, "GRAIN", -(10**15))
     assert fingerprint.of_tool(kept) == first and kept
     read.clear()
@@ -231,7 +263,7 @@ def test_a_source_of_the_same_content_is_the_same(here, audited):
     run("c.cubin")
     assert audited == ["c.cubin"]
     (here / "c.cu").write_text(COLUMN.replace("tid", "tix"))
-    os.utime("c.cu", (1, 1))                      # the same size and time, other content
+    os.utime("c.cu", (1, 1))  # the same size and time, other content
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
 
@@ -264,7 +296,9 @@ def test_what_lies_beside_a_file_decides(here, audited):
 def test_the_data_of_a_buffer_decide(here, audited):
     for numbers in (range(8), range(8), range(1, 9)):
         np.save(here / "a.npy", np.array(numbers, np.int32))
-        (here / "launch.toml").write_text("[[launch]]\nkernel = '*'\nblock = 32\ngrid = 1\nparams = [{file = 'a.npy'}, 2]\n")
+        (here / "launch.toml").write_text(
+            "[[launch]]\nkernel = '*'\nblock = 32\ngrid = 1\nparams = [{file = 'a.npy'}, 2]\n"
+        )
         run("k.ptx", launches=ptxaudit.read_launches(here / "launch.toml"))
     assert audited == ["k.ptx", "k.ptx"]
 

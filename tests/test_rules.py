@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from reports import kernel, open_site, report, site
 
 import ptxaudit
-from ptxaudit import rules
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.findings import Certainty, find, fold, stale_suppressions
-from ptxaudit.lanes.result import Status
-from ptxaudit.report import Frame, Report, Source, Span, Suppression
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Frame, Report, Source, Span, Suppression
+from ptxaudit.review import rules
+from ptxaudit.review.findings import Certainty, find, fold, stale_suppressions
+from ptxaudit.ui.cli import main
 
 RULES = list(rules.RULES.values())
 
@@ -33,10 +33,13 @@ def found(given, rule):
 
 # --- each rule ------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_example_triggers_the_rule_and_the_other_does_not(rule):
     bad = examined(rule.example.triggers, rule.example.options)
-    good = examined(rule.example.clean, rule.example.options if rule.example.clean_options is None else rule.example.clean_options)
+    good = examined(
+        rule.example.clean, rule.example.options if rule.example.clean_options is None else rule.example.clean_options
+    )
     assert not bad.problems and not good.problems and bad.sites + tuple(k.local for k in bad.kernels)
     assert found(bad, rule.id) and not found(good, rule.id)
     for finding in found(bad, rule.id):
@@ -66,19 +69,27 @@ def test_a_rule_is_found_by_id_and_by_name():
 
 # --- certainty ------------------------------------------------------------------------------
 
+
 def each(low, high, status=Status.BOUNDED):
-    return open_site(status, per_request=Span(low, high), ideal_per_request=Span(1, 1), excess_per_request=Span(low - 1, high - 1))
+    return open_site(
+        status, per_request=Span(low, high), ideal_per_request=Span(1, 1), excess_per_request=Span(low - 1, high - 1)
+    )
 
 
-@pytest.mark.parametrize("one, certainty", [
-    (site(wavefronts=64), Certainty.CERTAIN),
-    (each(4, 4, Status.INVARIANT), Certainty.CERTAIN),
-    (each(2, 8), Certainty.CERTAIN),                 # the proved lower end is a conflict already
-    (each(1, 8), Certainty.POSSIBLE),
-    (each(1, 8, Status.UNKNOWN), Certainty.UNKNOWN),
-    (open_site(Status.UNKNOWN, reason="tex.2d"), Certainty.UNKNOWN),
-    (site(), None), (each(1, 1), None), (open_site(Status.UNREACHED, requests=0), None),
-])
+@pytest.mark.parametrize(
+    "one, certainty",
+    [
+        (site(wavefronts=64), Certainty.CERTAIN),
+        (each(4, 4, Status.INVARIANT), Certainty.CERTAIN),
+        (each(2, 8), Certainty.CERTAIN),  # the proved lower end is a conflict already
+        (each(1, 8), Certainty.POSSIBLE),
+        (each(1, 8, Status.UNKNOWN), Certainty.UNKNOWN),
+        (open_site(Status.UNKNOWN, reason="tex.2d"), Certainty.UNKNOWN),
+        (site(), None),
+        (each(1, 1), None),
+        (open_site(Status.UNREACHED, requests=0), None),
+    ],
+)
 def test_how_certain_a_conflict_is(one, certainty):
     assert [finding.certainty for finding in found(report(kernel(one)), "PA001")] == ([certainty] if certainty else [])
 
@@ -86,7 +97,11 @@ def test_how_certain_a_conflict_is(one, certainty):
 def test_what_a_finding_says():
     bad = site(wavefronts=64, cause="lanes 0 and 1 meet in one bank")
     (exact,) = found(report(kernel(bad)), "PA001")
-    assert exact.what == "ld.shared.f32: 56 excess wavefronts over the launch (64 wavefronts instead of 8, 8-way): lanes 0 and 1 meet in one bank"
+    assert (
+        exact.what
+        == "ld.shared.f32: 56 excess wavefronts over the launch (64 wavefronts instead of 8, 8-way): lanes 0 and 1 meet"
+        " in one bank"
+    )
     (possible,) = found(report(kernel(each(1, 8))), "PA001")
     assert possible.what == "ld.shared.f32: a request may take 1–8 wavefronts, ideal 1"
 
@@ -105,17 +120,31 @@ def test_misalignment_that_stopped_a_kernel_is_a_finding():
 
 
 def test_scalars_that_conflict_side_by_side_could_be_one_vector():
-    four = [site(wavefronts=32, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];" if n else "ld.shared.f32 %f0, [%r1];", id=str(n), lane_step=16) for n in range(4)]
+    four = [
+        site(
+            wavefronts=32,
+            text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];" if n else "ld.shared.f32 %f0, [%r1];",
+            id=str(n),
+            lane_step=16,
+        )
+        for n in range(4)
+    ]
     (finding,) = found(report(kernel(*four)), "PA005")
     assert "4 conflicting accesses" in finding.what and "16 bytes" in finding.what and finding.weight == 96
-    assert not found(report(kernel(*four[::2])), "PA005")                                   # a gap between them
-    assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")       # no conflict to lose
-    assert not found(report(kernel(*(dataclasses.replace(one, lane_step=4) for one in four))), "PA005")      # rows of 33 words: no float4
-    assert "2 conflicting" in found(report(kernel(*(dataclasses.replace(one, lane_step=8) for one in four))), "PA005")[0].what
-    assert len(found(report(kernel(*four[1:])), "PA005")[0].what.split("2 conflicting")) == 2                 # from a multiple of 8 on
+    assert not found(report(kernel(*four[::2])), "PA005")  # a gap between them
+    assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")  # no conflict to lose
+    assert not found(
+        report(kernel(*(dataclasses.replace(one, lane_step=4) for one in four))), "PA005"
+    )  # rows of 33 words: no float4
+    assert (
+        "2 conflicting"
+        in found(report(kernel(*(dataclasses.replace(one, lane_step=8) for one in four))), "PA005")[0].what
+    )
+    assert len(found(report(kernel(*four[1:])), "PA005")[0].what.split("2 conflicting")) == 2  # from a multiple of 8 on
 
 
 # --- folding and suppressing ----------------------------------------------------------------
+
 
 def test_copies_of_a_line_are_folded_to_the_worst():
     sites = [site(wavefronts=8 * n, id=f"s{n}") for n in (2, 8, 4)]
@@ -127,8 +156,10 @@ def test_copies_of_a_line_are_folded_to_the_worst():
 
 def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
     example = rules.get("PA007").example
-    for used, pieces in (("v.x;", "1 access of at most 4 bytes (LDS): 4 wavefronts, as a vector 4"),
-                         ("v.x + v.z;", "2 accesses of at most 4 bytes (LDS): 8 wavefronts, as a vector 4")):
+    for used, pieces in (
+        ("v.x;", "1 access of at most 4 bytes (LDS): 4 wavefronts, as a vector 4"),
+        ("v.x + v.z;", "2 accesses of at most 4 bytes (LDS): 8 wavefronts, as a vector 4"),
+    ):
         (finding,) = found(examined(example.triggers.replace("v.x;", used), example.options), "PA007")
         assert finding.what == f"ld.shared.v4.f32: in machine code it is {pieces}"
 
@@ -164,8 +195,11 @@ def test_a_suppression_is_of_one_rule_and_one_line():
     assert [f.allowed for f in found(suppressed(right), "PA001")] == [right]
     frame = Frame("/src/k.cu", 30, "f")
     assert found(suppressed(Suppression("PA001", "cold", "/src/k.cu", 30, 30), inlined=(frame,)), "PA001")[0].allowed
-    for wrong in (Suppression("PA002", "cold", "/src/k.cu", 9, 10), Suppression("PA001", "cold", "/src/k.cu", 9, 11),
-                  Suppression("PA001", "cold", "/src/other.cu", 9, 10)):
+    for wrong in (
+        Suppression("PA002", "cold", "/src/k.cu", 9, 10),
+        Suppression("PA001", "cold", "/src/k.cu", 9, 11),
+        Suppression("PA001", "cold", "/src/other.cu", 9, 10),
+    ):
         given = suppressed(wrong)
         assert found(given, "PA001")[0].allowed is None
         assert stale_suppressions(given, find(given)) == (wrong,)

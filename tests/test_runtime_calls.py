@@ -1,4 +1,6 @@
-"""A call of the device runtime hides nothing: what a failed assertion prints does not come back into the program's functions."""
+"""A call of the device runtime hides nothing: what a failed assertion prints does not come back into the program's
+functions.
+"""
 
 import ptxaudit
 

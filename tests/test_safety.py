@@ -25,23 +25,26 @@ from kernels import COLUMN, PTX
 from machine_code import from_cuda
 
 import ptxaudit
-from ptxaudit import limits, private, result_cache
-from ptxaudit.artifacts import container, embedded
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.limits import Limit
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.sass import lift
+from ptxaudit.base import limits, private
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import Limit
+from ptxaudit.frontend.artifacts import container, embedded
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.sass import lift
+from ptxaudit.review import result_cache
+from ptxaudit.ui.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
-SOON = 20.0                  # seconds of processor time: far more than any of these takes
+SOON = 20.0  # seconds of processor time: far more than any of these takes
 
 
 def ptx(body: str = "", outside: str = "", parameters: str = "", bounds: str = "") -> str:
     """A kernel with one access of shared memory behind `body`."""
-    return (f"{HEAD}{outside}.visible .entry k({parameters}){bounds}{{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %q<4>;\n"
-            f".shared .align 4 .b8 s[64];\n{body}\nst.shared.u32 [s],%r1;\nret;\n}}\n")
+    return (
+        f"{HEAD}{outside}.visible .entry k({parameters}){bounds}{{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred"
+        f" %q<4>;\n.shared .align 4 .b8 s[64];\n{body}\nst.shared.u32 [s],%r1;\nret;\n}}\n"
+    )
 
 
 @pytest.fixture
@@ -54,8 +57,12 @@ def here(tmp_path, monkeypatch):
 
 
 def run(*words: str, timeout: float = 120) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "ptxaudit", *words], capture_output=True, timeout=timeout,
-                          env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return subprocess.run(
+        [sys.executable, "-m", "ptxaudit", *words],
+        capture_output=True,
+        timeout=timeout,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
 
 
 def problems(text: str, **options) -> list[str]:
@@ -78,7 +85,11 @@ def test_nothing_that_an_input_says_is_run(here, way, word):
     elif way == "option":
         words += ["-D", f"X={word}"]
     elif way == "compile_commands":
-        (here / "c.json").write_text(json.dumps([{"directory": str(here), "file": "k.cu", "arguments": ["nvcc", f"-DX={word}", f"-I{word}", "k.cu"]}]))
+        (here / "c.json").write_text(
+            json.dumps(
+                [{"directory": str(here), "file": "k.cu", "arguments": ["nvcc", f"-DX={word}", f"-I{word}", "k.cu"]}]
+            )
+        )
         words += ["--compile-commands", "c.json"]
     elif way == "name":
         name = f"a{word}.cu"
@@ -87,7 +98,9 @@ def test_nothing_that_an_input_says_is_run(here, way, word):
         name = f"{word}/k.cu"
     (here / name).write_text(COLUMN)
     done = CliRunner().invoke(main, [*words, name])
-    assert done.exit_code in (0, 2) and not isinstance(done.exception, Exception) or isinstance(done.exception, SystemExit), done.output
+    assert (
+        done.exit_code in (0, 2) and not isinstance(done.exception, Exception) or isinstance(done.exception, SystemExit)
+    ), done.output
     assert not list(here.rglob("P"))
 
 
@@ -113,6 +126,7 @@ def test_no_program_of_the_working_folder_is_run(here):
 
 # --- files that inputs name ---------------------------------------------------------------------
 
+
 def with_file(path: str) -> str:
     return ptx(".loc 1 1 1", f'.file 1 "{path}"\n')
 
@@ -124,11 +138,20 @@ def test_a_device_a_pipe_and_a_file_elsewhere_are_not_read(here, tmp_path_factor
     (here / "link.cu").symlink_to(elsewhere)
     (here / "own.cu").write_text("my line\n")
     began = time.process_time()
-    for path, text in (("/dev/zero", None), (str(here / "pipe.cu"), None), ("/etc/hostname", None), (str(elsewhere), None),
-                       (str(here / "link.cu"), None), (str(here / "own.cu"), "my line")):
+    for path, text in (
+        ("/dev/zero", None),
+        (str(here / "pipe.cu"), None),
+        ("/etc/hostname", None),
+        (str(elsewhere), None),
+        (str(here / "link.cu"), None),
+        (str(here / "own.cu"), "my line"),
+    ):
         report = ptxaudit.audit(with_file(path))
         assert [site.source.text for site in report.sites] == [text], path
-    assert ptxaudit.audit(with_file(str(elsewhere)), source_root=(str(elsewhere.parent),)).sites[0].source.text == "the secret"
+    assert (
+        ptxaudit.audit(with_file(str(elsewhere)), source_root=(str(elsewhere.parent),)).sites[0].source.text
+        == "the secret"
+    )
     assert time.process_time() - began < SOON
 
 
@@ -138,9 +161,18 @@ def test_a_source_that_is_too_long_is_not_shown(here, monkeypatch):
     assert ptxaudit.audit(with_file(str(here / "k.cu"))).sites[0].source.text is None
 
 
-@pytest.mark.parametrize("words", [["audit", "pipe"], ["audit", "k.ptx", "--launch", "pipe"], ["audit", "k.ptx", "--config", "pipe"],
-                                   ["audit", "k.ptx", "--baseline", "pipe"], ["diff", "pipe", "pipe"], ["audit", "k.ptx", "--compile-commands", "pipe"]],
-                         ids=lambda words: words[-2])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["audit", "pipe"],
+        ["audit", "k.ptx", "--launch", "pipe"],
+        ["audit", "k.ptx", "--config", "pipe"],
+        ["audit", "k.ptx", "--baseline", "pipe"],
+        ["diff", "pipe", "pipe"],
+        ["audit", "k.ptx", "--compile-commands", "pipe"],
+    ],
+    ids=lambda words: words[-2],
+)
 def test_a_named_pipe_is_a_message(here, words):
     os.mkfifo(here / "pipe")
     (here / "k.ptx").write_text(PTX)
@@ -149,6 +181,7 @@ def test_a_named_pipe_is_a_message(here, words):
 
 
 # --- what is kept between runs ------------------------------------------------------------------
+
 
 class Planted:
     def __reduce__(self):
@@ -161,7 +194,9 @@ def test_a_planted_row_executes_nothing(here, row):
 
     (here / "k.ptx").write_text(PTX)
     first = ptxaudit.audit(["k.ptx"], cache=True)
-    value = {b"pickle": pickle.dumps(Planted()), b"zlib": zlib.compress(pickle.dumps(Planted()))}.get(row, zlib.compress(row))
+    value = {b"pickle": pickle.dumps(Planted()), b"zlib": zlib.compress(pickle.dumps(Planted()))}.get(
+        row, zlib.compress(row)
+    )
     store = result_cache._opened()
     store._rows.execute("UPDATE kept SET value = ?", (value,))
     assert ptxaudit.audit(["k.ptx"], cache=True) == first
@@ -176,7 +211,7 @@ def test_a_folder_that_others_can_write_is_not_used(here):
     assert private.folder("results") is None
     assert ptxaudit.audit(["k.ptx"], cache=True).sites and not list(kept.iterdir())
     kept.chmod(0o700)
-    (here / "cache").chmod(0o777)                 # who can write there could put another folder in its place
+    (here / "cache").chmod(0o777)  # who can write there could put another folder in its place
     assert private.folder("results") is None
     (here / "cache").chmod(0o755)
     assert private.folder("results") == kept and stat.S_IMODE(kept.stat().st_mode) == 0o700
@@ -192,7 +227,11 @@ def test_another_users_folder_is_not_used(here):
 
 def test_nothing_of_the_package_unpickles_what_it_did_not_write():
     """Between processes of one audit only."""
-    users = {path.name for path in (ROOT / "ptxaudit").rglob("*.py") if "import pickle" in path.read_text() or "marshal" in path.read_text()}
+    users = {
+        path.name
+        for path in (ROOT / "ptxaudit").rglob("*.py")
+        if "import pickle" in path.read_text() or "marshal" in path.read_text()
+    }
     assert users == {"pool.py", "pool_worker.py"}
 
 
@@ -238,26 +277,48 @@ def test_many_parameters_are_bounded_together():
 
 @pytest.mark.parametrize("size", [1_500_000_000, 1_500_000_000_000])
 def test_an_initial_value_that_is_too_long_is_not_looked_at(size):
-    report = ptxaudit.audit(ptx("mov.u64 %rd1,g; ld.global.u8 %r1,[%rd1]; cvt.u64.u32 %rd2,%r1; st.shared.u32 [s],%r1;", f".global .b8 g[{size}] = {{1}};\n"))
+    report = ptxaudit.audit(
+        ptx(
+            "mov.u64 %rd1,g; ld.global.u8 %r1,[%rd1]; cvt.u64.u32 %rd2,%r1; st.shared.u32 [s],%r1;",
+            f".global .b8 g[{size}] = {{1}};\n",
+        )
+    )
     assert report.problems == () and len(report.sites) == 2
-    assert any("initial value of g is not looked at" in sentence and "the limit `initial data`" in sentence for sentence in report.kernels[0].notes)
+    assert any(
+        "initial value of g is not looked at" in sentence and "the limit `initial data`" in sentence
+        for sentence in report.kernels[0].notes
+    )
 
 
-BRX = "\n".join(["ld.param.u32 %r1,[p];", *(
-    f"A{j}: mov.u32 %r2,%tid.x;\nts{j}: .branchtargets {','.join(f'L{i}' for i in range(16))};\nbrx.idx %r{1 + j % 2}, ts{j};" for j in range(8)),
-    *(f"L{i}: st.shared.u8 [s+{i}],%r1;\nbra A{(i + 1) % 8};" for i in range(16))])
+BRX = "\n".join(
+    [
+        "ld.param.u32 %r1,[p];",
+        *(
+            f"A{j}: mov.u32 %r2,%tid.x;\nts{j}: .branchtargets {','.join(f'L{i}' for i in range(16))};\nbrx.idx"
+            f" %r{1 + j % 2}, ts{j};"
+            for j in range(8)
+        ),
+        *(f"L{i}: st.shared.u8 [s+{i}],%r1;\nbra A{(i + 1) % 8};" for i in range(16)),
+    ]
+)
 
 
 def irreducible(size: int) -> str:
     """Every block goes to two others: no loop has one entry."""
     rng = random.Random(1)
     return "ld.param.u32 %r1,[p];\n" + "\n".join(
-        f"B{i}: add.u32 %r1,%r1,%r2; setp.lt.u32 %q1,%r1,{i}; @%q1 bra B{rng.randrange(size)}; st.shared.u32 [s],%r1; bra B{rng.randrange(size)};"
-        for i in range(size))
+        f"B{i}: add.u32 %r1,%r1,%r2; setp.lt.u32 %q1,%r1,{i}; @%q1 bra B{rng.randrange(size)}; st.shared.u32 [s],%r1;"
+        f" bra B{rng.randrange(size)};"
+        for i in range(size)
+    )
 
 
-@pytest.mark.parametrize("launches", [(), (ptxaudit.Launch("*", grid=1, block=32, params=[3]),)], ids=["not told", "told"])
-@pytest.mark.parametrize("body", [BRX, irreducible(60), irreducible(100)], ids=["brx.idx", "irreducible", "irreducible, 7 kB"])
+@pytest.mark.parametrize(
+    "launches", [(), (ptxaudit.Launch("*", grid=1, block=32, params=[3]),)], ids=["not told", "told"]
+)
+@pytest.mark.parametrize(
+    "body", [BRX, irreducible(60), irreducible(100)], ids=["brx.idx", "irreducible", "irreducible, 7 kB"]
+)
 def test_tangled_code_keeps_to_its_budget(body, launches):
     began = time.process_time()
     report = ptxaudit.audit(ptx(body, parameters=".param .u32 p"), launches=launches, budget=1)
@@ -282,7 +343,7 @@ def test_what_unpacks_to_too_much_is_a_message(monkeypatch, packed):
 
 def test_a_section_that_unpacks_to_too_much_is_a_message(monkeypatch):
     """Compressed as ELF has it: the header says how much it is, and need not be right."""
-    from ptxaudit.artifacts import elf
+    from ptxaudit.frontend.artifacts import elf
 
     monkeypatch.setattr(elf, "UNPACKED", SMALL)
 
@@ -315,8 +376,11 @@ def test_text_is_never_searched_again_and_again():
 
 # --- one fault never takes others along ---------------------------------------------------------
 
-TWO = 'extern "C" __global__ void one(float* a) { __shared__ float s[64]; s[threadIdx.x] = a[0]; __syncthreads(); a[1] = s[1]; }\n' \
-      'extern "C" __global__ void two(float* a) { __shared__ float s[64]; s[threadIdx.x] = a[2]; __syncthreads(); a[3] = s[3]; }\n'
+TWO = (
+    'extern "C" __global__ void one(float* a) { __shared__ float s[64]; s[threadIdx.x] = a[0]; __syncthreads(); a[1] ='
+    ' s[1]; }\nextern "C" __global__ void two(float* a) { __shared__ float s[64]; s[threadIdx.x] = a[2];'
+    " __syncthreads(); a[3] = s[3]; }\n"
+)
 
 
 def test_an_odd_line_of_machine_code_loses_one_function(here, monkeypatch):
@@ -363,6 +427,7 @@ def test_a_name_that_is_not_utf8(here, form):
 
 
 # --- nothing is lost in silence -----------------------------------------------------------------
+
 
 @pytest.mark.parametrize("given", [None, 12, 1.5, object(), [None], {}])
 def test_an_object_of_no_known_kind_raises(given):
@@ -461,7 +526,13 @@ def test_escapes_are_shown_not_sent(here):
     (here / "own.cu").write_text(f"line {ESCAPE}\n")
     name = f"a{ESCAPE.replace('/', '')}.ptx"
     (here / name).write_text(with_file("own.cu"))
-    for words in (["audit", name], ["audit", name, "--list"], ["explain", name, "own.cu:1"], ["launches", name], ["audit", f"no{name}"]):
+    for words in (
+        ["audit", name],
+        ["audit", name, "--list"],
+        ["explain", name, "own.cu:1"],
+        ["launches", name],
+        ["audit", f"no{name}"],
+    ):
         done = CliRunner().invoke(main, words)
         assert "\x1b" not in done.output and "\x07" not in done.output, words
 
@@ -473,8 +544,21 @@ def test_text_of_inputs_is_no_workflow_command(here, form):
     for name in ("::error::hi.ptx", "k.ptx"):
         done = CliRunner().invoke(main, ["audit", name, "--format", form])
         lines = [line for line in done.output.splitlines() if line.lstrip().startswith("::")]
-        assert all(form == "github" and line.startswith(("::error file=", "::warning file=", "::notice file=", "::error title=", "::notice title=", "::warning title="))
-                   and "::hi" not in line.split("::", 2)[1] for line in lines), lines
+        assert all(
+            form == "github"
+            and line.startswith(
+                (
+                    "::error file=",
+                    "::warning file=",
+                    "::notice file=",
+                    "::error title=",
+                    "::notice title=",
+                    "::warning title=",
+                )
+            )
+            and "::hi" not in line.split("::", 2)[1]
+            for line in lines
+        ), lines
 
 
 def test_a_name_of_two_lines_is_one_name_and_a_dash_is_a_file(here):
@@ -493,11 +577,17 @@ ODD = {
     "an address size": (ptx().replace("size 64", "size 641"), ".address_size is 641"),
     "a version": (ptx().replace("8.0", DIGITS + ".0"), "no such version"),
     "a negative size": (ptx("", ".global .b8 g[-5];\n"), "fewer than none"),
-    "a size beyond all addresses": (ptx("", ".const .b8 g[99999999999999999999] = {1};\n"), "more elements than there are addresses"),
+    "a size beyond all addresses": (
+        ptx("", ".const .b8 g[99999999999999999999] = {1};\n"),
+        "more elements than there are addresses",
+    ),
     "dimensions": (ptx("", ".global .b8 g" + "[1000]" * 300 + "={1};\n"), "more elements than there are addresses"),
     "a block": (ptx(bounds=".reqntid 99999,99999,99999 "), ".reqntid asks for"),
     "a register's number": (ptx(f"mov.u32 %r{DIGITS},1;"), "is not declared"),
-    "more initial values than there is room for": (ptx("", ".global .b8 g[1][0][1000000000] = {{{1}}};\n"), "more elements than its variable"),
+    "more initial values than there is room for": (
+        ptx("", ".global .b8 g[1][0][1000000000] = {{{1}}};\n"),
+        "more elements than its variable",
+    ),
 }
 
 
@@ -508,8 +598,18 @@ def test_odd_ptx_is_one_clear_message(what):
     assert words in problem.what and problem.line and problem.hint
 
 
-@pytest.mark.parametrize("entry", [{"command": ["x"]}, {"command": 5, "file": "k.cu"}, {"file": ["k.cu"], "directory": "."}, [], "x", None,
-                                   {"file": "k.cu", "arguments": "nvcc"}])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": ["x"]},
+        {"command": 5, "file": "k.cu"},
+        {"file": ["k.cu"], "directory": "."},
+        [],
+        "x",
+        None,
+        {"file": "k.cu", "arguments": "nvcc"},
+    ],
+)
 def test_odd_compile_commands_are_one_message(here, entry):
     (here / "c.json").write_text(json.dumps([entry]))
     (here / "k.ptx").write_text(PTX)
@@ -524,8 +624,12 @@ def _npy(header: bytes) -> bytes:
 NPY = {
     "an .npz": lambda path: np.savez(path.open("wb"), a=np.arange(4)),
     "objects": lambda path: np.save(path.open("wb"), np.array([{}], dtype=object), allow_pickle=True),
-    "a huge header": lambda path: path.write_bytes(_npy(b"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" + b" " * 20_000_000 + b"\n")),
-    "a shape beyond the file": lambda path: path.write_bytes(_npy(b"{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999,), }\n")),
+    "a huge header": lambda path: path.write_bytes(
+        _npy(b"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" + b" " * 20_000_000 + b"\n")
+    ),
+    "a shape beyond the file": lambda path: path.write_bytes(
+        _npy(b"{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999,), }\n")
+    ),
     "no header": lambda path: path.write_bytes(_npy(b"import os\n")),
     "nothing": lambda path: path.write_bytes(b""),
     "a cut": lambda path: path.write_bytes(b"\x93NUMPY\x02"),
@@ -543,7 +647,10 @@ def test_an_odd_array_is_one_message(here, what):
     assert time.process_time() - began < SOON
 
 
-@pytest.mark.parametrize("text", ["x = " + "9" * 5_000, "x = " + "[" * 5_000, "[[launch]]\nkernel = '*'\ngrid = " + "[" * 3_000 + "]" * 3_000])
+@pytest.mark.parametrize(
+    "text",
+    ["x = " + "9" * 5_000, "x = " + "[" * 5_000, "[[launch]]\nkernel = '*'\ngrid = " + "[" * 3_000 + "]" * 3_000],
+)
 @pytest.mark.parametrize("words", [["--launch"], ["--config"]])
 def test_odd_toml_is_one_message(here, text, words):
     (here / "odd.toml").write_text(text + "\n")
@@ -554,6 +661,7 @@ def test_odd_toml_is_one_message(here, text, words):
 
 # --- the documents ------------------------------------------------------------------------------
 
+
 def test_the_page_has_the_table_of_limits():
     page = (ROOT / "docs" / "security.md").read_text()
     for limit in limits.ALL:
@@ -562,6 +670,13 @@ def test_the_page_has_the_table_of_limits():
 
 def test_every_limit_is_used():
     code = "".join(path.read_text() for path in (ROOT / "ptxaudit").rglob("*.py") if path.name != "limits.py")
-    unused = [name for name, value in vars(limits).items() if isinstance(value, Limit) and f"{name}." not in code and f"limits.{name}" not in code
-              and f"{name})" not in code and f"{name}," not in code]
+    unused = [
+        name
+        for name, value in vars(limits).items()
+        if isinstance(value, Limit)
+        and f"{name}." not in code
+        and f"limits.{name}" not in code
+        and f"{name})" not in code
+        and f"{name}," not in code
+    ]
     assert not unused

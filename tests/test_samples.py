@@ -25,7 +25,9 @@ def test_expected_sites_come_out(name: str, expectation: samples.Expectation) ->
     assert samples.differences(expectation, report, sample, sample.source) == [], expectation.why
 
 
-@pytest.mark.parametrize(("name", "mutation"), MUTATIONS, ids=[f"{name}: {mutation.about}" for name, mutation in MUTATIONS])
+@pytest.mark.parametrize(
+    ("name", "mutation"), MUTATIONS, ids=[f"{name}: {mutation.about}" for name, mutation in MUTATIONS]
+)
 def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutation, tmp_path: Path) -> None:
     sample = samples.load(name)
     source = tmp_path / sample.source.name
@@ -33,7 +35,8 @@ def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutat
     reports = {}
     for mark in mutation.breaks:
         about = [
-            expectation for expectation in sample.expectations
+            expectation
+            for expectation in sample.expectations
             if mark in expectation.at and expectation.isa == "ptx" and mutation.kernel in ("*", expectation.kernel)
         ]
         assert about, f"no expectation for {mark}"

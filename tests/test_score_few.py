@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxaudit import banks, machines
-from ptxaudit.banks import copies, few
-from ptxaudit.machine_model import Doubt
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.banks import copies, few
+from ptxaudit.hardware.machine_model import Doubt
 
 ROWS = 4
 
@@ -23,14 +23,25 @@ def both(machine, opcode, rows, active, sources=None, **more):
             patch.setattr(few, "MOST", dict.fromkeys(few.MOST, most))
             patch.setattr(few, "MOST_OF_COPIES", most)
             scores = banks.score(machine, access, rows, active, sources, **more)
-            found.append([None if a is None else a.tolist() for a in (scores.low, scores.high, scores.ideal, scores.ways, scores.lines)])
+            found.append(
+                [
+                    None if a is None else a.tolist()
+                    for a in (scores.low, scores.high, scores.ideal, scores.ways, scores.lines)
+                ]
+            )
     return found
 
 
 @pytest.mark.parametrize("width", [4, 8, 16])
 @pytest.mark.parametrize("in_l1", [None, False, True])
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 1 << 30), span=st.sampled_from([2, 8, 33, 600]), lines=st.sampled_from([1, 2, 3, 4, 6, 40]), far=st.booleans(), zeros=st.booleans())
+@given(
+    seed=st.integers(0, 1 << 30),
+    span=st.sampled_from([2, 8, 33, 600]),
+    lines=st.sampled_from([1, 2, 3, 4, 6, 40]),
+    far=st.booleans(),
+    zeros=st.booleans(),
+)
 def test_copies(width, in_l1, seed, span, lines, far, zeros):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, span, (ROWS, 32)) * width
@@ -44,7 +55,12 @@ def test_copies(width, in_l1, seed, span, lines, far, zeros):
 
 
 @settings(max_examples=150, deadline=None)
-@given(seed=st.integers(0, 1 << 30), count=st.integers(1, 40), threads=st.integers(1, 40), span=st.sampled_from([1, 3, 20, 90]))
+@given(
+    seed=st.integers(0, 1 << 30),
+    count=st.integers(1, 40),
+    threads=st.integers(1, 40),
+    span=st.sampled_from([1, 3, 20, 90]),
+)
 def test_steps(seed, count, threads, span):
     rng = np.random.default_rng(seed)
     machine = machines.get(f"banks={count},word=4,threads={threads},broadcast=one")
@@ -54,12 +70,21 @@ def test_steps(seed, count, threads, span):
     assert one == other
 
 
-RULES = [(name, rule) for name in ("sm_100", "tesla", "fermi", "kepler-4byte", "kepler-8byte", "banks=12,word=8,threads=40,broadcast=any")
-         for rule in machines.get(name).rules if rule.doubt is not Doubt.SOURCES]
+RULES = [
+    (name, rule)
+    for name in ("sm_100", "tesla", "fermi", "kepler-4byte", "kepler-8byte", "banks=12,word=8,threads=40,broadcast=any")
+    for rule in machines.get(name).rules
+    if rule.doubt is not Doubt.SOURCES
+]
 
 
 @settings(max_examples=300, deadline=None)
-@given(seed=st.integers(0, 1 << 30), which=st.sampled_from(RULES), span=st.sampled_from([1, 3, 20, 90, 5000]), pairs=st.sampled_from([0, 0, 1, 2]))
+@given(
+    seed=st.integers(0, 1 << 30),
+    which=st.sampled_from(RULES),
+    span=st.sampled_from([1, 3, 20, 90, 5000]),
+    pairs=st.sampled_from([0, 0, 1, 2]),
+)
 def test_every_other_rule(seed, which, span, pairs):
     rng = np.random.default_rng(seed)
     name, rule = which
@@ -78,7 +103,9 @@ def test_all_ways_to_cut_lines():
     assert [len(copies.partitions(n)) for n in range(5)] == [1, 1, 2, 5, 15]
     for lines in range(5):
         ways = copies.partitions(lines)
-        assert all(sum(way) == (1 << lines) - 1 for way in ways) and len({tuple(sorted(way)) for way in ways}) == len(ways)
+        assert all(sum(way) == (1 << lines) - 1 for way in ways) and len({tuple(sorted(way)) for way in ways}) == len(
+            ways
+        )
 
 
 def test_every_rule_by_sources_is_reached():

@@ -10,59 +10,69 @@ import numpy as np
 import pytest
 
 import ptxaudit
-from ptxaudit import InputError, banks, machines, score_request, score_requests
+from ptxaudit import InputError, score_request, score_requests
+from ptxaudit.hardware import banks, machines
 
 WORDS = [4 * lane for lane in range(32)]
 QUADS = [16 * lane for lane in range(32)]
 COPY = "cp.async.ca.shared.global 16"
 
 
-@pytest.mark.parametrize("given, says", [
-    (dict(opcode="ld.shared.v4.b32", addresses=WORDS), "lane 1's address 4 is not a multiple of 16"),
-    (dict(opcode="LDS.64", addresses=[4] + QUADS[1:]), "lane 0's address 4 is not a multiple of 8"),
-    (dict(opcode="LDSM.16.M88.4", addresses=[8 * lane for lane in range(32)]), "lane 1's address 8"),
-    (dict(opcode="LDS", addresses=[-4] + WORDS[1:]), "lane 0's address is -4"),
-    (dict(opcode="LDS", addresses=[1 << 32] + WORDS[1:]), "lane 0's address is 4294967296"),
-    (dict(opcode="LDS", addresses=[1 << 80] + WORDS[1:]), "not integers"),
-    (dict(opcode="LDS", addresses=[2**63] + WORDS[1:]), "not integers"),
-    (dict(opcode="LDS", addresses=[0.5] * 32), "not integers"),
-    (dict(opcode="LDS", addresses=["0"] * 32), "not integers"),
-    (dict(opcode="LDS", addresses=[True] * 32), "not integers"),
-    (dict(opcode="LDS", addresses=[None] * 32), "not integers"),
-    (dict(opcode="LDS", addresses=7), "not integers"),
-    (dict(opcode="LDS", addresses=WORDS[:31]), "31 addresses for 32 lanes"),
-    (dict(opcode="LDS", addresses=WORDS + [0]), "33 addresses for 32 lanes"),
-    (dict(opcode="LDS", addresses=[]), "0 addresses for 32 lanes"),
-    (dict(opcode="LDS", addresses=[WORDS]), "nested addresses"),
-    (dict(opcode="LDS", addresses=[WORDS, [0]]), "not integers"),
-    (dict(opcode="LDS", addresses=WORDS, active=1 << 32), "beyond the 32 lanes"),
-    (dict(opcode="LDS", addresses=WORDS, active=-1), "beyond the 32 lanes"),
-    (dict(opcode="LDS", addresses=WORDS, active=1.0), "is not an integer"),
-    (dict(opcode="LDS", addresses=WORDS, active="0xff"), "is not an integer"),
-    (dict(opcode="ld.shared.f32", addresses=[0, 4, 8, 12], active=0x1F, machine="banks=4,threads=4"), "beyond the 4 lanes"),
-    (dict(opcode="LDS.7", addresses=WORDS), "opcode 'LDS.7'"),
-    (dict(opcode="", addresses=WORDS), "not an opcode"),
-    (dict(opcode=None, addresses=WORDS), "not an opcode"),
-    (dict(opcode="HGMMA.64x64x16.F32", addresses=WORDS), "not scored"),
-    (dict(opcode="LDS", addresses=WORDS, arch="sm_91"), "no machine is called 'sm_91'"),
-    (dict(opcode="LDS", addresses=WORDS, arch="gfx90a"), "no machine is called"),
-    (dict(opcode="LDS", addresses=WORDS, arch=90), "not the name of a machine"),
-    (dict(opcode="LDS", addresses=WORDS, arch="sm_35"), "two bank modes"),
-    (dict(opcode="LDS", addresses=WORDS, arch="sm_90", machine="tesla"), "both an arch and a machine"),
-    (dict(opcode="LDS", addresses=WORDS, machine="tesla"), "audit the PTX"),
-    (dict(opcode="LDS", addresses=WORDS, arch="sm_70"), "audit the PTX"),
-    (dict(opcode="ldmatrix.sync.aligned.m8n8.x1.shared.b16", addresses=QUADS, arch="sm_70"), "before sm_75"),
-    (dict(opcode="stmatrix.sync.aligned.m8n8.x1.shared.b16", addresses=QUADS, arch="sm_89"), "before sm_90"),
-    (dict(opcode=COPY, addresses=QUADS, arch="sm_75"), "before sm_80"),
-    (dict(opcode="atom.shared.add.u32", addresses=WORDS, machine="kepler-8byte"), "takes a lock"),
-    (dict(opcode="atom.shared.add.u32", addresses=[0] * 4, machine="banks=4,threads=4"), "loads and stores only"),
-    (dict(opcode="LDS", addresses=WORDS, sources=WORDS), "has no source addresses"),
-    (dict(opcode=COPY, addresses=QUADS, sources=WORDS), "source 4 is not a multiple of 16"),
-    (dict(opcode=COPY, addresses=QUADS, sources=[-16] + QUADS[1:]), "source address is -16"),
-    (dict(opcode=COPY, addresses=QUADS, sources=QUADS[:8]), "8 sources for 32 lanes"),
-    (dict(opcode=COPY, addresses=QUADS, zero_filled=1 << 40), "zero-filled mask"),
-    (dict(opcode="atom.shared.add.u32", addresses=WORDS, operand="1"), "operand '1'"),
-])
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ({"opcode": "ld.shared.v4.b32", "addresses": WORDS}, "lane 1's address 4 is not a multiple of 16"),
+        ({"opcode": "LDS.64", "addresses": [4] + QUADS[1:]}, "lane 0's address 4 is not a multiple of 8"),
+        ({"opcode": "LDSM.16.M88.4", "addresses": [8 * lane for lane in range(32)]}, "lane 1's address 8"),
+        ({"opcode": "LDS", "addresses": [-4] + WORDS[1:]}, "lane 0's address is -4"),
+        ({"opcode": "LDS", "addresses": [1 << 32] + WORDS[1:]}, "lane 0's address is 4294967296"),
+        ({"opcode": "LDS", "addresses": [1 << 80] + WORDS[1:]}, "not integers"),
+        ({"opcode": "LDS", "addresses": [2**63] + WORDS[1:]}, "not integers"),
+        ({"opcode": "LDS", "addresses": [0.5] * 32}, "not integers"),
+        ({"opcode": "LDS", "addresses": ["0"] * 32}, "not integers"),
+        ({"opcode": "LDS", "addresses": [True] * 32}, "not integers"),
+        ({"opcode": "LDS", "addresses": [None] * 32}, "not integers"),
+        ({"opcode": "LDS", "addresses": 7}, "not integers"),
+        ({"opcode": "LDS", "addresses": WORDS[:31]}, "31 addresses for 32 lanes"),
+        ({"opcode": "LDS", "addresses": WORDS + [0]}, "33 addresses for 32 lanes"),
+        ({"opcode": "LDS", "addresses": []}, "0 addresses for 32 lanes"),
+        ({"opcode": "LDS", "addresses": [WORDS]}, "nested addresses"),
+        ({"opcode": "LDS", "addresses": [WORDS, [0]]}, "not integers"),
+        ({"opcode": "LDS", "addresses": WORDS, "active": 1 << 32}, "beyond the 32 lanes"),
+        ({"opcode": "LDS", "addresses": WORDS, "active": -1}, "beyond the 32 lanes"),
+        ({"opcode": "LDS", "addresses": WORDS, "active": 1.0}, "is not an integer"),
+        ({"opcode": "LDS", "addresses": WORDS, "active": "0xff"}, "is not an integer"),
+        (
+            {"opcode": "ld.shared.f32", "addresses": [0, 4, 8, 12], "active": 0x1F, "machine": "banks=4,threads=4"},
+            "beyond the 4 lanes",
+        ),
+        ({"opcode": "LDS.7", "addresses": WORDS}, "opcode 'LDS.7'"),
+        ({"opcode": "", "addresses": WORDS}, "not an opcode"),
+        ({"opcode": None, "addresses": WORDS}, "not an opcode"),
+        ({"opcode": "HGMMA.64x64x16.F32", "addresses": WORDS}, "not scored"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_91"}, "no machine is called 'sm_91'"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "gfx90a"}, "no machine is called"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": 90}, "not the name of a machine"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_35"}, "two bank modes"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_90", "machine": "tesla"}, "both an arch and a machine"),
+        ({"opcode": "LDS", "addresses": WORDS, "machine": "tesla"}, "audit the PTX"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_70"}, "audit the PTX"),
+        ({"opcode": "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "addresses": QUADS, "arch": "sm_70"}, "before sm_75"),
+        ({"opcode": "stmatrix.sync.aligned.m8n8.x1.shared.b16", "addresses": QUADS, "arch": "sm_89"}, "before sm_90"),
+        ({"opcode": COPY, "addresses": QUADS, "arch": "sm_75"}, "before sm_80"),
+        ({"opcode": "atom.shared.add.u32", "addresses": WORDS, "machine": "kepler-8byte"}, "takes a lock"),
+        (
+            {"opcode": "atom.shared.add.u32", "addresses": [0] * 4, "machine": "banks=4,threads=4"},
+            "loads and stores only",
+        ),
+        ({"opcode": "LDS", "addresses": WORDS, "sources": WORDS}, "has no source addresses"),
+        ({"opcode": COPY, "addresses": QUADS, "sources": WORDS}, "source 4 is not a multiple of 16"),
+        ({"opcode": COPY, "addresses": QUADS, "sources": [-16] + QUADS[1:]}, "source address is -16"),
+        ({"opcode": COPY, "addresses": QUADS, "sources": QUADS[:8]}, "8 sources for 32 lanes"),
+        ({"opcode": COPY, "addresses": QUADS, "zero_filled": 1 << 40}, "zero-filled mask"),
+        ({"opcode": "atom.shared.add.u32", "addresses": WORDS, "operand": "1"}, "operand '1'"),
+    ],
+)
 def test_bad_requests(given, says):
     with pytest.raises(InputError) as error:
         score_request(**given)
@@ -70,22 +80,25 @@ def test_bad_requests(given, says):
     assert error.value.what
 
 
-@pytest.mark.parametrize("name, says", [
-    ("banks=0,word=4,threads=32,broadcast=any", "banks is '0'"),
-    ("banks=-4,threads=32", "banks is '-4'"),
-    ("banks=4,threads=0", "threads is '0'"),
-    ("banks=4,word=0,threads=4", "word is '0'"),
-    ("banks=4,word=3,threads=4", "a word of 3 bytes"),
-    ("banks=4.5,threads=4", "banks is '4.5'"),
-    ("banks=4", "does not say threads"),
-    ("threads=4", "does not say banks"),
-    ("banks=4,threads=4,broadcast=maybe", "broadcast is 'maybe'"),
-    ("banks=4,banks=8,threads=4", "given twice"),
-    ("banks=4,threads=4,lanes=4", "'lanes=4'"),
-    ("banks=4,,threads=4", "''"),
-    ("banks=99999,threads=4", "larger than any"),
-    ("", "no machine is called ''"),
-])
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("banks=0,word=4,threads=32,broadcast=any", "banks is '0'"),
+        ("banks=-4,threads=32", "banks is '-4'"),
+        ("banks=4,threads=0", "threads is '0'"),
+        ("banks=4,word=0,threads=4", "word is '0'"),
+        ("banks=4,word=3,threads=4", "a word of 3 bytes"),
+        ("banks=4.5,threads=4", "banks is '4.5'"),
+        ("banks=4", "does not say threads"),
+        ("threads=4", "does not say banks"),
+        ("banks=4,threads=4,broadcast=maybe", "broadcast is 'maybe'"),
+        ("banks=4,banks=8,threads=4", "given twice"),
+        ("banks=4,threads=4,lanes=4", "'lanes=4'"),
+        ("banks=4,,threads=4", "''"),
+        ("banks=99999,threads=4", "larger than any"),
+        ("", "no machine is called ''"),
+    ],
+)
 def test_bad_machines(name, says):
     with pytest.raises(InputError) as error:
         machines.get(name)
@@ -95,13 +108,18 @@ def test_bad_machines(name, says):
 def test_addresses_of_inactive_lanes_do_not_matter():
     odd = [3, -8, 1 << 50] + QUADS[3:]
     assert score_request("LDS.128", odd, 0xFFFF_FFF8).wavefronts == 4
-    assert score_request("LDSM.16.M88", QUADS[:8] + [1] * 24).wavefronts == 1       # only eight lanes give rows
+    assert score_request("LDSM.16.M88", QUADS[:8] + [1] * 24).wavefronts == 1  # only eight lanes give rows
     assert score_request(COPY, QUADS, 0xFFFF_FFFE, sources=[7] + QUADS[1:]).wavefronts == 4
 
 
 def test_integers_of_every_kind():
     expected = score_request("LDS", WORDS)
-    assert expected == score_request("LDS", range(0, 128, 4)) == score_request("LDS", tuple(WORDS)) == score_request("LDS", iter(WORDS))
+    assert (
+        expected
+        == score_request("LDS", range(0, 128, 4))
+        == score_request("LDS", tuple(WORDS))
+        == score_request("LDS", iter(WORDS))
+    )
     for dtype in (np.int16, np.uint8, np.uint32, np.uint64, np.int64):
         assert score_request("LDS", np.array(WORDS, dtype)) == expected
     assert score_request("LDS", WORDS, np.uint32(0xFFFF_FFFF)) == score_request("LDS", WORDS, [True] * 32) == expected
@@ -129,24 +147,40 @@ def test_zero_filled_lanes_are_served_apart():
     assert score_request(COPY, QUADS, sources=QUADS, zero_filled=0xFF).wavefronts == 4
     with pytest.raises(InputError, match="no zero-filled lanes"):
         score_request("LDS", QUADS, zero_filled=1)
-    assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)      # told: none is
+    assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)  # told: none is
     k = score_request("cp.async.cg.shared.global 16", [0] * 32, zero_filled=0xFF)
     assert k.line_class_max == 3 and "stored apart: 1 wavefront," in k.note
     assert score_request("cp.async.cg.shared.global 16", QUADS, zero_filled=0x0F).line_class_max == 1
-    untold = banks.score(machines.get("sm_90"), banks.classify("LDGSTS.E.BYPASS.128.ZFILL"), np.array([QUADS]), np.ones((1, 32), bool))
+    untold = banks.score(
+        machines.get("sm_90"), banks.classify("LDGSTS.E.BYPASS.128.ZFILL"), np.array([QUADS]), np.ones((1, 32), bool)
+    )
     assert (untold.lines_low[0], untold.lines[0]) == (0, 1)
     nothing = score_requests("LDGSTS.E.BYPASS.128.ZFILL", [QUADS], zero_filled=[0xFFFF_FFFF])
-    assert (nothing.lines[0], nothing.lines_ideal[0], nothing.low[0]) == (0, 0, -1)      # the zeros cost something: no exact nothing
+    assert (nothing.lines[0], nothing.lines_ideal[0], nothing.low[0]) == (
+        0,
+        0,
+        -1,
+    )  # the zeros cost something: no exact nothing
 
 
 def test_exact_and_ranged_scores_say_so():
     exact = score_request("LDS", WORDS)
-    assert (exact.wavefronts, exact.bounds, exact.excess, exact.evidence, exact.line_class_max) == (1, (1, 1), 0, "measured", None)
+    assert (exact.wavefronts, exact.bounds, exact.excess, exact.evidence, exact.line_class_max) == (
+        1,
+        (1, 1),
+        0,
+        "measured",
+        None,
+    )
     ranged = score_request(COPY, QUADS)
     assert ranged.wavefronts is None and ranged.excess is None and ranged.ways is None and ranged.bounds == (4, 32)
     assert score_request("LDS.U.32", WORDS).evidence == "by rule"
     assert score_request("LDS", WORDS, arch="sm_100").evidence == "by rule"
-    assert score_request("LDS", WORDS, arch="sm_90a").evidence == score_request("LDS", WORDS, arch="compute_90").evidence == "measured"
+    assert (
+        score_request("LDS", WORDS, arch="sm_90a").evidence
+        == score_request("LDS", WORDS, arch="compute_90").evidence
+        == "measured"
+    )
     assert score_request("atom.shared.add.u32", [0] * 32).note.startswith("as ATOMS.ADD")
     assert score_request("atom.shared.add.u32", WORDS).note == ""
     assert score_request("atom.shared.add.u32", [0] * 32, operand=1).bounds == (1, 32)
@@ -154,20 +188,24 @@ def test_exact_and_ranged_scores_say_so():
 
 # --- many requests --------------------------------------------------------------------------
 
-@pytest.mark.parametrize("given, says", [
-    (dict(addresses=WORDS), "shape (32,)"),
-    (dict(addresses=np.zeros((2, 31), int)), "shape (2, 31)"),
-    (dict(addresses=np.zeros((2, 32))), "not integers"),
-    (dict(addresses=np.full((2, 32), 2)), "lane 0's address 2"),
-    (dict(addresses=np.full((2, 32), -4)), "address is -4"),
-    (dict(addresses=np.zeros((2, 32), int), active=[1]), "for 2 requests"),
-    (dict(addresses=np.zeros((2, 32), int), active=[1, 1 << 32]), "beyond the 32 lanes"),
-    (dict(addresses=np.zeros((2, 32), int), active=[1, -1]), "beyond the 32 lanes"),
-    (dict(addresses=np.zeros((2, 32), int), active=np.ones((2, 31), bool)), "for 2 requests"),
-    (dict(addresses=np.zeros((2, 32), int), active=np.ones((2, 32), int)), "for 2 requests"),
-    (dict(addresses=np.zeros((2, 32), int), active=[0.5, 1]), "for 2 requests"),
-    (dict(addresses=np.zeros((2, 32), int), active=[[True], [True, False]]), "different lengths"),
-])
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ({"addresses": WORDS}, "shape (32,)"),
+        ({"addresses": np.zeros((2, 31), int)}, "shape (2, 31)"),
+        ({"addresses": np.zeros((2, 32))}, "not integers"),
+        ({"addresses": np.full((2, 32), 2)}, "lane 0's address 2"),
+        ({"addresses": np.full((2, 32), -4)}, "address is -4"),
+        ({"addresses": np.zeros((2, 32), int), "active": [1]}, "for 2 requests"),
+        ({"addresses": np.zeros((2, 32), int), "active": [1, 1 << 32]}, "beyond the 32 lanes"),
+        ({"addresses": np.zeros((2, 32), int), "active": [1, -1]}, "beyond the 32 lanes"),
+        ({"addresses": np.zeros((2, 32), int), "active": np.ones((2, 31), bool)}, "for 2 requests"),
+        ({"addresses": np.zeros((2, 32), int), "active": np.ones((2, 32), int)}, "for 2 requests"),
+        ({"addresses": np.zeros((2, 32), int), "active": [0.5, 1]}, "for 2 requests"),
+        ({"addresses": np.zeros((2, 32), int), "active": [[True], [True, False]]}, "different lengths"),
+    ],
+)
 def test_bad_arrays(given, says):
     with pytest.raises(InputError) as error:
         score_requests("LDS", **given)
@@ -177,12 +215,20 @@ def test_bad_arrays(given, says):
 def test_masks_of_many_requests():
     rows = np.tile(128 * np.arange(32), (3, 1))
     masks = [0xF, 0, 0xFFFF_FFFF]
-    for active in (masks, np.array(masks), np.array(masks, np.uint32), np.array(masks, object), np.array([[m >> i & 1 for i in range(32)] for m in masks], bool)):
+    for active in (
+        masks,
+        np.array(masks),
+        np.array(masks, np.uint32),
+        np.array(masks, object),
+        np.array([[m >> i & 1 for i in range(32)] for m in masks], bool),
+    ):
         assert score_requests("LDS", rows, active).low.tolist() == [4, 0, 32]
     assert score_requests("LDS", rows, 0xFF).low.tolist() == [8, 8, 8]
     assert score_requests("LDS", rows).low.tolist() == [32] * 3
     wide = machines.get("banks=64,threads=64")
-    assert score_requests("ld.shared.f32", np.zeros((2, 64), int), [(1 << 64) - 1, 1 << 63], machine=wide).low.tolist() == [1, 1]
+    assert score_requests(
+        "ld.shared.f32", np.zeros((2, 64), int), [(1 << 64) - 1, 1 << 63], machine=wide
+    ).low.tolist() == [1, 1]
 
 
 def test_no_requests():
@@ -198,7 +244,10 @@ def test_the_public_names():
 
 
 def test_classifying_needs_no_numpy():
-    code = "import sys; from ptxaudit import banks; banks.classify('LDS.64'); banks.get_machine('sm_90'); assert 'numpy' not in sys.modules"
+    code = (
+        "import sys; from ptxaudit.hardware import banks; banks.classify('LDS.64'); banks.get_machine('sm_90'); assert 'numpy'"
+        " not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ptxaudit import machines, score_request, score_requests
-from ptxaudit.banks import classify
+from ptxaudit import score_request, score_requests
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.banks import classify
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))     # for bench
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for bench
 
 DATA = Path(__file__).parent / "data"
 REQUESTS = json.loads(gzip.decompress((DATA / "requests_sm90.json.gz").read_bytes()))["requests"]
@@ -39,8 +40,16 @@ def scores_of(opcode: str, requests: list[dict]):
 def reads_one_line_a_group(request: dict, width: int) -> bool:
     group = SOURCE_LINE // width
     return all(
-        len({request["sources"][lane] // SOURCE_LINE for lane in range(start, start + group) if request["active"] >> lane & 1}) <= 1
-        for start in range(0, len(request["sources"]), group))
+        len(
+            {
+                request["sources"][lane] // SOURCE_LINE
+                for lane in range(start, start + group)
+                if request["active"] >> lane & 1
+            }
+        )
+        <= 1
+        for start in range(0, len(request["sources"]), group)
+    )
 
 
 def test_the_files_are_those_that_the_records_count():
@@ -70,13 +79,15 @@ def test_every_measured_request(key):
         for request, is_known in zip(requests, known, strict=True):
             assert is_known or not reads_one_line_a_group(request, width)
     assert exact + ranged == len([r for r in REQUESTS if r.get(key) and "BYPASS" not in r["sass"]])
-    assert ranged == 113      # 365 cp.async.ca, of which 203 read one line a group; 49 ranges more close by themselves
+    assert ranged == 113  # 365 cp.async.ca, of which 203 read one line a group; 49 ranges more close by themselves
 
 
 def test_one_at_a_time_is_the_same():
     for requests in by("sass").values():
         for request in requests[::7]:
-            one = score_request(request["sass"], request["addresses"], request["active"], "sm_90", request.get("sources"))
+            one = score_request(
+                request["sass"], request["addresses"], request["active"], "sm_90", request.get("sources")
+            )
             if request["wavefronts"] is None:
                 assert one.wavefronts is None and one.bounds is None and one.line_class_max >= one.lines_ideal
             else:
@@ -94,6 +105,7 @@ def test_without_sources_the_range_still_holds():
 
 # --- cp.async.cg: cycles step with k --------------------------------------------------------
 
+
 def test_every_cg_pattern_lies_in_the_cycles_of_its_k():
     machine = machines.get("sm_90")
     seen = set()
@@ -110,7 +122,7 @@ def test_cycles_tell_small_k_apart_and_jump_after_four():
     rows = machines.get("sm_90").line_cycles
     assert all(a[3] < b[2] for a, b in zip(rows[:5], rows[1:6], strict=True))
     assert machines.get("sm_90").cycles_of(5)[0] > 2.5 * machines.get("sm_90").cycles_of(4)[1]
-    assert machines.get("sm_90").cycles_of(14) == (56.6, 73.9)      # not measured: between its neighbours
+    assert machines.get("sm_90").cycles_of(14) == (56.6, 73.9)  # not measured: between its neighbours
     assert machines.get("sm_90").cycles_of(33) is None
     assert machines.get("sm_80").cycles_of(1) is None
 
@@ -133,7 +145,9 @@ def test_new_sources_take_the_cycles_of_k_too():
 def test_a_block_alone_takes_a_cycle_more_for_each_k():
     """No jump: 9.5 cycles and one for each further k, within 3.2, where a block reads the same sources again."""
     rows = [one for one in _timed(("cg",)) if one["active"] == 0xFFFF_FFFF]
-    assert len(rows) == 114 and {score_request(BYPASS, one["addresses"]).line_class_max for one in rows} == set(range(1, 33))
+    assert len(rows) == 114 and {score_request(BYPASS, one["addresses"]).line_class_max for one in rows} == set(
+        range(1, 33)
+    )
     for one in rows:
         assert abs(one["cycles"] - (8.5 + score_request(BYPASS, one["addresses"]).line_class_max)) < 3.2
 
@@ -167,18 +181,26 @@ def test_pitch_144_is_free_of_bank_conflicts_and_slow_with_cg():
 
 # --- what is listed without a figure: its reasons are what was measured ------------------------
 
+
 def _tensor() -> list[dict]:
     return json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))["launches"]
 
 
 def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
     launches = [one for one in _tensor() if one["kernel"].startswith("wgmma")]
-    assert {(one["n"], one["a"] == "registers") for one in launches} == {(n, r) for n in (8, 64, 256) for r in (False, True)}
+    assert {(one["n"], one["a"] == "registers") for one in launches} == {
+        (n, r) for n in (8, 64, 256) for r in (False, True)
+    }
     for one in launches:
         charge = classify(f"HGMMA.64x{one['n']}x16.F32").charge
-        assert one["counters"]["op_gmma"] == charge[one["a"] != "registers"] and one["counters"]["conflicts_op_gmma"] == 0
+        assert (
+            one["counters"]["op_gmma"] == charge[one["a"] != "registers"] and one["counters"]["conflicts_op_gmma"] == 0
+        )
     assert classify("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16").charge == (32, 48)
-    assert classify("QGMMA.64x256x32.F32.E4M3.E4M3").charge == (64, 80) and "64 wavefronts a warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
+    assert (
+        classify("QGMMA.64x256x32.F32.E4M3.E4M3").charge == (64, 80)
+        and "64 wavefronts a warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
+    )
     assert classify("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16").charge is None
 
 
@@ -196,8 +218,17 @@ def test_bulk_copies_are_not_counted():
 
 
 def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
-    unroll, figures = 8, {"cluster_ld": ("op_ld", "LDS"), "cluster_ld_v2": ("op_ld", "LDS.64"), "cluster_ld_v4": ("op_ld", "LDS.128"),
-                          "cluster_st": ("op_st", "STS"), "cluster_st_v4": ("op_st", "STS.128"), "cluster_atom": ("op_atom", "ATOMS.ADD")}
+    unroll, figures = (
+        8,
+        {
+            "cluster_ld": ("op_ld", "LDS"),
+            "cluster_ld_v2": ("op_ld", "LDS.64"),
+            "cluster_ld_v4": ("op_ld", "LDS.128"),
+            "cluster_st": ("op_st", "STS"),
+            "cluster_st_v4": ("op_st", "STS.128"),
+            "cluster_atom": ("op_atom", "ATOMS.ADD"),
+        },
+    )
     for one in _timed(tuple(figures)):
         counter, opcode = figures[one["kernel"]]
         if one["whose"] == "own":

@@ -6,27 +6,44 @@ from itertools import product
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
-from ptxaudit import banks, machines
-from ptxaudit.banks import count as counting
-from ptxaudit.errors import InputError
-from ptxaudit.machine_model import Counted, Doubt
+from ptxaudit.base.errors import InputError
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.banks import count as counting
+from ptxaudit.hardware.machine_model import Counted, Doubt
 
 WARP = 32
 ROWS = 5
 SPAN = 1 << 13
 
 MODERN = {
-    "LDS.U8": ("load", 1), "LDS.U16": ("load", 2), "LDS": ("load", 4), "LDS.64": ("load", 8), "LDS.128": ("load", 16),
-    "STS.U8": ("store", 1), "STS": ("store", 4), "STS.64": ("store", 8), "STS.128": ("store", 16),
-    "ATOMS.ADD": ("atomic", 4), "ATOMS.EXCH.64": ("atomic", 8), "ATOMS.POPC.INC.32": ("load", 4),
-    "ATOMS.CAS": ("cas", 4), "ATOMS.CAS.64": ("cas", 8),
-    "LDSM.16.M88": ("ldmatrix", 16), "LDSM.16.MT88.2": ("ldmatrix", 16), "STSM.16.M88.4": ("stmatrix", 16),
-    "LD.E": ("store", 4), "LD.E.64": ("store", 8), "LD.E.128": ("store", 16),        # no merge
-    "ATOMS.EXCH.128": ("atomic", 16), "ATOMS.CAS.128": ("cas", 16), "ATOMS.CAST.SPIN": ("cast", 4), "ATOMS.CAST.SPIN.64": ("cast", 8),
+    "LDS.U8": ("load", 1),
+    "LDS.U16": ("load", 2),
+    "LDS": ("load", 4),
+    "LDS.64": ("load", 8),
+    "LDS.128": ("load", 16),
+    "STS.U8": ("store", 1),
+    "STS": ("store", 4),
+    "STS.64": ("store", 8),
+    "STS.128": ("store", 16),
+    "ATOMS.ADD": ("atomic", 4),
+    "ATOMS.EXCH.64": ("atomic", 8),
+    "ATOMS.POPC.INC.32": ("load", 4),
+    "ATOMS.CAS": ("cas", 4),
+    "ATOMS.CAS.64": ("cas", 8),
+    "LDSM.16.M88": ("ldmatrix", 16),
+    "LDSM.16.MT88.2": ("ldmatrix", 16),
+    "STSM.16.M88.4": ("stmatrix", 16),
+    "LD.E": ("store", 4),
+    "LD.E.64": ("store", 8),
+    "LD.E.128": ("store", 16),  # no merge
+    "ATOMS.EXCH.128": ("atomic", 16),
+    "ATOMS.CAS.128": ("cas", 16),
+    "ATOMS.CAST.SPIN": ("cast", 4),
+    "ATOMS.CAST.SPIN.64": ("cast", 8),
 }
 
 
@@ -59,7 +76,14 @@ def on(mask, lanes=WARP):
 def scored(machine, access, addresses, mask_numbers, sources=None, **more):
     lanes = machine.lanes
     active = np.array([[m >> lane & 1 for lane in range(lanes)] for m in mask_numbers], bool)
-    return banks.score(machine, access, np.array(addresses, np.int64), active, None if sources is None else np.array(sources, np.int64), **more)
+    return banks.score(
+        machine,
+        access,
+        np.array(addresses, np.int64),
+        active,
+        None if sources is None else np.array(sources, np.int64),
+        **more,
+    )
 
 
 @pytest.mark.parametrize("opcode", MODERN)
@@ -73,7 +97,7 @@ def test_modern_rules(opcode, data):
     chosen = [(1 << WARP) - 1 if matrix else data.draw(masks()) for _ in rows]
     scores = scored(machines.get("sm_90"), access, rows, chosen)
     for i, (addresses, mask) in enumerate(zip(rows, chosen, strict=True)):
-        lanes = on(mask)[:access.address_lanes]
+        lanes = on(mask)[: access.address_lanes]
         wavefronts, ideal, ways = reference.modern(operation, width, lanes, addresses)
         assert scores.low[i] == wavefronts
         assert scores.ideal[i] == ideal <= wavefronts
@@ -108,7 +132,12 @@ def test_copies(opcode, data):
 @settings(max_examples=80, deadline=None)
 @given(rows=st.lists(st.tuples(units(), masks()), min_size=ROWS, max_size=ROWS))
 def test_line_classes(rows):
-    scores = scored(machines.get("sm_90"), banks.classify("LDGSTS.E.BYPASS.128"), [[16 * u for u in r] for r, _ in rows], [m for _, m in rows])
+    scores = scored(
+        machines.get("sm_90"),
+        banks.classify("LDGSTS.E.BYPASS.128"),
+        [[16 * u for u in r] for r, _ in rows],
+        [m for _, m in rows],
+    )
     for i, (row, mask) in enumerate(rows):
         assert scores.lines[i] == scores.lines_low[i] == reference.line_class_max(on(mask), [16 * u for u in row])
         assert scores.lines_ideal[i] == (mask != 0)
@@ -131,7 +160,12 @@ def test_fermi_and_kepler(name, width, rows):
     scores = scored(machines.get(name), banks.classify(f"st.shared.b{8 * width}"), addresses, [m for _, m in rows])
     for i, (_, mask) in enumerate(rows):
         each = [reference.worst_bank(g, addresses[i], width, **how) for g in reference.cut(on(mask), size) if g]
-        assert (scores.low[i], scores.high[i], scores.ideal[i], scores.ways[i]) == (sum(each), sum(each), len(each), max(each, default=0))
+        assert (scores.low[i], scores.high[i], scores.ideal[i], scores.ways[i]) == (
+            sum(each),
+            sum(each),
+            len(each),
+            max(each, default=0),
+        )
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,14 +181,24 @@ def test_128_bits_before_maxwell_are_ranges(rows):
             assert scores.ideal[i] <= scores.low[i] <= scores.high[i]
             if name == "fermi":
                 ways = 1 + max(quarters) if quarters else 0
-                assert (scores.low[i], scores.high[i], scores.ways[i]) == (max(ways, sum(quarters)), sum(quarters) + len(quarters), ways)
+                assert (scores.low[i], scores.high[i], scores.ways[i]) == (
+                    max(ways, sum(quarters)),
+                    sum(quarters) + len(quarters),
+                    ways,
+                )
             else:
                 assert (scores.low[i], scores.high[i]) == (whole, sum(quarters))
 
 
 @settings(max_examples=80, deadline=None)
-@given(data=st.data(), banks_=st.integers(1, 40), word=st.sampled_from([1, 2, 4, 8]), threads=st.integers(1, 40),
-       broadcast=st.sampled_from(["any", "none"]), width=st.sampled_from([1, 2, 4, 8, 16]))
+@given(
+    data=st.data(),
+    banks_=st.integers(1, 40),
+    word=st.sampled_from([1, 2, 4, 8]),
+    threads=st.integers(1, 40),
+    broadcast=st.sampled_from(["any", "none"]),
+    width=st.sampled_from([1, 2, 4, 8, 16]),
+)
 def test_the_abstract_machine(data, banks_, word, threads, broadcast, width):
     machine = machines.get(f"banks={banks_},word={word},threads={threads},broadcast={broadcast}")
     row, mask = [width * u for u in data.draw(units(threads))], data.draw(masks(threads))
@@ -165,20 +209,46 @@ def test_the_abstract_machine(data, banks_, word, threads, broadcast, width):
 
 # --- every record: its shift, its bounds, its chunks ------------------------------------------
 
-GENERIC = ("banks=4,word=4,threads=4,broadcast=any", "banks=12,word=4,threads=32,broadcast=one",
-           "banks=12,word=8,threads=32,broadcast=none", "banks=16,word=2,threads=16,broadcast=any", "banks=1,word=1,threads=4,broadcast=none")
+GENERIC = (
+    "banks=4,word=4,threads=4,broadcast=any",
+    "banks=12,word=4,threads=32,broadcast=one",
+    "banks=12,word=8,threads=32,broadcast=none",
+    "banks=16,word=2,threads=16,broadcast=any",
+    "banks=1,word=1,threads=4,broadcast=none",
+)
 EXAMPLES = (
-    "ld.b64", "ld.v2.b64",
-    *(f"ld.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)), *(f"st.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)),
-    "atom.shared.add.u32", "red.shared.max.s32", "atom.shared.exch.b32", "atom.shared.exch.b64", "atom.shared.exch.b128",
-    "atom.shared.cas.b16", "atom.shared.cas.b32", "atom.shared.cas.b64", "atom.shared.cas.b128", "atom.shared.add.f32", "atom.shared.add.f64",
-    "ATOMS.POPC.INC.32", "ATOMS.CAST.SPIN", "ATOMS.CAST.SPIN.64", "ATOMS.CAST.128",
-    "ldmatrix.sync.aligned.m8n8.x2.shared.b16", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+    "ld.b64",
+    "ld.v2.b64",
+    *(f"ld.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)),
+    *(f"st.shared.b{8 * w}" for w in (1, 2, 4, 8, 16)),
+    "atom.shared.add.u32",
+    "red.shared.max.s32",
+    "atom.shared.exch.b32",
+    "atom.shared.exch.b64",
+    "atom.shared.exch.b128",
+    "atom.shared.cas.b16",
+    "atom.shared.cas.b32",
+    "atom.shared.cas.b64",
+    "atom.shared.cas.b128",
+    "atom.shared.add.f32",
+    "atom.shared.add.f64",
+    "ATOMS.POPC.INC.32",
+    "ATOMS.CAST.SPIN",
+    "ATOMS.CAST.SPIN.64",
+    "ATOMS.CAST.128",
+    "ldmatrix.sync.aligned.m8n8.x2.shared.b16",
+    "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
     "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8",
-    "cp.async.ca.shared.global 4", "cp.async.ca.shared.global 8", "cp.async.ca.shared.global 16", "cp.async.cg.shared.global 16",
+    "cp.async.ca.shared.global 4",
+    "cp.async.ca.shared.global 8",
+    "cp.async.ca.shared.global 16",
+    "cp.async.cg.shared.global 16",
 )
 RULES = [
-    (name, opcode) for name, opcode in product(("sm_90", "sm_100a", "sm_75", "sm_50", "tesla", "fermi", "kepler-4byte", "kepler-8byte", *GENERIC), EXAMPLES)
+    (name, opcode)
+    for name, opcode in product(
+        ("sm_90", "sm_100a", "sm_75", "sm_50", "tesla", "fermi", "kepler-4byte", "kepler-8byte", *GENERIC), EXAMPLES
+    )
     if not machines.get(name).refusal(banks.classify(opcode))
 ]
 
@@ -188,7 +258,10 @@ def _distinct():
     found = {}
     for name, opcode in RULES:
         access = banks.classify(opcode)
-        found.setdefault((id(machines.get(name).rule(access)), access.width, access.may_count, access.may_combine, access.x), (name, opcode))
+        found.setdefault(
+            (id(machines.get(name).rule(access)), access.width, access.may_count, access.may_combine, access.x),
+            (name, opcode),
+        )
     return list(found.values())
 
 
@@ -203,7 +276,10 @@ def test_the_examples_reach_every_rule():
 
 
 def figures(scores):
-    return [None if a is None else a.tolist() for a in (scores.low, scores.high, scores.ideal, scores.ways, scores.lines, scores.lines_low)]
+    return [
+        None if a is None else a.tolist()
+        for a in (scores.low, scores.high, scores.ideal, scores.ways, scores.lines, scores.lines_low)
+    ]
 
 
 @pytest.mark.parametrize("name, opcode", DISTINCT)
@@ -216,10 +292,15 @@ def test_the_invariant_shift_changes_nothing(name, opcode, data):
     chosen = [data.draw(masks(machine.lanes)) for _ in range(ROWS)]
     sources = rows[::-1] * 3 if access.access == "cp.async" else None
     times = data.draw(st.integers(-9, 99))
-    before, after = scored(machine, access, rows, chosen, sources), scored(machine, access, rows + times * shift, chosen, sources)
+    before, after = (
+        scored(machine, access, rows, chosen, sources),
+        scored(machine, access, rows + times * shift, chosen, sources),
+    )
     assert figures(before) == figures(after)
     if sources is not None:
-        assert figures(before) == figures(scored(machine, access, rows, chosen, sources + times * machine.source_shift(access)))
+        assert figures(before) == figures(
+            scored(machine, access, rows, chosen, sources + times * machine.source_shift(access))
+        )
 
 
 @pytest.mark.parametrize("name, opcode", DISTINCT)
@@ -227,10 +308,10 @@ def test_half_the_invariant_shift_changes_something(name, opcode):
     machine, access = machines.get(name), banks.classify(opcode)
     shift = machine.invariant_shift(access)
     if shift == 1 and access.width == 1:
-        return          # half a byte is no shift
+        return  # half a byte is no shift
     half = shift // 2
     if half % access.align:
-        with pytest.raises(InputError):       # … because it misaligns the access
+        with pytest.raises(InputError):  # … because it misaligns the access
             scored(machine, access, [[half] * machine.lanes], [1])
         return
     rng = np.random.default_rng(1)
@@ -238,7 +319,9 @@ def test_half_the_invariant_shift_changes_something(name, opcode):
     rows = np.stack([rng.integers(0, max(2, span // access.width), machine.lanes) for span in spans]) * access.width
     sources = rows if access.access == "cp.async" else None
     everyone = [(1 << machine.lanes) - 1] * len(rows)
-    assert figures(scored(machine, access, rows, everyone, sources)) != figures(scored(machine, access, rows + half, everyone, sources))
+    assert figures(scored(machine, access, rows, everyone, sources)) != figures(
+        scored(machine, access, rows + half, everyone, sources)
+    )
 
 
 @pytest.mark.parametrize("name, opcode", DISTINCT)
@@ -274,7 +357,9 @@ def test_bounds_are_reached(name, opcode):
     assert high == max((s.high if s.lines is None else s.lines)[0] for s in scores)
     least = min((s.low if s.lines is None else s.lines)[0] for s in scores)
     assert low <= least
-    if rule.doubt is not Doubt.WAYS and rule.split == 1:      # an even number of banks cannot serve aligned pairs of words at once
+    if (
+        rule.doubt is not Doubt.WAYS and rule.split == 1
+    ):  # an even number of banks cannot serve aligned pairs of words at once
         assert low == least
 
 
@@ -291,12 +376,17 @@ def test_bounds_in_words_of_the_rules():
         banks.bounds(sm_90, banks.classify("LDS"), 3, 2)
 
 
-@pytest.mark.parametrize("opcode", ["LDS.64", "ATOMS.ADD", "LDGSTS.E", "LDGSTS.E.BYPASS.128", "atom.shared.add.f64", "LDSM.16.M88.2"])
+@pytest.mark.parametrize(
+    "opcode", ["LDS.64", "ATOMS.ADD", "LDGSTS.E", "LDGSTS.E.BYPASS.128", "atom.shared.add.f64", "LDSM.16.M88.2"]
+)
 def test_chunks_do_not_show(opcode, monkeypatch):
     machine, access = machines.get("sm_90"), banks.classify(opcode)
     rng = np.random.default_rng(3)
     rows = rng.integers(0, 60, (97, WARP)) * 16
-    active, sources = rng.random((97, WARP)) < 0.9, None if "LDGSTS" not in opcode else rng.integers(0, 99, (97, WARP)) * 16
+    active, sources = (
+        rng.random((97, WARP)) < 0.9,
+        None if "LDGSTS" not in opcode else rng.integers(0, 99, (97, WARP)) * 16,
+    )
     whole = banks.score(machine, access, rows, active, sources)
     monkeypatch.setattr(counting, "CHUNK", 320)
     assert figures(whole) == figures(banks.score(machine, access, rows, active, sources))
@@ -312,8 +402,14 @@ def test_the_groups_of_one_request_add_up_to_its_score():
             row = rng.integers(0, top, machine.lanes) * access.width
             active = np.ones(machine.lanes, bool) if access.address_lanes else rng.random(machine.lanes) < 0.8
             parts = banks.groups(machine, access, row, active)
-            assert sorted(lane for part in parts for lane in part.lanes) == list(range(access.address_lanes or machine.lanes))
-            assert all(sorted(lane for words in part.slots.values() for lanes in words.values() for lane in lanes) == list(part.active) for part in parts)
+            assert sorted(lane for part in parts for lane in part.lanes) == list(
+                range(access.address_lanes or machine.lanes)
+            )
+            assert all(
+                sorted(lane for words in part.slots.values() for lanes in words.values() for lane in lanes)
+                == list(part.active)
+                for part in parts
+            )
             scores = banks.score(machine, access, row[None, :], active[None, :])
             assert banks.reasons(machine, access, row, active)
             if rule.count.what is Counted.LINES:
@@ -336,8 +432,12 @@ def test_generic_loads_in_a_cluster_lie_between_both_kinds(data):
     active = np.array([[m >> lane & 1 for lane in range(WARP)] for m in chosen], bool)
     either = banks.score(machine, access, rows, active, clustered=True)
     apart, merged = scored(machine, access, rows, chosen), scored(machine, banks.classify(shared), rows, chosen)
-    assert (either.low == np.minimum(apart.low, merged.low)).all() and (either.high == np.maximum(apart.high, merged.high)).all()
-    assert (either.ideal <= either.low).all() and ((either.ways >= 0) == (either.low == either.high) & (apart.ideal == merged.ideal) & (apart.ways == merged.ways)).all()
+    assert (either.low == np.minimum(apart.low, merged.low)).all() and (
+        either.high == np.maximum(apart.high, merged.high)
+    ).all()
+    assert (either.ideal <= either.low).all() and (
+        (either.ways >= 0) == (either.low == either.high) & (apart.ideal == merged.ideal) & (apart.ways == merged.ways)
+    ).all()
     for i, mask in enumerate(chosen):
         low, high = banks.bounds(machine, access, mask.bit_count(), mask.bit_count(), clustered=True)
         assert low <= either.low[i] <= either.high[i] <= high

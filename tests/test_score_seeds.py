@@ -19,6 +19,7 @@ def cost(opcode: str, addresses, active: int | None = None, **machine):
 
 # --- basic, half floats ---------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("access", ["ld", "st"])
 @pytest.mark.parametrize("pitch, wavefronts", [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1)])
 def test_floats_by_stride(access, pitch, wavefronts):
@@ -32,18 +33,19 @@ def test_half_floats_share_words_and_packed_halves_take_four():
 
 # --- Tesla: half-warps of sixteen banks ------------------------------------------------------
 
+
 def test_tesla_structs():
-    three = [12 * lane for lane in LANES]     # struct { float x, y, z; }, one member
-    two = [8 * lane for lane in LANES]        # struct { float x, y; }
+    three = [12 * lane for lane in LANES]  # struct { float x, y, z; }, one member
+    two = [8 * lane for lane in LANES]  # struct { float x, y; }
     assert cost("ld.shared.f32", three, machine="tesla") == (2, 2)
     score = score_request("ld.shared.f32", two, machine="tesla")
     assert (score.wavefronts, score.ideal, score.ways) == (4, 2, 2)
 
 
 def test_tesla_bytes_and_doubles():
-    assert score_request("ld.shared.u8", list(LANES), machine="tesla").ways == 4         # "consecutive chars are 4-way"
+    assert score_request("ld.shared.u8", list(LANES), machine="tesla").ways == 4  # "consecutive chars are 4-way"
     assert cost("ld.shared.f64", [8 * lane for lane in LANES], machine="tesla") == (8, 4)  # two requests, each 2-way
-    assert cost("ld.shared.f32", [0] * WARP, machine="tesla") == (2, 2)                  # one broadcast word
+    assert cost("ld.shared.f32", [0] * WARP, machine="tesla") == (2, 2)  # one broadcast word
 
 
 def test_tesla_range_where_the_broadcast_word_matters():
@@ -55,6 +57,7 @@ def test_tesla_range_where_the_broadcast_word_matters():
 
 # --- Fermi ----------------------------------------------------------------------------------
 
+
 def test_fermi_doubles_and_quads():
     assert cost("ld.shared.f64", [8 * lane for lane in LANES], machine="fermi") == (2, 2)
     score = score_request("ld.shared.v4.f32", [16 * lane for lane in LANES], machine="fermi")
@@ -63,10 +66,14 @@ def test_fermi_doubles_and_quads():
 
 # --- Kepler: a 21-tap filter over float2 ------------------------------------------------------
 
+
 @pytest.mark.parametrize("machine, total", [("kepler-8byte", 21), ("kepler-4byte", 41)])
 def test_kepler_filter(machine, total):
     taps = 21
-    assert sum(cost("ld.shared.v2.f32", [8 * (lane + tap) for lane in LANES], machine=machine)[0] for tap in range(taps)) == total
+    assert (
+        sum(cost("ld.shared.v2.f32", [8 * (lane + tap) for lane in LANES], machine=machine)[0] for tap in range(taps))
+        == total
+    )
 
 
 def test_kepler_four_byte_mode_forgives_words_32_apart():
@@ -79,46 +86,64 @@ def test_kepler_four_byte_mode_forgives_words_32_apart():
 
 # --- the abstract machine ---------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("broadcast", ["any", "one", "none"])
 def test_four_banks_four_threads(broadcast):
     machine = f"banks=4,word=4,threads=4,broadcast={broadcast}"
     assert cost("ld.shared.f32", [0, 4, 8, 12], machine=machine) == (1, 1)
     assert cost("ld.shared.f32", [0, 8, 16, 24], machine=machine) == (2, 1)
-    shared = {"any": 1, "one": 2, "none": 2}[broadcast]        # t[tid % 2]
+    shared = {"any": 1, "one": 2, "none": 2}[broadcast]  # t[tid % 2]
     assert cost("ld.shared.f32", [0, 4, 0, 4], machine=machine) == (shared, 1)
     assert cost("ld.shared.f32", [0, 0, 0, 0], machine=machine) == (4 if broadcast == "none" else 1, 1)
 
 
 def test_more_threads_than_banks_are_several_requests():
-    assert cost("ld.shared.f32", [4 * lane for lane in range(8)], machine="banks=4,word=4,threads=8,broadcast=any") == (2, 2)
-    assert cost("ld.shared.f32", [4 * lane for lane in range(10)], machine="banks=4,word=4,threads=10,broadcast=any") == (3, 3)
+    assert cost("ld.shared.f32", [4 * lane for lane in range(8)], machine="banks=4,word=4,threads=8,broadcast=any") == (
+        2,
+        2,
+    )
+    assert cost(
+        "ld.shared.f32", [4 * lane for lane in range(10)], machine="banks=4,word=4,threads=10,broadcast=any"
+    ) == (3, 3)
 
 
 def test_twelve_banks_simply_work():
     machine = "banks=12,word=4,threads=32,broadcast=any"
-    assert cost("ld.shared.f32", [4 * lane for lane in LANES], machine=machine) == (3, 3)      # 12 + 12 + 8 lanes
-    assert cost("ld.shared.f32", [48 * lane for lane in LANES], machine=machine) == (32, 3)    # all in bank 0
-    assert cost("ld.shared.f32", [52 * lane for lane in LANES], machine=machine) == (3, 3)     # pitch 13
-    assert cost("ld.shared.v2.f32", [8 * lane for lane in LANES], machine=machine) == (12, 6)  # two requests, each stride 2
+    assert cost("ld.shared.f32", [4 * lane for lane in LANES], machine=machine) == (3, 3)  # 12 + 12 + 8 lanes
+    assert cost("ld.shared.f32", [48 * lane for lane in LANES], machine=machine) == (32, 3)  # all in bank 0
+    assert cost("ld.shared.f32", [52 * lane for lane in LANES], machine=machine) == (3, 3)  # pitch 13
+    assert cost("ld.shared.v2.f32", [8 * lane for lane in LANES], machine=machine) == (
+        12,
+        6,
+    )  # two requests, each stride 2
 
 
 # --- transposes, on sm_90 ---------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("pitch, wavefronts", [(32, 32), (33, 1)])
 def test_transpose_of_32_by_32_floats(pitch, wavefronts):
     assert cost("ld.shared.f32", [4 * pitch * lane for lane in LANES]) == (wavefronts, 1)
 
 
-@pytest.mark.parametrize("size, opcode, pitch, expected", [
-    (4, "ld.shared.f32", 16, (8, 1)), (4, "ld.shared.f32", 17, (2, 1)), (4, "ld.shared.f32", 18, (1, 1)),
-    (8, "ld.shared.f64", 16, (32, 2)), (8, "ld.shared.f64", 17, (2, 2)), (8, "ld.shared.f64", 18, (4, 2)),
-])
+@pytest.mark.parametrize(
+    "size, opcode, pitch, expected",
+    [
+        (4, "ld.shared.f32", 16, (8, 1)),
+        (4, "ld.shared.f32", 17, (2, 1)),
+        (4, "ld.shared.f32", 18, (1, 1)),
+        (8, "ld.shared.f64", 16, (32, 2)),
+        (8, "ld.shared.f64", 17, (2, 2)),
+        (8, "ld.shared.f64", 18, (4, 2)),
+    ],
+)
 def test_transpose_of_a_16_by_16_tile(size, opcode, pitch, expected):
     column = [size * (pitch * (lane % 16) + lane // 16) for lane in LANES]
     assert cost(opcode, column) == expected
 
 
 # --- reduction of 512 elements by 512 threads -------------------------------------------------
+
 
 def warps_of(threads: int):
     for first in range(0, threads, WARP):
@@ -138,7 +163,7 @@ def total(index, active) -> list[tuple[int, int]]:
 def test_interleaved_reduction():
     trips = []
     for step in (1, 2, 4, 8, 16, 32, 64, 128, 256):
-        for offset in (0, step):           # t[index] += t[index + step]
+        for offset in (0, step):  # t[index] += t[index + step]
             figures = total(lambda t, s=step, o=offset: 2 * s * t + o, lambda t, s=step: 2 * s * t < 512)
         trips.append(figures)
     assert [trip[0][0] for trip in trips] == [2, 4, 8, 16, 16, 8, 4, 2, 1]
@@ -160,6 +185,7 @@ def test_array_of_structs_conflicts_when_a_struct_has_an_even_number_of_words(wo
 
 # --- vector loads and their merges --------------------------------------------------------------
 
+
 def test_64_bit_merges():
     assert cost("ld.shared.v2.u32", [8 * lane for lane in LANES]) == (2, 2)
     assert cost("ld.shared.v2.u32", [8 * (lane // 2) for lane in LANES]) == (1, 1)
@@ -174,7 +200,7 @@ def test_128_bit_merges():
     assert cost(uint4, [16 * (lane // 2) for lane in LANES]) == (2, 2)
     first_by_1_then_by_2 = [lane // 2 if lane < 16 else 8 + lane // 4 * 2 + lane % 2 for lane in LANES]
     assert cost(uint4, [16 * i for i in first_by_1_then_by_2]) == (4, 4)
-    fours = [lane // 8 + 8 * (lane // 4 % 2) for lane in LANES]            # 0, 8, 1, 9, 2, 10, 3, 11
+    fours = [lane // 8 + 8 * (lane // 4 % 2) for lane in LANES]  # 0, 8, 1, 9, 2, 10, 3, 11
     assert cost(uint4, [16 * i for i in fours]) == (4, 2)
 
 
@@ -194,6 +220,7 @@ def test_gemm_tile_stores():
 
 
 # --- atomics ------------------------------------------------------------------------------------
+
 
 def test_atomics_serialise_lanes_and_cas_doubles():
     same = [0] * WARP

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from bench.special_functions import build, check, data, fit
-from ptxaudit import machines
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.lanes import mufu, mufu_tables
-from ptxaudit.lanes.floats import division_check
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.disassemble import disassemble
+from ptxaudit.engine.ops import mufu, mufu_tables
+from ptxaudit.engine.ops.floats import division_check
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.hardware import machines
 
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 FUNCTIONS = sorted(key.split("/")[1] for key in MEASURED.files if key.startswith("checksums/"))
@@ -153,7 +153,9 @@ def test_what_the_machines_say():
 
 
 def test_what_ptx_cannot_say_is_edited():
-    """The kernels that measure: arguments of SIN and COS are revolutions, and the quick path of a division is marked."""
+    """The kernels that measure: arguments of SIN and COS are revolutions, and the quick path of a division is
+    marked.
+    """
     made = assemble(compile_source(build.HERE / "functions.cu", arch="sm_90").ptx, "sm_90").cubin
     before, after = (disassemble([read_cubin(cubin, "functions.cubin")])[0] for cubin in (made, build.edited(made)))
     turns = [line.text for name in ("dump_sin", "sum_cos") for line in before[name] if line.opcode == "FMUL.RZ"]

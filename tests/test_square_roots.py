@@ -18,7 +18,9 @@ extern "C" __global__ void triangle(TYPE* out)
 
 
 def by_hand() -> int:
-    """Wavefronts of the load: lanes in groups of four share a word; the distinct words per bank of each warp, added up."""
+    """Wavefronts of the load: lanes in groups of four share a word; the distinct words per bank of each warp, added
+    up.
+    """
     total = 0
     for block in range(4):
         for warp in range(2):
@@ -36,7 +38,11 @@ def by_hand() -> int:
 @pytest.mark.parametrize("number", ["float", "double"])
 def test_machine_code_gives_the_rounded_root(number, arch, tmp_path):
     source = tmp_path / "triangle.cu"
-    names = {"TYPE": number, "FLOOR": "floorf" if number == "float" else "floor", "SQRT": "sqrtf" if number == "float" else "sqrt"}
+    names = {
+        "TYPE": number,
+        "FLOOR": "floorf" if number == "float" else "floor",
+        "SQRT": "sqrtf" if number == "float" else "sqrt",
+    }
     source.write_text("".join(f"#define {k} {v}\n" for k, v in names.items()) + SOURCE)
     launch = ptxaudit.Launch("triangle", grid=(4,), block=(64,), params=[None])
     for isa in ("ptx", "sass"):

@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 import ptxaudit
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.findings import find, stale_suppressions
-from ptxaudit.report import Suppression
-from ptxaudit.suppressions import read_suppressions
+from ptxaudit.base.errors import InputError
+from ptxaudit.report.model import Suppression
+from ptxaudit.review.findings import find, stale_suppressions
+from ptxaudit.review.suppressions import read_suppressions
+from ptxaudit.ui.cli import main
 
 KERNEL = """\
 extern "C" __global__ void k(const float* in, float* out) {
@@ -27,12 +27,15 @@ def read(text):
     return list(read_suppressions(text, "k.cu"))
 
 
-@pytest.mark.parametrize("text, line, target", [
-    ('int a;  // ptxaudit: allow(PA001, "why")', 1, 1),
-    ('//ptxaudit:allow( PA001 ,"why" )\nint a;', 1, 2),
-    ('// ptxaudit: allow(load-conflict, "why")\n\n// more\nint a;', 1, 4),
-    ('int a; /* ptxaudit: allow(PA001, "why") */', 1, 1),
-])
+@pytest.mark.parametrize(
+    "text, line, target",
+    [
+        ('int a;  // ptxaudit: allow(PA001, "why")', 1, 1),
+        ('//ptxaudit:allow( PA001 ,"why" )\nint a;', 1, 2),
+        ('// ptxaudit: allow(load-conflict, "why")\n\n// more\nint a;', 1, 4),
+        ('int a; /* ptxaudit: allow(PA001, "why") */', 1, 1),
+    ],
+)
 def test_which_line_a_suppression_is_about(text, line, target):
     assert read(text) == [Suppression("PA001", "why", "k.cu", line, target)]
 
@@ -56,7 +59,11 @@ z = s[0]
 
 
 def test_a_suppression_is_about_a_whole_statement():
-    assert [(one.line, one.target, one.statement) for one in read(SEVERAL)] == [(2, 3, (3, 5)), (11, 11, (9, 11)), (14, 14, (13, 14))]
+    assert [(one.line, one.target, one.statement) for one in read(SEVERAL)] == [
+        (2, 3, (3, 5)),
+        (11, 11, (9, 11)),
+        (14, 14, (13, 14)),
+    ]
 
 
 @pytest.mark.parametrize("at", [4, 5])
@@ -64,8 +71,18 @@ def test_it_holds_whichever_line_of_a_statement_the_compiler_names(at, tmp_path,
     monkeypatch.chdir(tmp_path)
     body = ["    float y = s[threadIdx.x]", "        + s[threadIdx.x * 32]", "        + s[threadIdx.x * 16];"]
     body[at - 4] += '    // ptxaudit: allow(PA001, "a table")'
-    (tmp_path / "k.cu").write_text("\n".join([
-        'extern "C" __global__ void k(float* p) {', "    __shared__ float s[1024];", "    s[threadIdx.x] = p[0]; __syncthreads();", *body, "    p[0] = y;", "}"]))
+    (tmp_path / "k.cu").write_text(
+        "\n".join(
+            [
+                'extern "C" __global__ void k(float* p) {',
+                "    __shared__ float s[1024];",
+                "    s[threadIdx.x] = p[0]; __syncthreads();",
+                *body,
+                "    p[0] = y;",
+                "}",
+            ]
+        )
+    )
     result = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32", "--fail-on", "PA001"])
     assert result.exit_code == 0 and "2 allowed by comments" in result.stderr, result.stderr
 
@@ -74,10 +91,18 @@ def test_one_comment_may_allow_several_rules():
     assert [s.rule for s in read('int a; // ptxaudit: allow(PA001, pa002, "why")')] == ["PA001", "PA002"]
 
 
-@pytest.mark.parametrize("comment, what", [
-    ("allow(PA001)", "gives no reason"), ('allow(PA001, "")', "gives no reason"), ('allow(PA001, "  ")', "gives no reason"),
-    ("allow(PA001, why)", "gives no reason"), ('allow(PA999, "why")', "no rule 'PA999'"), ("alow(PA001)", "not understood"), ("", "not understood"),
-])
+@pytest.mark.parametrize(
+    "comment, what",
+    [
+        ("allow(PA001)", "gives no reason"),
+        ('allow(PA001, "")', "gives no reason"),
+        ('allow(PA001, "  ")', "gives no reason"),
+        ("allow(PA001, why)", "gives no reason"),
+        ('allow(PA999, "why")', "no rule 'PA999'"),
+        ("alow(PA001)", "not understood"),
+        ("", "not understood"),
+    ],
+)
 def test_a_suppression_that_is_not_understood_is_an_error_at_its_place(comment, what):
     (error,) = read(f"\nint a; // ptxaudit: {comment}")
     assert isinstance(error, InputError)
@@ -87,7 +112,7 @@ def test_a_suppression_that_is_not_understood_is_an_error_at_its_place(comment, 
 def test_text_that_is_not_for_this_tool_is_left_alone():
     assert read('// see ptxaudit: it counts\nconst char* a = "ptxaudit: b";\nint b; // nolint') == []
     assert read('const char* a = "// ptxaudit: allow(PA001)";') == []
-    (one,) = read("char a = '\"';   // ptxaudit: allow(PA001, \"a quote\")")
+    (one,) = read('char a = \'"\';   // ptxaudit: allow(PA001, "a quote")')
     assert one.reason == "a quote"
 
 
@@ -98,7 +123,9 @@ def audited(tmp_path, monkeypatch, own="", above=""):
 
 
 def test_a_finding_that_is_allowed_says_why(tmp_path, monkeypatch):
-    report = audited(tmp_path, monkeypatch, ' // ptxaudit: allow(PA002, "once")', '    // ptxaudit: allow(PA001, "cold")')
+    report = audited(
+        tmp_path, monkeypatch, ' // ptxaudit: allow(PA002, "once")', '    // ptxaudit: allow(PA001, "cold")'
+    )
     assert {f.rule: f.allowed and f.allowed.reason for f in find(report)} == {"PA001": "cold", "PA002": "once"}
     assert stale_suppressions(report, find(report)) == ()
     assert ptxaudit.Report.from_dict(report.to_dict()).suppressions == report.suppressions
@@ -138,19 +165,37 @@ extern "C" __global__ void two(float* p) {
 """
 
 
-@pytest.mark.parametrize("arguments, stale", [
-    (("--param", "n=10"), [14]),
-    (("--param", "n=1"), [14]),                       # not reached: nothing can be said
-    (("--kernel", "one"), []),                        # a part of the file: nothing can be said either
-    (("--ignore", "PA002"), [14]),                    # what is allowed stays allowed
-])
+@pytest.mark.parametrize(
+    "arguments, stale",
+    [
+        (("--param", "n=10"), [14]),
+        (("--param", "n=1"), [14]),  # not reached: nothing can be said
+        (("--kernel", "one"), []),  # a part of the file: nothing can be said either
+        (("--ignore", "PA002"), [14]),  # what is allowed stays allowed
+    ],
+)
 def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, arguments, stale):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(TWO)
-    (tmp_path / "l.toml").write_text("".join(
-        f'[[launch]]\nkernel = "{name}"\ngrid = [1]\nblock = [32]\nparams = {params}\n' for name, params in (
-            ("one", ["?", int(arguments[1][2:]) if arguments[0] == "--param" else 10]), ("two", ["?"])) if arguments != ("--kernel", "one") or name == "one"))
-    given = ["audit", "k.cu", "--launch", "l.toml", "--fail-on", "excess=1", *(() if arguments[0] == "--param" else arguments)]
+    (tmp_path / "l.toml").write_text(
+        "".join(
+            f'[[launch]]\nkernel = "{name}"\ngrid = [1]\nblock = [32]\nparams = {params}\n'
+            for name, params in (
+                ("one", ["?", int(arguments[1][2:]) if arguments[0] == "--param" else 10]),
+                ("two", ["?"]),
+            )
+            if arguments != ("--kernel", "one") or name == "one"
+        )
+    )
+    given = [
+        "audit",
+        "k.cu",
+        "--launch",
+        "l.toml",
+        "--fail-on",
+        "excess=1",
+        *(() if arguments[0] == "--param" else arguments),
+    ]
     result = CliRunner().invoke(main, given)
     assert result.exit_code == 0, result.stderr
     found = [int(line.split(":")[2]) for line in result.stderr.splitlines() if "matches nothing" in line]
@@ -159,7 +204,14 @@ def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, argume
 
 def test_a_suppression_of_a_header_may_be_for_another_source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "h.cuh").write_text("__device__ void put(volatile float* s, int i) {\n  s[i] = 1;   // ptxaudit: allow(PA002, \"elsewhere\")\n}\n")
-    (tmp_path / "k.cu").write_text('#include "h.cuh"\nextern "C" __global__ void k() { __shared__ volatile float s[64]; put(s, threadIdx.x); }\n')
+    (tmp_path / "h.cuh").write_text(
+        '__device__ void put(volatile float* s, int i) {\n  s[i] = 1;   // ptxaudit: allow(PA002, "elsewhere")\n}\n'
+    )
+    (tmp_path / "k.cu").write_text(
+        '#include "h.cuh"\nextern "C" __global__ void k() { __shared__ volatile float s[64]; put(s, threadIdx.x); }\n'
+    )
     text = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32"]).stderr
-    assert text == "warning: h.cuh:2: the suppression of PA002 matches nothing in these inputs: delete it if it is for no other\n"
+    assert (
+        text == "warning: h.cuh:2: the suppression of PA002 matches nothing in these inputs: delete it if it is for no"
+        " other\n"
+    )

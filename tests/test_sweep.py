@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import ptxaudit
-from ptxaudit import resources
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
-from ptxaudit.launch import Launch
-from ptxaudit.report import Span
-from ptxaudit.render.sweeps import sweep_text
-from ptxaudit.sweeps import MOST_POINTS, axis_of, parse_axis
+from ptxaudit.base import resources
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.report.model import Span
+from ptxaudit.review.sweeps import MOST_POINTS, axis_of, parse_axis
+from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.sweeps import sweep_text
 
 PITCHED = """\
 __global__ void pitched(const float* in, float* out, int pitch) {
@@ -41,45 +41,59 @@ SQUARE = Launch("*", grid=(4,), block=(32, 32))
 
 @cache
 def ptx(source=PITCHED):
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     return compile_source(source, name="k.cu").ptx
 
 
 def validated(sweep):
     data = json.loads(sweep.to_json())
-    schema = json.loads((resources.data("schemas") / "sweep-1.schema.json").read_text())
+    schema = json.loads((resources.data("report/schemas") / "sweep-1.schema.json").read_text())
     jsonschema.validate(data, schema, jsonschema.Draft202012Validator)
     return data
 
 
 # --- axes -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text, kind, key, values", [
-    ("pitch=32:35", "param", "pitch", (32, 33, 34, 35)),
-    ("pitch=32:72:20", "param", "pitch", (32, 52, 72)),
-    ("n=1,2,4:6,0x10", "param", "n", (1, 2, 4, 5, 6, 16)),
-    ("2=-1:1", "param", "2", (-1, 0, 1)),
-    ("scale=0.5,2", "param", "scale", (0.5, 2)),
-    ("block=32:96:32", "block", "block", ((32,), (64,), (96,))),
-    ("block=16x16,32x8", "block", "block", ((16, 16), (32, 8))),
-    ("grid=1:2,4x4x2", "grid", "grid", ((1,), (2,), (4, 4, 2))),
-    ("cluster=2", "cluster", "cluster", ((2,),)),
-    ("dynamic-shared=1024,2048", "dynamic_shared", "dynamic_shared", (1024, 2048)),
-    ("-DTILE=16,32", "define", "TILE", ("16", "32")),
-    ("D:TYPE=float,double", "define", "TYPE", ("float", "double")),
-    ("-DTILE=16:18", "define", "TILE", (16, 17, 18)),
-    ("n=1,1,2", "param", "n", (1, 2)),
-])
+
+@pytest.mark.parametrize(
+    "text, kind, key, values",
+    [
+        ("pitch=32:35", "param", "pitch", (32, 33, 34, 35)),
+        ("pitch=32:72:20", "param", "pitch", (32, 52, 72)),
+        ("n=1,2,4:6,0x10", "param", "n", (1, 2, 4, 5, 6, 16)),
+        ("2=-1:1", "param", "2", (-1, 0, 1)),
+        ("scale=0.5,2", "param", "scale", (0.5, 2)),
+        ("block=32:96:32", "block", "block", ((32,), (64,), (96,))),
+        ("block=16x16,32x8", "block", "block", ((16, 16), (32, 8))),
+        ("grid=1:2,4x4x2", "grid", "grid", ((1,), (2,), (4, 4, 2))),
+        ("cluster=2", "cluster", "cluster", ((2,),)),
+        ("dynamic-shared=1024,2048", "dynamic_shared", "dynamic_shared", (1024, 2048)),
+        ("-DTILE=16,32", "define", "TILE", ("16", "32")),
+        ("D:TYPE=float,double", "define", "TYPE", ("float", "double")),
+        ("-DTILE=16:18", "define", "TILE", (16, 17, 18)),
+        ("n=1,1,2", "param", "n", (1, 2)),
+    ],
+)
 def test_axes_as_they_are_written(text, kind, key, values):
     axis = parse_axis(text)
     assert (axis.kind, axis.key, axis.values) == (kind, key, values)
 
 
-@pytest.mark.parametrize("text, what", [
-    ("pitch", "not NAME=VALUES"), ("=3", "not NAME=VALUES"), ("n=", "not NAME=VALUES"), ("n=3:1", "empty range"), ("n=1:9:0", "empty range"),
-    ("n=a:b", "not a range"), ("n=1,,2", "empty value"), ("block=a", "not 1 to 3 numbers"), (f"n=0:{MOST_POINTS}", "more than"),
-])
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ("pitch", "not NAME=VALUES"),
+        ("=3", "not NAME=VALUES"),
+        ("n=", "not NAME=VALUES"),
+        ("n=3:1", "empty range"),
+        ("n=1:9:0", "empty range"),
+        ("n=a:b", "not a range"),
+        ("n=1,,2", "empty value"),
+        ("block=a", "not 1 to 3 numbers"),
+        (f"n=0:{MOST_POINTS}", "more than"),
+    ],
+)
 def test_axes_that_cannot_be_read(text, what):
     with pytest.raises(InputError, match=what):
         parse_axis(text)
@@ -94,58 +108,77 @@ def test_axes_from_python():
 
 # --- points -----------------------------------------------------------------------------------
 
+
 def test_every_point_is_what_a_single_audit_says():
     found = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16), (64, 4)], "pitch": "32:36"}, launches=[SQUARE])
     data = validated(found)
-    kernel, = data["kernels"]
+    (kernel,) = data["kernels"]
     assert len(kernel["points"]) == 15 and not data["problems"]
     for point in kernel["points"]:
         launch = Launch("*", grid=4, block=point["at"]["block"], named={"2": point["at"]["pitch"]})
         totals = ptxaudit.audit(PITCHED, launches=[launch]).to_dict()["kernels"][0]["totals"]
         assert point["wavefronts"] == {"low": totals["wavefronts"], "high": totals["wavefronts"]}
-        assert [point[name] for name in ("requests", "ideal", "ways")] == [totals[name] for name in ("requests", "ideal", "ways")]
+        assert [point[name] for name in ("requests", "ideal", "ways")] == [
+            totals[name] for name in ("requests", "ideal", "ways")
+        ]
 
 
 def test_best_and_worst_follow_from_the_arithmetic():
-    kernel, = ptxaudit.sweep(PITCHED, {"pitch": "32:40"}, launches=[SQUARE]).kernels
+    (kernel,) = ptxaudit.sweep(PITCHED, {"pitch": "32:40"}, launches=[SQUARE]).kernels
     # a column of lanes `pitch` words apart: as many ways as pitch and 32 banks have in common
-    assert [point.wavefronts.low for point in kernel.points] == [128 + 128 * ways for ways in (32, 1, 2, 1, 4, 1, 2, 1, 8)]
+    assert [point.wavefronts.low for point in kernel.points] == [
+        128 + 128 * ways for ways in (32, 1, 2, 1, 4, 1, 2, 1, 8)
+    ]
     assert (kernel.best, kernel.worst, kernel.equal_best, kernel.basis) == (1, 0, 4, "launch")
     assert kernel.points[0].most_at.endswith("ld.shared.f32") and kernel.points[1].most_at == ""
 
 
 def test_without_a_grid_points_are_compared_by_one_request():
-    kernel, = ptxaudit.sweep(PITCHED, {"pitch": "32:34"}, launches=[Launch("*", block=(32, 32))]).kernels
+    (kernel,) = ptxaudit.sweep(PITCHED, {"pitch": "32:34"}, launches=[Launch("*", block=(32, 32))]).kernels
     assert kernel.basis == "request" and (kernel.best, kernel.worst) == (1, 0)
     assert [point.per_request.high for point in kernel.points] == [33, 2, 3] and kernel.points[0].wavefronts is None
 
 
 def test_what_depends_on_something_not_told_is_a_range():
-    kernel, = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16)]}).kernels
+    (kernel,) = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16)]}).kernels
     assert [point.per_request for point in kernel.points] == [Span(2, 33), Span(2, 18)] and kernel.best == 1
-    assert "up to 16.5 times ideal" in (text := sweep_text(ptxaudit.sweep(PITCHED, {"block": [(32, 32)]}))) and "why: depends on pitch" in text
+    assert (
+        "up to 16.5 times ideal" in (text := sweep_text(ptxaudit.sweep(PITCHED, {"block": [(32, 32)]})))
+        and "why: depends on pitch" in text
+    )
 
 
 def test_what_is_not_known_is_open_and_comes_last(tmp_path):
     path = tmp_path / "k.cu"
-    path.write_text(PITCHED.replace("threadIdx.x * pitch + threadIdx.y", "pitch == 32 ? (int)__sinf(threadIdx.x) : 40 * threadIdx.x"))
-    kernel, = ptxaudit.sweep(path, {"pitch": [32, 33]}, launches=[SQUARE]).kernels
+    path.write_text(
+        PITCHED.replace(
+            "threadIdx.x * pitch + threadIdx.y", "pitch == 32 ? (int)__sinf(threadIdx.x) : 40 * threadIdx.x"
+        )
+    )
+    (kernel,) = ptxaudit.sweep(path, {"pitch": [32, 33]}, launches=[SQUARE]).kernels
     assert [point.open for point in kernel.points] == [1, 0] and (kernel.best, kernel.worst) == (1, 0)
     assert "1 site open" in sweep_text(ptxaudit.sweep(path, {"pitch": [32]}, launches=[SQUARE]))
 
 
 def test_macros_are_compiled_for_each_value(tmp_path):
     (tmp_path / "t.cu").write_text(TILED)
-    found = ptxaudit.sweep(tmp_path / "t.cu", {"-DTILE": [32, 33], "grid": [1, 2]}, launches=[Launch("*", block=(32, 32))])
-    kernel, = found.kernels
-    assert [(point.at["-DTILE"], point.wavefronts.low) for point in kernel.points] == [(32, 1056), (32, 2112), (33, 64), (33, 128)]
+    found = ptxaudit.sweep(
+        tmp_path / "t.cu", {"-DTILE": [32, 33], "grid": [1, 2]}, launches=[Launch("*", block=(32, 32))]
+    )
+    (kernel,) = found.kernels
+    assert [(point.at["-DTILE"], point.wavefronts.low) for point in kernel.points] == [
+        (32, 1056),
+        (32, 2112),
+        (33, 64),
+        (33, 128),
+    ]
     assert kernel.best == 2 and kernel.equal_best == 2 and len(found.inputs) == 1
     validated(found)
 
 
 def test_a_launch_that_cuda_refuses_is_a_point_without_figures():
     found = ptxaudit.sweep(PITCHED, {"block": [(64, 64), (32, 32)]}, launches=[Launch("*", grid=4, named={"2": 33})])
-    kernel, = found.kernels
+    (kernel,) = found.kernels
     assert "4096 threads" in kernel.points[0].refused and kernel.best == kernel.worst == 1 and not found.problems
     assert "refused" in sweep_text(found)
 
@@ -159,21 +192,32 @@ def test_launches_of_a_file_are_varied_each():
 def test_both_instruction_sets(tmp_path):
     (tmp_path / "k.cu").write_text(PITCHED)
     kernels = ptxaudit.sweep(tmp_path / "k.cu", {"pitch": [32, 33]}, isa="both", launches=[SQUARE]).kernels
-    assert [(kernel.isa, kernel.best, kernel.points[0].wavefronts.low) for kernel in kernels] == [("ptx", 1, 4224), ("sass", 1, 4224)]
+    assert [(kernel.isa, kernel.best, kernel.points[0].wavefronts.low) for kernel in kernels] == [
+        ("ptx", 1, 4224),
+        ("sass", 1, 4224),
+    ]
 
 
 def test_one_problem_is_told_once():
     found = ptxaudit.sweep(PITCHED, {"nothing": [1, 2, 3]}, launches=[SQUARE])
     assert len(found.problems) == 1 and "no parameter 'nothing'" in found.problems[0].what and found.kernels == ()
-    assert [p.what for p in ptxaudit.sweep(["gone.ptx"], {"pitch": [1, 2]}).problems] == ["there is no such file or folder"]
-    assert "there is no kernel 'other'" in ptxaudit.sweep(PITCHED, {"pitch": [1]}, launches=[Launch("other")]).problems[0].what
+    assert [p.what for p in ptxaudit.sweep(["gone.ptx"], {"pitch": [1, 2]}).problems] == [
+        "there is no such file or folder"
+    ]
+    assert (
+        "there is no kernel 'other'"
+        in ptxaudit.sweep(PITCHED, {"pitch": [1]}, launches=[Launch("other")]).problems[0].what
+    )
 
 
-@pytest.mark.parametrize("axes, options, what", [
-    ({}, {}, "nothing to sweep over"),
-    ({"pitch": range(101), "n": range(101)}, {}, "10,201 launches"),
-    ({"-DN": [1], "D:N": [2]}, {}, "names N twice"),
-])
+@pytest.mark.parametrize(
+    "axes, options, what",
+    [
+        ({}, {}, "nothing to sweep over"),
+        ({"pitch": range(101), "n": range(101)}, {}, "10,201 launches"),
+        ({"-DN": [1], "D:N": [2]}, {}, "names N twice"),
+    ],
+)
 def test_sweeps_that_cannot_be_run(axes, options, what):
     with pytest.raises(InputError, match=what):
         ptxaudit.sweep(PITCHED, axes, **options)
@@ -222,8 +266,11 @@ def here(tmp_path, monkeypatch):
 
 
 def test_the_command_writes_a_table(here):
-    assert run("k.ptx", "--grid", "4", "--block", "32,32", "--sweep", "2=32:34").stdout == TABLE.replace("pitch  ", "2   ", 1).replace(
-        "  32     2", "  32  2").replace("  33     2", "  33  2").replace("  34     2", "  34  2").replace("best pitch=", "best 2=").replace("worst pitch=", "worst 2=")
+    assert run("k.ptx", "--grid", "4", "--block", "32,32", "--sweep", "2=32:34").stdout == TABLE.replace(
+        "pitch  ", "2   ", 1
+    ).replace("  32     2", "  32  2").replace("  33     2", "  33  2").replace("  34     2", "  34  2").replace(
+        "best pitch=", "best 2="
+    ).replace("worst pitch=", "worst 2=")
 
 
 def test_the_table_as_documented():
@@ -235,7 +282,10 @@ def test_the_command_writes_json(here):
     run("k.ptx", "--sweep", "block=32x8,16x16", "--sweep", "2=32,33", "--grid", "1", "--format", "json", "-o", "s.json")
     data = json.loads(Path("s.json").read_text())
     assert data["schema"] == "ptxaudit/sweep/1" and [point["at"] for point in data["kernels"][0]["points"]] == [
-        {"block": [32, 8], "2": 32}, {"block": [32, 8], "2": 33}, {"block": [16, 16], "2": 32}, {"block": [16, 16], "2": 33},
+        {"block": [32, 8], "2": 32},
+        {"block": [32, 8], "2": 33},
+        {"block": [16, 16], "2": 32},
+        {"block": [16, 16], "2": 33},
     ]
 
 
@@ -244,13 +294,16 @@ def test_long_sweeps_show_their_ends(here):
     assert "the 10 best and the 10 worst" in text and len(text.splitlines()) == 2 + 1 + 1 + 1 + 20 + 2
 
 
-@pytest.mark.parametrize("options, what", [
-    (["--sweep", "pitch"], "not NAME=VALUES"),
-    (["--sweep", "2=1,2", "--fail-on", "excess=1"], "exclude each other"),
-    (["--sweep", "2=1,2", "--format", "sarif"], "no format sarif"),
-    (["--sweep", "nothing=1", "--block", "32"], "no parameter 'nothing'"),
-    (["--sweep", "2=1", "--kernel", "other"], "there is no kernel 'other'"),
-    (["--sweep", "block=2048"], "no launch of this sweep is possible: block.x is 2048"),
-])
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        (["--sweep", "pitch"], "not NAME=VALUES"),
+        (["--sweep", "2=1,2", "--fail-on", "excess=1"], "exclude each other"),
+        (["--sweep", "2=1,2", "--format", "sarif"], "no format sarif"),
+        (["--sweep", "nothing=1", "--block", "32"], "no parameter 'nothing'"),
+        (["--sweep", "2=1", "--kernel", "other"], "there is no kernel 'other'"),
+        (["--sweep", "block=2048"], "no launch of this sweep is possible: block.x is 2048"),
+    ],
+)
 def test_bad_options(here, options, what):
     assert what in run("k.ptx", *options, status=2).stderr

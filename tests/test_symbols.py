@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import ptxaudit
-from ptxaudit.cli import main
-from ptxaudit.launch import Launch
-from ptxaudit.launch_file import read_launches
-from ptxaudit.report_reader import read_report
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.report.reader import read_report
+from ptxaudit.ui.cli import main
 
 SOURCE = """
 __constant__ int pitch;
@@ -110,7 +110,9 @@ def test_what_the_host_has_written_and_nobody_tells_is_not_known(path, isa):
     assert load.status == "data-dependent" and load.bounds == (2, 64) and assumed == []
     load, assumed = audited(path, "in_order", isa, {})
     assert load.status == "data-dependent" and assumed == []
-    load, assumed = audited(path, "stepped", isa, {"tiles::steps": "20 00 ?? ?? ?? ?? ?? ??"})       # the second warp's is not told
+    load, assumed = audited(
+        path, "stepped", isa, {"tiles::steps": "20 00 ?? ?? ?? ?? ?? ??"}
+    )  # the second warp's is not told
     assert load.status != "exact" and load.bounds[0] <= 32 + 1 and load.bounds[1] >= 32 + 32
 
 
@@ -128,8 +130,10 @@ def test_one_number_of_the_host_is_asked_for(path, isa):
 @BOTH
 def test_an_element_of_an_array_is_asked_for_by_the_name_of_the_array(tmp_path, isa):
     path = tmp_path / "k.cu"
-    path.write_text("""__constant__ int pitches[4];
-extern "C" __global__ void k(int* out) { extern __shared__ int s[]; out[threadIdx.x] = s[threadIdx.x * pitches[2]]; }""")
+    path.write_text(
+        """__constant__ int pitches[4];
+extern "C" __global__ void k(int* out) { extern __shared__ int s[]; out[threadIdx.x] = s[threadIdx.x * pitches[2]]; }"""
+    )
     [load] = ptxaudit.audit(path, isa=isa).sites
     assert "depends on pitches[8:12], which is not told (--symbol pitches)" in load.reason
 
@@ -139,16 +143,33 @@ def test_variables_in_global_memory(path, isa):
     assert audited(path, "in_places", isa, {})[0].status == "data-dependent"
     places = LANES * 32
     assert audited(path, "in_places", isa, {"places": places})[0].wavefronts == 2 * 32
-    assert audited(path, "in_places", isa, {"places": places}, out="?")[0].status == "data-dependent"     # `out` may be there
+    assert (
+        audited(path, "in_places", isa, {"places": places}, out="?")[0].status == "data-dependent"
+    )  # `out` may be there
     assert audited(path, "rewritten", isa, {"written": places})[0].status == "data-dependent"
 
 
 def test_on_the_command_line_in_a_file_and_in_a_report(path, tmp_path):
     np.save(tmp_path / "order.npy", 32 * LANES)
     (tmp_path / "launch.toml").write_text(
-        '[[launch]]\nkernel = "in_order"\ngrid = 1\nblock = 64\nparams = ["?"]\n[launch.symbols]\norder = {file = "order.npy"}\npitch = "?"\n')
+        '[[launch]]\nkernel = "in_order"\ngrid = 1\nblock = 64\nparams = ["?"]\n[launch.symbols]\norder = {file ='
+        ' "order.npy"}\npitch = "?"\n'
+    )
     by_file = ["audit", path, "--kernel", "in_order", "--launch", str(tmp_path / "launch.toml"), "--format", "json"]
-    by_option = ["audit", path, "--kernel", "in_order", "--grid", "1", "--block", "64", "--symbol", f"order=@{tmp_path / 'order.npy'}", "--format", "json"]
+    by_option = [
+        "audit",
+        path,
+        "--kernel",
+        "in_order",
+        "--grid",
+        "1",
+        "--block",
+        "64",
+        "--symbol",
+        f"order=@{tmp_path / 'order.npy'}",
+        "--format",
+        "json",
+    ]
     for arguments in (by_file, by_option):
         done = CliRunner().invoke(main, arguments)
         assert done.exit_code == 0, done.output
@@ -160,14 +181,19 @@ def test_on_the_command_line_in_a_file_and_in_a_report(path, tmp_path):
         assert read_report(tmp_path / "report.json").to_dict() == report
 
 
-@pytest.mark.parametrize("symbols, what, hint", [
-    ({"patch": 33}, "no __constant__ or __device__ variable 'patch'", "pitch, table, order"),
-    ({"pitch": np.zeros(2, np.int32)}, "symbol pitch: 8 bytes are given, and it has 4", "type"),
-    ({"pitch": 1 << 40}, "symbol pitch (4 bytes)", ""),
-    ({"places": "?? " * 128}, "symbol places: ?? is for bytes of constant memory", "all bytes"),
-])
+@pytest.mark.parametrize(
+    "symbols, what, hint",
+    [
+        ({"patch": 33}, "no __constant__ or __device__ variable 'patch'", "pitch, table, order"),
+        ({"pitch": np.zeros(2, np.int32)}, "symbol pitch: 8 bytes are given, and it has 4", "type"),
+        ({"pitch": 1 << 40}, "symbol pitch (4 bytes)", ""),
+        ({"places": "?? " * 128}, "symbol places: ?? is for bytes of constant memory", "all bytes"),
+    ],
+)
 def test_what_does_not_fit(path, symbols, what, hint):
-    report = ptxaudit.audit(path, kernels=("in_places",), launches=[Launch("in_places", grid=1, block=64, symbols=symbols)])
+    report = ptxaudit.audit(
+        path, kernels=("in_places",), launches=[Launch("in_places", grid=1, block=64, symbols=symbols)]
+    )
     [problem] = report.problems
     assert what in problem.what and hint in problem.hint
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import ptxaudit
-from ptxaudit import testing
 from ptxaudit.testing import assert_conflict_free
+from ptxaudit.ui import assertions
 
 pytest_plugins = ["pytester"]
 
@@ -35,7 +35,11 @@ def test_a_conflict_fails_with_its_line_and_the_table():
     with pytest.raises(AssertionError) as caught:
         check()
     text = str(caught.value)
-    assert text.startswith("1 conflict\n") and ":4: PA002: st.shared.f32: 31 excess wavefronts" in text and "stride 128 bytes" in text
+    assert (
+        text.startswith("1 conflict\n")
+        and ":4: PA002: st.shared.f32: 31 excess wavefronts" in text
+        and "stride 128 bytes" in text
+    )
 
 
 @pytest.mark.parametrize("allow", ["k", ["PA002"], ["*:4"], {"k": 31}, {"*:4": 100}, ["nothing", "PA002"]])
@@ -71,7 +75,7 @@ def test_launches_are_given_in_any_form(tmp_path):
 
 
 def test_an_artifact_is_taken_as_well_as_source(tmp_path):
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     cubin = tmp_path / "k.cubin"
     cubin.write_bytes(compile_source(KERNEL, defines=["STRIDE=32"]).cubin)
@@ -81,7 +85,7 @@ def test_an_artifact_is_taken_as_well_as_source(tmp_path):
 
 def test_what_cannot_be_audited_is_no_failed_assertion():
     with pytest.raises(ptxaudit.InputError, match="undefined"):
-        assert_conflict_free(KERNEL, launch=LAUNCH)              # no STRIDE
+        assert_conflict_free(KERNEL, launch=LAUNCH)  # no STRIDE
     with pytest.raises(ptxaudit.InputError, match="no kernel"):
         check(33, kernels=["other"])
 
@@ -101,20 +105,28 @@ def test_bad(conflict_free):
 
 
 def test_the_plugin_has_a_fixture_and_keeps_reports(pytester, monkeypatch):
-    monkeypatch.setattr(testing, "defaults", testing.Defaults())
+    monkeypatch.setattr(assertions, "defaults", assertions.Defaults())
     pytester.makepyfile(TEST)
-    result = pytester.runpytest_inprocess("-p", "ptxaudit.pytest_plugin", "--ptxaudit-report", "kept", "-q", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess(
+        "-p", "ptxaudit.pytest_plugin", "--ptxaudit-report", "kept", "-q", "-p", "no:cacheprovider"
+    )
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*AssertionError: 1 conflict*", "*PA002*"])
     names = sorted(path.name for path in (pytester.path / "kept").iterdir())
-    assert len(names) == 6 and any(name.endswith("test_good-2.html") for name in names) and any(name.endswith("test_bad.html") for name in names)
+    assert (
+        len(names) == 6
+        and any(name.endswith("test_good-2.html") for name in names)
+        and any(name.endswith("test_bad.html") for name in names)
+    )
     (bad,) = (pytester.path / "kept").glob("*test_bad.json")
     assert json.loads(bad.read_text())["kernels"][0]["totals"]["excess"] == 31
 
 
 def test_the_plugin_chooses_the_compiler(pytester, monkeypatch):
-    monkeypatch.setattr(testing, "defaults", testing.Defaults())
+    monkeypatch.setattr(assertions, "defaults", assertions.Defaults())
     pytester.makepyfile(TEST)
-    result = pytester.runpytest_inprocess("-p", "ptxaudit.pytest_plugin", "--ptxaudit-toolchain", "9.1", "-q", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess(
+        "-p", "ptxaudit.pytest_plugin", "--ptxaudit-toolchain", "9.1", "-q", "-p", "no:cacheprovider"
+    )
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*there is no CUDA release '9.1'*"])

@@ -9,14 +9,14 @@ import pytest
 from reports import kernel, open_site, report, site
 from rich.console import Console
 
-from ptxaudit.lanes.result import Status
-from ptxaudit.render.notebook import report_html
-from ptxaudit.render.problems import problem_text
-from ptxaudit.render.rows import MAX_SOURCE, closing_lines, fold, kernel_rows, verdict_line
-from ptxaudit.render.terminal import print_report
-from ptxaudit.render.text import report_text
-from ptxaudit.render.words import bare_name, interval, listing, number, plural
-from ptxaudit.report import Condition, Frame, Problem, Source, Span, Trip
+from ptxaudit.base.words import bare_name, interval, listing, number, plural
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Condition, Frame, Problem, Source, Span, Trip
+from ptxaudit.ui.render.notebook import report_html
+from ptxaudit.ui.render.problems import problem_text
+from ptxaudit.ui.render.rows import MAX_SOURCE, closing_lines, fold, kernel_rows, verdict_line
+from ptxaudit.ui.render.terminal import print_report
+from ptxaudit.ui.render.text import report_text
 
 
 def at(line, text=None, frames=(), **changes):
@@ -26,8 +26,19 @@ def at(line, text=None, frames=(), **changes):
 PAGE = report(
     kernel(
         at(6, "a = s[i];"),
-        at(4, "s[i * 32] = b;", wavefronts=1024, access="store", cause="32 lanes (0-31) meet in one bank: stride 128 bytes"),
-        open_site(Status.UNKNOWN, 9, source=Source("/src/k.cu", 9, 0, "c = s[t];"), reason="the address comes from tex.2d (line 9)"),
+        at(
+            4,
+            "s[i * 32] = b;",
+            wavefronts=1024,
+            access="store",
+            cause="32 lanes (0-31) meet in one bank: stride 128 bytes",
+        ),
+        open_site(
+            Status.UNKNOWN,
+            9,
+            source=Source("/src/k.cu", 9, 0, "c = s[t];"),
+            reason="the address comes from tex.2d (line 9)",
+        ),
         assumed=("lanes are 32 consecutive tid.x",),
     ),
 )
@@ -80,7 +91,7 @@ def test_a_terminal_shows_the_same_words_in_colour():
     coloured = terminal(120)
     assert "\x1b[31m" in coloured
     words = re.sub(r"\x1b\[[0-9;]*m", "", coloured).split()
-    assert words == [word for word in TEXT.split()]
+    assert words == list(TEXT.split())
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
@@ -105,21 +116,29 @@ def test_copies_of_one_source_line_are_one_row_with_their_sum():
     folded = row(*copies)
     assert folded.cells == ("k.cu:6 ×3", "ld.shared.f32", "exact", "24", "56", "24", "32", "4")
     assert [note.text for note in folded.notes] == [
-        "a = s[i];", "at worst stride 32", "copy by copy: wavefronts 8, 32, 16; ideal 8, 8, 8"
+        "a = s[i];",
+        "at worst stride 32",
+        "copy by copy: wavefronts 8, 32, 16; ideal 8, 8, 8",
     ]
 
 
-@pytest.mark.parametrize("other", [
-    at(7, "a"), at(6, "a", access="store"), at(6, "a", frames=[Frame("k.cu", 9)]), at(6, "a", opcode="ld.shared.v2.f32"),
-    open_site(Status.UNREACHED, source=Source("/src/k.cu", 6, 0, "a")),
-])
+@pytest.mark.parametrize(
+    "other",
+    [
+        at(7, "a"),
+        at(6, "a", access="store"),
+        at(6, "a", frames=[Frame("k.cu", 9)]),
+        at(6, "a", opcode="ld.shared.v2.f32"),
+        open_site(Status.UNREACHED, source=Source("/src/k.cu", 6, 0, "a")),
+    ],
+)
 def test_what_differs_in_position_opcode_or_status_is_not_folded(other):
     assert len(fold([at(6, "a"), other])) == 2
 
 
 def test_sites_without_a_source_line_are_not_folded_and_show_the_instruction():
     rows = kernel_rows(kernel(site(None, ptx_line=30), site(None, ptx_line=31)))
-    assert [r.cells[0] for r in rows] == ["PTX line 30", "PTX line 31"]              # k.cu has no such lines
+    assert [r.cells[0] for r in rows] == ["PTX line 30", "PTX line 31"]  # k.cu has no such lines
     assert [r.cells[0] for r in kernel_rows(kernel(site(None, ptx_line=30), input="k.ptx"))] == ["k.ptx:30"]
     assert [note.text for note in rows[0].notes] == ["ld.shared.f32 %f1, [%r1];"]
     assert row(site(None, ptx_line=None, offset=0x1A0), isa="sass").cells[0] == "+0x01a0"
@@ -130,13 +149,30 @@ def test_the_inline_stack_is_told_from_the_inside():
     assert notes(at(6, "a", frames=frames)) == ["a", "f<int> inlined at a.cuh:20: f(x);", "inlined at k.cu:30"]
 
 
-@pytest.mark.parametrize("made, cells", [
-    (open_site(Status.INVARIANT, per_request=Span(4, 4), ideal_per_request=Span(1, 1), excess_per_request=Span(3, 3), ways=4),
-     ("invariant", "?", "4 each", "1 each", "3 each", "4")),
-    (open_site(Status.BOUNDED, requests=8, bounds=(8, 16), ideal=8), ("bounded", "8", "8–16", "8", "–", "–")),
-    (open_site(Status.DATA_DEPENDENT, per_request=Span(1, 32)), ("data-dependent", "?", "1–32 each", "–", "–", "–")),
-    (open_site(Status.UNREACHED, requests=0, wavefronts=0, ideal=0, excess=0), ("unreached", "0", "0", "0", "0", "–")),
-])
+@pytest.mark.parametrize(
+    "made, cells",
+    [
+        (
+            open_site(
+                Status.INVARIANT,
+                per_request=Span(4, 4),
+                ideal_per_request=Span(1, 1),
+                excess_per_request=Span(3, 3),
+                ways=4,
+            ),
+            ("invariant", "?", "4 each", "1 each", "3 each", "4"),
+        ),
+        (open_site(Status.BOUNDED, requests=8, bounds=(8, 16), ideal=8), ("bounded", "8", "8–16", "8", "–", "–")),
+        (
+            open_site(Status.DATA_DEPENDENT, per_request=Span(1, 32)),
+            ("data-dependent", "?", "1–32 each", "–", "–", "–"),
+        ),
+        (
+            open_site(Status.UNREACHED, requests=0, wavefronts=0, ideal=0, excess=0),
+            ("unreached", "0", "0", "0", "0", "–"),
+        ),
+    ],
+)
 def test_the_cells_of_a_status(made, cells):
     assert row(made).cells[2:] == cells
 
@@ -145,7 +181,8 @@ def test_cases_of_one_cost_share_a_line():
     cases = (Condition("n mod 32 = 0", 32, 32, 1), *(Condition(f"n mod 32 = {i}", 1, 1, 1) for i in range(1, 10)))
     shown = notes(open_site(Status.CONDITIONAL, conditions=cases, reason="depends on n"))
     assert shown[1:] == [
-        "depends on n", "32 a request, ideal 1: n mod 32 = 0",
+        "depends on n",
+        "32 a request, ideal 1: n mod 32 = 0",
         "1 a request, ideal 1: " + "; ".join(f"n mod 32 = {i}" for i in range(1, 7)) + ", and 3 more cases",
     ]
 
@@ -153,7 +190,7 @@ def test_cases_of_one_cost_share_a_line():
 def test_a_reason_of_many_rows_is_told_once():
     many = [open_site(Status.CONDITIONAL, line, reason="depends on the block's shape") for line in (1, 2, 3)]
     text = report_text(report(kernel(*many)))
-    assert text.count("depends on the block's shape") == 2       # above the table, and in the closing lines
+    assert text.count("depends on the block's shape") == 2  # above the table, and in the closing lines
     assert "  3 sites: depends on the block's shape" in text
 
 
@@ -163,23 +200,58 @@ def test_trips_are_told_where_they_differ():
 
 
 def test_cp_async_cg_says_that_no_counter_sees_it():
-    cg = open_site(Status.BOUNDED, source=Source("k.cu", 6, 0, "copy"), requests=8, line_class_max=3, lines=24, lines_ideal=8,
-                   cause="k = 3", reason="no counter")
-    assert notes(cg) == ["copy", "k = 3", "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern"]
-    better = open_site(Status.BOUNDED, source=Source("k.cu", 6, 0, "copy"), requests=8, line_class_max=2, cause="k = 2", reason="no counter")
+    cg = open_site(
+        Status.BOUNDED,
+        source=Source("k.cu", 6, 0, "copy"),
+        requests=8,
+        line_class_max=3,
+        lines=24,
+        lines_ideal=8,
+        cause="k = 3",
+        reason="no counter",
+    )
+    assert notes(cg) == [
+        "copy",
+        "k = 3",
+        "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern",
+    ]
+    better = open_site(
+        Status.BOUNDED,
+        source=Source("k.cu", 6, 0, "copy"),
+        requests=8,
+        line_class_max=2,
+        cause="k = 2",
+        reason="no counter",
+    )
     assert "at worst k = 3" in notes(better, cg)
 
 
 def test_worst_first_then_unknown_then_ideal():
-    sites = [at(1), open_site(Status.UNKNOWN, 2), at(3, wavefronts=16), at(4, wavefronts=800), open_site(Status.UNREACHED, 5, requests=0)]
+    sites = [
+        at(1),
+        open_site(Status.UNKNOWN, 2),
+        at(3, wavefronts=16),
+        at(4, wavefronts=800),
+        open_site(Status.UNREACHED, 5, requests=0),
+    ]
     assert [r.cells[0] for r in kernel_rows(kernel(*sites))] == ["k.cu:4", "k.cu:3", "k.cu:2", "k.cu:1", "k.cu:5"]
 
 
 def test_closing_lines_count_every_status_and_say_why():
-    sites = [site(), open_site(Status.INVARIANT), open_site(Status.BOUNDED, reason="b"), open_site(Status.CONDITIONAL, reason="c"),
-             open_site(Status.CONDITIONAL, reason="c"), open_site(Status.UNREACHED, requests=0), open_site(Status.UNKNOWN, reason="u")]
+    sites = [
+        site(),
+        open_site(Status.INVARIANT),
+        open_site(Status.BOUNDED, reason="b"),
+        open_site(Status.CONDITIONAL, reason="c"),
+        open_site(Status.CONDITIONAL, reason="c"),
+        open_site(Status.UNREACHED, requests=0),
+        open_site(Status.UNKNOWN, reason="u"),
+    ]
     first, *why = closing_lines(report(kernel(*sites)))
-    assert first == "7 sites in 1 kernel: 1 exact, 1 invariant, 3 in a range (1 bounded, 2 conditional), 1 unreached, 1 unknown"
+    assert (
+        first
+        == "7 sites in 1 kernel: 1 exact, 1 invariant, 3 in a range (1 bounded, 2 conditional), 1 unreached, 1 unknown"
+    )
     assert why == ["  conditional ×2: c", "  bounded ×1: b", "  unknown ×1: u"]
     assert closing_lines(report()) == ["no kernel was checked"]
     assert closing_lines(report(kernel())) == ["no shared-memory site in 1 kernel"]
@@ -193,34 +265,52 @@ def test_a_kernel_without_sites_is_named():
 
 
 def test_rules_that_were_not_measured_are_named():
-    assert "by rule, not measured on this machine: ld.shared.f32\n" in report_text(report(kernel(site(evidence="by rule"))))
+    assert "by rule, not measured on this machine: ld.shared.f32\n" in report_text(
+        report(kernel(site(evidence="by rule")))
+    )
 
 
 def test_a_problem_names_place_log_and_help():
     problem = Problem("it does not compile", "fix it", "k.cu", 3, 4, "_Z1kv", "line one\nline two\n")
-    assert problem_text(problem) == (
-        "error: it does not compile\n  --> k.cu:3:4\n   in kernel _Z1kv\n   | line one\n   | line two\n   = help: fix it"
+    assert (
+        problem_text(problem)
+        == "error: it does not compile\n  --> k.cu:3:4\n   in kernel _Z1kv\n   | line one\n   | line two\n   = help:"
+        " fix it"
     )
 
 
 def test_a_notebook_shows_a_table_with_everything_escaped():
-    page = report_html(report(kernel(at(1, "a < b && c;", wavefronts=64), demangled="k<float>(int&)"), problems=[Problem("<bad>")]))
+    page = report_html(
+        report(kernel(at(1, "a < b && c;", wavefronts=64), demangled="k<float>(int&)"), problems=[Problem("<bad>")])
+    )
     assert "k&lt;float&gt;(int&amp;)" in page and "a &lt; b &amp;&amp; c;" in page and "&lt;bad&gt;" in page
-    assert page == report(kernel(at(1, "a < b && c;", wavefronts=64), demangled="k<float>(int&)"), problems=[Problem("<bad>")])._repr_html_()
+    assert (
+        page
+        == report(
+            kernel(at(1, "a < b && c;", wavefronts=64), demangled="k<float>(int&)"), problems=[Problem("<bad>")]
+        )._repr_html_()
+    )
 
 
-@pytest.mark.parametrize("full, bare", [
-    ("void gemm<8, false>(float const*, int)", "gemm<8, false>"),
-    ("Loader<(int)128, 8>::copy(float*)", "Loader<(int)128, 8>::copy"),
-    ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
-    ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
-    ("k", "k"),
-])
+@pytest.mark.parametrize(
+    "full, bare",
+    [
+        ("void gemm<8, false>(float const*, int)", "gemm<8, false>"),
+        ("Loader<(int)128, 8>::copy(float*)", "Loader<(int)128, 8>::copy"),
+        ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
+        ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+        ("k", "k"),
+    ],
+)
 def test_bare_names(full, bare):
     assert bare_name(full) == bare
 
 
 def test_words():
     assert (number(1234567), number(None), interval(8, 8), interval(1, 2)) == ("1,234,567", "–", "8", "1–2")
-    assert (plural(1, "site"), plural(2, "site"), plural(2, "launch", "launches")) == ("1 site", "2 sites", "2 launches")
+    assert (plural(1, "site"), plural(2, "site"), plural(2, "launch", "launches")) == (
+        "1 site",
+        "2 sites",
+        "2 launches",
+    )
     assert (listing([]), listing(["a"]), listing(["a", "b", "c"])) == ("", "a", "a, b and c")

@@ -7,60 +7,119 @@ import dataclasses
 import pytest
 from reports import kernel, open_site, report, site
 
-from ptxaudit.diff import diff_reports
-from ptxaudit.errors import InputError
-from ptxaudit.lanes.result import Status
-from ptxaudit.measures import MEASURES
-from ptxaudit.render.thresholds import judged_lines
-from ptxaudit.report import Code, Spills
-from ptxaudit.thresholds import judge_thresholds, parse_threshold
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.measures import MEASURES
+from ptxaudit.report.model import Code, Spills
+from ptxaudit.review.diff.reports import diff_reports
+from ptxaudit.review.diff.thresholds import judge_thresholds, parse_threshold
+from ptxaudit.ui.render.thresholds import judged_lines
 
 
 def judged(old, new, *limits):
     """(what is denied, what is not judged) as lines."""
     found = judge_thresholds(diff_reports(report(*old), report(*new)), map(parse_threshold, limits))
-    return [line for line in judged_lines(found)], found
+    return list(judged_lines(found)), found
 
 
 def denied(old, new, *limits):
     return [line.removeprefix("denied by ") for line in judged(old, new, *limits)[0] if line.startswith("denied by ")]
 
 
-OLD = kernel(site(1), registers=32, instructions=200, stack=0, barriers=1, spills=Spills(0, 0, 0), code=Code({"LDS.128": 2, "LDG.E.128": 4, "FFMA": 60}, "a"))
-NEW = dataclasses.replace(OLD, registers=40, instructions=210, stack=16, barriers=2, spills=Spills(8, 4, 12), sites=(site(1, wavefronts=84),),
-                          code=Code({"LDS.128": 2, "LDG.E": 16, "FFMA": 61}, "b"))
+OLD = kernel(
+    site(1),
+    registers=32,
+    instructions=200,
+    stack=0,
+    barriers=1,
+    spills=Spills(0, 0, 0),
+    code=Code({"LDS.128": 2, "LDG.E.128": 4, "FFMA": 60}, "a"),
+)
+NEW = dataclasses.replace(
+    OLD,
+    registers=40,
+    instructions=210,
+    stack=16,
+    barriers=2,
+    spills=Spills(8, 4, 12),
+    sites=(site(1, wavefronts=84),),
+    code=Code({"LDS.128": 2, "LDG.E": 16, "FFMA": 61}, "b"),
+)
 
 
-@pytest.mark.parametrize("limit, text", [
-    ("registers+8", "registers+8: k(float*): registers 32 → 40"), ("registers+9", None), ("registers+25%", "registers+25%: k(float*): registers 32 → 40"), ("registers+25.1%", None),
-    ("registers+0", "registers+0: k(float*): registers 32 → 40"), ("instructions+5%", "instructions+5%: k(float*): instructions 200 → 210"), ("instructions+5.5%", None),
-    ("spills+1", "spills+1: k(float*): spills 0 → 12"), ("spills+50%", "spills+50%: k(float*): spills 0 → 12"), ("spills+13", None), ("stack+16", "stack+16: k(float*): stack 0 → 16"),
-    ("barriers+1", "barriers+1: k(float*): barriers 1 → 2"), ("wavefronts+76", "wavefronts+76: k(float*): wavefronts 8 → 84"), ("excess+1", "excess+1: k(float*): excess 0 → 76"),
-    ("total-wavefronts+5%", "total-wavefronts+5%: in total: wavefronts 8 → 84"), ("total-wavefronts+1000%", None), ("ways+2", "ways+2: k(float*): ways 1 → 10"),
-    ("global-width-75%", "global-width-75%: k(float*): global-width 16 → 4"), ("global-width-12", "global-width-12: k(float*): global-width 16 → 4"), ("global-width-13", None),
-    ("shared-width-0", None), ("float+1", "float+1: k(float*): float 60 → 61"), ("global-load+12", "global-load+12: k(float*): global-load 4 → 16"), ("tensor+1", None),
-    ("worse", "worse: k(float*): got worse"),
-])
+@pytest.mark.parametrize(
+    "limit, text",
+    [
+        ("registers+8", "registers+8: k(float*): registers 32 → 40"),
+        ("registers+9", None),
+        ("registers+25%", "registers+25%: k(float*): registers 32 → 40"),
+        ("registers+25.1%", None),
+        ("registers+0", "registers+0: k(float*): registers 32 → 40"),
+        ("instructions+5%", "instructions+5%: k(float*): instructions 200 → 210"),
+        ("instructions+5.5%", None),
+        ("spills+1", "spills+1: k(float*): spills 0 → 12"),
+        ("spills+50%", "spills+50%: k(float*): spills 0 → 12"),
+        ("spills+13", None),
+        ("stack+16", "stack+16: k(float*): stack 0 → 16"),
+        ("barriers+1", "barriers+1: k(float*): barriers 1 → 2"),
+        ("wavefronts+76", "wavefronts+76: k(float*): wavefronts 8 → 84"),
+        ("excess+1", "excess+1: k(float*): excess 0 → 76"),
+        ("total-wavefronts+5%", "total-wavefronts+5%: in total: wavefronts 8 → 84"),
+        ("total-wavefronts+1000%", None),
+        ("ways+2", "ways+2: k(float*): ways 1 → 10"),
+        ("global-width-75%", "global-width-75%: k(float*): global-width 16 → 4"),
+        ("global-width-12", "global-width-12: k(float*): global-width 16 → 4"),
+        ("global-width-13", None),
+        ("shared-width-0", None),
+        ("float+1", "float+1: k(float*): float 60 → 61"),
+        ("global-load+12", "global-load+12: k(float*): global-load 4 → 16"),
+        ("tensor+1", None),
+        ("worse", "worse: k(float*): got worse"),
+    ],
+)
 def test_a_limit_is_met_by_its_figure_or_more(limit, text):
     assert denied([OLD], [NEW], limit) == ([text] if text else [])
     assert denied([NEW], [NEW], limit) == []
 
 
 def test_what_falls_is_never_denied():
-    assert denied([NEW], [OLD], *(f"{name}{'-' if measure.less_is_worse else '+'}0" for name, measure in MEASURES.items() if name != "global-width")) == []
+    assert (
+        denied(
+            [NEW],
+            [OLD],
+            *(
+                f"{name}{'-' if measure.less_is_worse else '+'}0"
+                for name, measure in MEASURES.items()
+                if name != "global-width"
+            ),
+        )
+        == []
+    )
     assert denied([NEW], [OLD], "global-width-0") == []
 
 
 def test_several_limits_and_kernels():
     other = dataclasses.replace(OLD, name="other", demangled="other()")
-    found = denied([OLD, other], [NEW, dataclasses.replace(other, registers=41)], "registers+8", "total-registers+9", "total-instructions+2.5%")
-    assert found == ["registers+8: k(float*): registers 32 → 40", "registers+8: other(): registers 32 → 41", "total-registers+9: in total: registers 32 → 41",
-                     "total-instructions+2.5%: in total: instructions 400 → 410"]                    # 10 of 400; registers are those of the largest kernel
+    found = denied(
+        [OLD, other],
+        [NEW, dataclasses.replace(other, registers=41)],
+        "registers+8",
+        "total-registers+9",
+        "total-instructions+2.5%",
+    )
+    assert found == [
+        "registers+8: k(float*): registers 32 → 40",
+        "registers+8: other(): registers 32 → 41",
+        "total-registers+9: in total: registers 32 → 41",
+        "total-instructions+2.5%: in total: instructions 400 → 410",
+    ]  # 10 of 400; registers are those of the largest kernel
 
 
 def test_new_and_gone_kernels_have_nothing_to_be_compared_with():
     assert denied([OLD], [OLD, dataclasses.replace(NEW, name="new")], "registers+1", "total-registers+1") == []
-    assert denied([OLD], [OLD, dataclasses.replace(NEW, name="new")], "worse") == ["worse: k(float*): got worse"]        # it conflicts
+    assert denied([OLD], [OLD, dataclasses.replace(NEW, name="new")], "worse") == [
+        "worse: k(float*): got worse"
+    ]  # it conflicts
 
 
 def test_ptx_is_another_count_of_the_same():
@@ -71,22 +130,38 @@ def test_ptx_is_another_count_of_the_same():
 def test_what_is_not_known_is_not_judged():
     unknown = dataclasses.replace(NEW, sites=(open_site(Status.UNKNOWN),), spills=None)
     lines, found = judged([OLD], [unknown], "wavefronts+1", "total-wavefronts+1%", "spills+1", "registers+9")
-    assert lines == [f"not judged by {limit}: 1 kernel, in which it is not known on both sides" for limit in ("wavefronts+1", "total-wavefronts+1%", "spills+1")]
+    assert lines == [
+        f"not judged by {limit}: 1 kernel, in which it is not known on both sides"
+        for limit in ("wavefronts+1", "total-wavefronts+1%", "spills+1")
+    ]
     assert not found.crossings and len(found.unjudged) == 3
     assert list(judged_lines(found, strict=True))[0].startswith("denied by wavefronts+1: 1 kernel")
 
 
-@pytest.mark.parametrize("text, what, hint", [
-    ("registers", "no limit of a diff", "registers+8"), ("excess=1", "no limit of a diff", "ptxaudit audit"), ("PA001", "no limit of a diff", "NAME+N"), ("", "no limit", ""),
-    ("registers+", "no limit", ""), ("registers+x", "no limit", ""), ("registers+-1", "no limit", ""), ("regsters+8", "no figure 'regsters'", "did you mean registers?"),
-    ("total-regs+8%", "no figure 'regs'", ""), ("registers-8", "registers should not grow", "write registers+8"), ("total-global-width+5%", "should not fall", "write total-global-width-5%"),
-])
+@pytest.mark.parametrize(
+    "text, what, hint",
+    [
+        ("registers", "no limit of a diff", "registers+8"),
+        ("excess=1", "no limit of a diff", "ptxaudit audit"),
+        ("PA001", "no limit of a diff", "NAME+N"),
+        ("", "no limit", ""),
+        ("registers+", "no limit", ""),
+        ("registers+x", "no limit", ""),
+        ("registers+-1", "no limit", ""),
+        ("regsters+8", "no figure 'regsters'", "did you mean registers?"),
+        ("total-regs+8%", "no figure 'regs'", ""),
+        ("registers-8", "registers should not grow", "write registers+8"),
+        ("total-global-width+5%", "should not fall", "write total-global-width-5%"),
+    ],
+)
 def test_what_is_no_limit(text, what, hint):
     with pytest.raises(InputError) as caught:
         parse_threshold(text)
     assert what in caught.value.what and hint in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["registers+8", "total-wavefronts+5%", "global-width-12.5%", "worse", "shared-load+1", "total-spills+0"])
+@pytest.mark.parametrize(
+    "text", ["registers+8", "total-wavefronts+5%", "global-width-12.5%", "worse", "shared-load+1", "total-spills+0"]
+)
 def test_a_limit_reads_as_it_was_written(text):
     assert str(parse_threshold(text)) == text

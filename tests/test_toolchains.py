@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ptxaudit import toolchains
-from ptxaudit.commands.toolchains import command
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.ui.commands.toolchains import command
 
 
 @pytest.fixture(autouse=True)
@@ -63,15 +63,28 @@ def test_wheels_of_cuda_13_and_of_12_in_a_folder_of_their_own(alone, monkeypatch
     site, target = alone / "site", alone / "cuda-12.9"
     new = library(site / "nvidia" / "cu13" / "lib", "13", "13.3")
     old = library(target / "nvidia" / "cuda_nvrtc" / "lib", "12", "12.9")
-    for folder in (site / "nvidia" / "cu13" / "include" / "cccl", target / "nvidia" / "cuda_runtime" / "include", target / "nvidia" / "cuda_cccl" / "include"):
+    for folder in (
+        site / "nvidia" / "cu13" / "include" / "cccl",
+        target / "nvidia" / "cuda_runtime" / "include",
+        target / "nvidia" / "cuda_cccl" / "include",
+    ):
         folder.mkdir(parents=True)
     executable(target / "nvidia" / "cuda_nvcc" / "bin" / "ptxas", "12.9.86")
     monkeypatch.setattr(toolchains.sys, "path", [str(site)])
     monkeypatch.setenv(toolchains.VARIABLE, str(target))
     found = toolchains.find("nvrtc")
-    assert [(t.path, t.version, t.origin) for t in found] == [(str(new), "13.3", "wheel"), (str(old), "12.9", toolchains.VARIABLE)]
-    assert [Path(f).relative_to(site / "nvidia/cu13").as_posix() for f in found[0].headers] == ["include", "include/cccl"]
-    assert [Path(f).relative_to(target / "nvidia").as_posix() for f in found[1].headers] == ["cuda_runtime/include", "cuda_cccl/include"]
+    assert [(t.path, t.version, t.origin) for t in found] == [
+        (str(new), "13.3", "wheel"),
+        (str(old), "12.9", toolchains.VARIABLE),
+    ]
+    assert [Path(f).relative_to(site / "nvidia/cu13").as_posix() for f in found[0].headers] == [
+        "include",
+        "include/cccl",
+    ]
+    assert [Path(f).relative_to(target / "nvidia").as_posix() for f in found[1].headers] == [
+        "cuda_runtime/include",
+        "cuda_cccl/include",
+    ]
     assert toolchains.get("nvrtc", "12.9").path == str(old)
     assert toolchains.get("ptxas", "12").version == "12.9.86"
     assert toolchains.headers_of(str(old)) == found[1].headers

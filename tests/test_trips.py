@@ -1,7 +1,7 @@
 """What a trip of a loop is seen to do from its code alone."""
 
-from ptxaudit.ir import Const, Guard, Op, Reg
-from ptxaudit.lanes.trips import Piece, trip_of
+from ptxaudit.engine.fixpoint.trips import Piece, trip_of
+from ptxaudit.ir.nodes import Const, Guard, Op, Reg
 
 I, J, N, P = Reg("i", 32), Reg("j", 32), Reg("n", 32), Reg("p", 1)
 STEP = Op("add", (I,), (I, Const(4)), 32)

@@ -13,12 +13,12 @@ from twin import compare, generate
 from twin.code import flatten
 from twin.meeting import meeting
 
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.frontend.ptx.parse import parse_module
 
-TOLD = 160          # kernels with everything told, in groups of 20
-NOT_TOLD = 60       # with parameters, or the launch, not told
+TOLD = 160  # kernels with everything told, in groups of 20
+NOT_TOLD = 60  # with parameters, or the launch, not told
 GROUP = 20
-ONCE_WRONG = (80010,)     # lanes that may have ended meet others that have not
+ONCE_WRONG = (80010,)  # lanes that may have ended meet others that have not
 
 
 @pytest.mark.parametrize("start", range(0, TOLD, GROUP))
@@ -49,7 +49,11 @@ def test_case(path):
     """First comment lines: `// launch grid block params`, as Python values."""
     text = path.read_text()
     words = dict(line[3:].split(" = ", 1) for line in text.splitlines() if line.startswith("// ") and " = " in line)
-    read = {k: tuple(None if x.strip() == "?" else int(x) for x in v.split(",")) for k, v in words.items() if k in ("grid", "block", "params")}
+    read = {
+        k: tuple(None if x.strip() == "?" else int(x) for x in v.split(","))
+        for k, v in words.items()
+        if k in ("grid", "block", "params")
+    }
     verdict = compare.full(text, "k", read["grid"], read["block"], read["params"])
     assert not verdict.wrong, "\n".join(verdict.wrong)
     assert verdict.exact >= int(words["exact sites"]), verdict.others
@@ -57,18 +61,42 @@ def test_case(path):
 
 # --- the twin itself ------------------------------------------------------------------------------
 
+
 def test_the_generator_reaches_everything():
     seen = set()
     for seed in range(TOLD):
         seen |= generate.kernel(seed, small=True).features
     assert seen == {
-        "branch", "loop", "long loop", "switch", "break", "continue", "early end", "across", "local", "call", "generic", "cluster", "shortcut", "do while",
-        "two entries", "roles", "constant table", "shared table", "rank", "leader", "either space", "loaded", "parted"}
+        "branch",
+        "loop",
+        "long loop",
+        "switch",
+        "break",
+        "continue",
+        "early end",
+        "across",
+        "local",
+        "call",
+        "generic",
+        "cluster",
+        "shortcut",
+        "do while",
+        "two entries",
+        "roles",
+        "constant table",
+        "shared table",
+        "rank",
+        "leader",
+        "either space",
+        "loaded",
+        "parted",
+    }
 
 
 def test_a_wrong_engine_would_be_seen(monkeypatch):
     """The comparison can fail: an engine whose `xor` is `or` is caught."""
-    from ptxaudit.lanes import operations
+    from ptxaudit.engine.ops import operations
+
     monkeypatch.setitem(operations.ROWS, "xor", operations.ROWS["or"])
     verdict = compare.Verdict()
     for seed in range(25):
@@ -79,7 +107,8 @@ def test_a_wrong_engine_would_be_seen(monkeypatch):
 
 def test_meeting_places():
     """Lanes that return early do not hold the others back; what follows a loop is no early return."""
-    code = flatten(parse_module("""
+    code = flatten(
+        parse_module("""
 .version 8.5
 .target sm_90
 .address_size 64
@@ -92,7 +121,8 @@ $LOOP: @%p3 bra $OUT;
 bar.sync 2;
 bra $LOOP;
 $OUT: ret; }
-"""))[0]["k"]
+""")
+    )[0]["k"]
     assert meeting(code)[0] == 3
     assert meeting(code)[4] == 7
 

@@ -1,6 +1,8 @@
-"""The addresses of generated kernels three ways: compiled C on the CPU, the interpreter twin, and (their counts) the engine.
+"""The addresses of generated kernels three ways: compiled C on the CPU, the interpreter twin, and (their counts) the
+engine.
 
-What C gave is kept in tests/data/c_addresses.json.gz; where a C compiler is at hand it is run again, on other kernels too.
+What C gave is kept in tests/data/c_addresses.json.gz; where a C compiler is at hand it is run again, on other kernels
+too.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ import pytest
 from twin import c_side, c_table, compare, generate
 
 TABLE = c_table.read()
-needs_compiler = pytest.mark.skipif(c_side.COMPILER is None, reason="no C compiler (cc, gcc or clang) is installed; the table of its results is checked")
+needs_compiler = pytest.mark.skipif(
+    c_side.COMPILER is None, reason="no C compiler (cc, gcc or clang) is installed; the table of its results is checked"
+)
 
 
 def test_the_twin_computes_what_c_computed():
@@ -31,7 +35,9 @@ def test_the_table_is_what_c_computes(tmp_path):
     for kernel, places, addresses in TABLE[::4]:
         folder = tmp_path / str(kernel.seed)
         folder.mkdir()
-        assert c_side.addresses(c_table.machine(kernel, places), folder, kernel.grid, kernel.block) == addresses, f"seed {kernel.seed}"
+        assert c_side.addresses(c_table.machine(kernel, places), folder, kernel.grid, kernel.block) == addresses, (
+            f"seed {kernel.seed}"
+        )
 
 
 @needs_compiler
@@ -42,4 +48,6 @@ def test_addresses_of_compiled_c(tmp_path, straight):
         folder = tmp_path / str(seed)
         folder.mkdir()
         twin = c_table.machine(kernel)
-        assert c_side.of_requests(twin.run(), kernel.grid, kernel.block) == c_side.addresses(twin, folder, kernel.grid, kernel.block), f"seed {seed}"
+        assert c_side.of_requests(twin.run(), kernel.grid, kernel.block) == c_side.addresses(
+            twin, folder, kernel.grid, kernel.block
+        ), f"seed {seed}"

@@ -8,7 +8,11 @@ KERNELS = 20
 
 
 def test_machine_code_of_random_kernels():
-    kernels = [k for seed in range(7000, 7000 + 2 * KERNELS) if machine.settled(k := generate.kernel(seed, small=True, loaded=False))][:KERNELS]
+    kernels = [
+        k
+        for seed in range(7000, 7000 + 2 * KERNELS)
+        if machine.settled(k := generate.kernel(seed, small=True, loaded=False))
+    ][:KERNELS]
     verdict = machine.compared(kernels)
     assert not verdict.wrong, "\n".join(verdict.wrong)
     assert verdict.exact > 0.6 * verdict.sites, verdict.others

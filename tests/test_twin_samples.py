@@ -1,5 +1,5 @@
-"""The kernels of `samples/` site by site: the engine's requests and wavefronts are the twin's. One block of each launch, and only
-kernels that are short; `python bench/fuzz.py --samples` runs more blocks of more kernels.
+"""The kernels of `samples/` site by site: the engine's requests and wavefronts are the twin's. One block of each
+launch, and only kernels that are short; `python bench/fuzz.py --samples` runs more blocks of more kernels.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ from twin import of_samples
 
 STEPS = 4_000
 BLOCKS = 1
-LONG = {"bitonic_sort", "cholesky", "flash_attention", "floyd_warshall", "game_of_life", "gemm", "nbody", "persistent"}       # every kernel is
+LONG = {
+    "bitonic_sort",
+    "cholesky",
+    "flash_attention",
+    "floyd_warshall",
+    "game_of_life",
+    "gemm",
+    "nbody",
+    "persistent",
+}  # every kernel is
 
 
 @pytest.mark.parametrize("folder", [f for f in of_samples.folders() if f.name not in LONG], ids=lambda p: p.name)

@@ -1,4 +1,5 @@
-"""Kernels once answered wrongly, or never: what is known of a warp parts its lanes, what is not known moves some of them on.
+"""Kernels once answered wrongly, or never: what is known of a warp parts its lanes, what is not known moves some of
+them on.
 
 Each is held against the twin for several numbers of what is not told.
 """
@@ -9,8 +10,8 @@ import pytest
 from twin import compare
 from twin.code import flatten
 
-from ptxaudit import lanes
-from ptxaudit.lanes.result import Status
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import Status
 
 BLOCK = (64, 1, 1)
 NUMBERS = [(0, 1), (1, 1), (2, 5), (5, 2), (10, 3), (7, 7), (3, 9)]
@@ -63,19 +64,24 @@ KERNELS = {
     "a routine that returns early in all lanes or none": CALLED_WITH.format("%r3"),
     "a routine that returns early in some lanes": CALLED_WITH.format("%r5"),
     "a routine that always returns early": CALLED_WITH.format("3"),
-    "if (lane >= 8 || n > 4)": """
+    "if (lane >= 8 || n > 4)": (
+        """
         @!%p3 bra X;
         setp.gt.u32 %p4, %r3, 4;
         @!%p4 bra Z;
      X: ld.shared.u32 %r20, [%r8];
-     Z: ret;""",
-    "some lanes return": """
+     Z: ret;"""
+    ),
+    "some lanes return": (
+        """
         @!%p3 bra X;
         setp.gt.u32 %p4, %r3, 4;
         @%p4 exit;
      X: ld.shared.u32 %r20, [%r8];
-        ret;""",
-    "lanes on two ways through a loop leave it from each": """
+        ret;"""
+    ),
+    "lanes on two ways through a loop leave it from each": (
+        """
      L: ld.shared.u32 %r20, [%r8];
         add.u32 %r10, %r10, 1;
         @%p3 bra A;
@@ -87,8 +93,10 @@ KERNELS = {
      H: bra L;
      O: mad.lo.u32 %r12, %r10, %r6, %r2;
         ld.shared.u32 %r20, [%r12];
-        ret;""",
-    "some lanes leave an inner loop and the outer one": """
+        ret;"""
+    ),
+    "some lanes leave an inner loop and the outer one": (
+        """
      L: mov.u32 %r11, 0;
      I: ld.shared.u32 %r20, [%r8];
         @!%p3 bra J;
@@ -104,8 +112,10 @@ KERNELS = {
         ld.shared.u32 %r20, [%r12];
         setp.lt.u32 %p2, %r10, %r4;
         @%p2 bra L;
-        ret;""",
-    "a register that no lane has written when the loop begins": """
+        ret;"""
+    ),
+    "a register that no lane has written when the loop begins": (
+        """
      L: shr.u32 %r12, %r3, %r10;
         and.b32 %r12, %r12, 1;
         setp.eq.u32 %p1, %r12, 0;
@@ -120,22 +130,45 @@ KERNELS = {
      N: add.u32 %r10, %r10, 1;
         setp.lt.u32 %p2, %r10, %r4;
         @%p2 bra L;
-        ret;""",
+        ret;"""
+    ),
 }
 
-# What is written under a predicate that is not known: (code, whether a request's cost is one number). %p1: n > 4, the same in all lanes.
+# What is written under a predicate that is not known: (code, whether a request's cost is one number). %p1: n > 4, the
+# same in all lanes.
 GUARDED = {
-    "computed and read under one predicate": ("@%p1 mul.lo.u32 %r12, %r5, 8;\n@%p1 add.u32 %r12, %r12, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", True),
+    "computed and read under one predicate": (
+        "@%p1 mul.lo.u32 %r12, %r5, 8;\n@%p1 add.u32 %r12, %r12, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];",
+        True,
+    ),
     "a copy of it": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nmov.u32 %r13, %r12;\n@%p1 ld.shared.u32 %r20, [%r13];", True),
-    "read under the opposite": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@!%p1 ld.shared.u32 %r20, [%r12];", True),       # what it held before
+    "read under the opposite": (
+        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@!%p1 ld.shared.u32 %r20, [%r12];",
+        True,
+    ),  # what it held before
     "read always": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nld.shared.u32 %r20, [%r12];", False),
-    "the predicate is another one by then": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p1, %r4, 4;\n@%p1 ld.shared.u32 %r20, [%r12];", False),
-    "the register is written once more": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@%p3 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", True),
+    "the predicate is another one by then": (
+        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p1, %r4, 4;\n@%p1 ld.shared.u32 %r20, [%r12];",
+        False,
+    ),
+    "the register is written once more": (
+        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@%p3 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];",
+        True,
+    ),
     "written under another predicate in between": (
-        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r4, 4;\n@%p2 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];", False),
+        (
+            "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r4, 4;\n@%p2 mad.lo.u32 %r12, %r5, 128, %r2;\n@%p1"
+            " ld.shared.u32 %r20, [%r12];"
+        ),
+        False,
+    ),
     "it goes through other lanes": (
-        "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r3, %r5;\n@%p2 mad.lo.u32 %r13, %r5, 128, %r2;\n"
-        "@%p2 shfl.sync.bfly.b32 %r14, %r13, 1, 31, -1;\n@%p2 add.u32 %r15, %r13, 4;\n@%p2 ld.shared.u32 %r20, [%r15];", False),
+        (
+            "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p2, %r3, %r5;\n@%p2 mad.lo.u32 %r13, %r5, 128, %r2;\n@%p2"
+            " shfl.sync.bfly.b32 %r14, %r13, 1, 31, -1;\n@%p2 add.u32 %r15, %r13, 4;\n@%p2 ld.shared.u32 %r20, [%r15];"
+        ),
+        False,
+    ),
 }
 for name, (code, _) in GUARDED.items():
     KERNELS[f"under a predicate: {name}"] = f"setp.gt.u32 %p1, %r3, 4;\nmad.lo.u32 %r12, %r5, 4, %r2;\n{code}\nret;"
@@ -145,16 +178,19 @@ for name, (code, _) in GUARDED.items():
 def test_what_a_predicate_guards_is_read_as_written_under_it(name):
     code, one_number = GUARDED[name]
     _, function, flow = compare.lifted(
-        f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[f'under a predicate: {name}']}\n}}\n")
-    [site] = lanes.evaluate(function, flow, machine=compare.MACHINE).sites
+        f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[f'under a predicate: {name}']}\n}}\n"
+    )
+    [site] = engine.evaluate(function, flow, machine=compare.MACHINE).sites
     assert (site.status == Status.INVARIANT) == one_number, (site.status, site.per_request, site.reason)
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_answers_hold_for_every_number(name):
-    syntax, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n")
+    syntax, function, flow = compare.lifted(
+        f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n"
+    )
     codes, _ = flatten(syntax)
-    sites = compare.figures(function, lanes.evaluate(function, flow, machine=compare.MACHINE))
+    sites = compare.figures(function, engine.evaluate(function, flow, machine=compare.MACHINE))
     for numbers in NUMBERS:
         seen, _ = compare.watch(syntax, "k", (1, 1, 1), BLOCK, compare.parameter_buffer(codes["k"], numbers))
         for site in sites:
@@ -163,7 +199,13 @@ def test_answers_hold_for_every_number(name):
             assert not (site.status == Status.UNREACHED and s.requests), (site, numbers)
 
 
-@pytest.mark.parametrize("step", ["mul.lo.u32 %r13, %r11, %r12;", "setp.eq.u32 %p1, %r12, %r3;\nselp.b32 %r13, %r11, %r12, %p1;\nadd.u32 %r13, %r13, %r12;"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "mul.lo.u32 %r13, %r11, %r12;",
+        "setp.eq.u32 %p1, %r12, %r3;\nselp.b32 %r13, %r11, %r12, %p1;\nadd.u32 %r13, %r13, %r12;",
+    ],
+)
 def test_names_do_not_double_in_every_trip(step):
     """Numbers made of two that are not known, forty times over."""
     body = f"""
@@ -180,4 +222,4 @@ def test_names_do_not_double_in_every_trip(step):
         @%p2 bra L;
         ret;"""
     _, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{body}\n}}\n")
-    assert lanes.evaluate(function, flow, machine=compare.MACHINE).sites[0].reason
+    assert engine.evaluate(function, flow, machine=compare.MACHINE).sites[0].reason

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 import ptxaudit
-from ptxaudit.report import Span
-from ptxaudit.lanes.result import Status
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.report.model import Span
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
-REACHED_WHEN = HEAD + """.visible .entry k() %s {
+REACHED_WHEN = (
+    HEAD
+    + """.visible .entry k() %s {
     .reg .b32 %%r<9>; .reg .pred %%p; .shared .align 16 .b8 s[4096];
     mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%ntid.x; mov.u32 %%r3, %%tid.z; mov.u32 %%r4, %%laneid;
     setp.%s %%p, %s; @%%p bra DONE;
@@ -17,7 +19,10 @@ REACHED_WHEN = HEAD + """.visible .entry k() %s {
 DONE: ret;
 }
 """
-DEBUG = HEAD + """.visible .entry k(.param .u64 p) {
+)
+DEBUG = (
+    HEAD
+    + """.visible .entry k(.param .u64 p) {
     .local .align 8 .b8 depot[16]; .reg .b64 %rd<9>; .reg .b32 %r<9>; .shared .align 16 .b8 s[64];
     mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; ld.param.u64 %rd3, [p];
     st.u64 [%rd2], %rd3; mov.u32 %r2, s; cvta.shared.u64 %rd5, %rd3;
@@ -26,6 +31,7 @@ DEBUG = HEAD + """.visible .entry k(.param .u64 p) {
     ret;
 }
 """
+)
 
 
 def statuses(text: str) -> list[Status]:
@@ -34,7 +40,9 @@ def statuses(text: str) -> list[Status]:
     return [site.status for site in sorted(report.sites, key=lambda site: site.ptx_line)]
 
 
-@pytest.mark.parametrize(("compared", "operands"), [("ne.s32", "%r2, 77"), ("ne.s32", "%r3, 60"), ("ge.u32", "%r3, %r2")])
+@pytest.mark.parametrize(
+    ("compared", "operands"), [("ne.s32", "%r2, 77"), ("ne.s32", "%r3, 60"), ("ge.u32", "%r3, %r2")]
+)
 def test_a_block_shape_that_was_not_tried_may_reach_it(compared: str, operands: str) -> None:
     assert statuses(REACHED_WHEN % ("", compared, operands))[0] is not Status.UNREACHED
 
@@ -47,7 +55,7 @@ def test_what_no_shape_reaches_is_unreached() -> None:
 
 def test_generic_accesses_to_the_stack_are_told_apart_from_those_to_shared_memory() -> None:
     """What -G compiles: everything lies on the stack, and pointers are read back from there."""
-    stack, kept, read, shared = [site for site in sorted(ptxaudit.audit(DEBUG).sites, key=lambda s: (s.ptx_line, s.id))][:4]
+    stack, kept, read, shared = sorted(ptxaudit.audit(DEBUG).sites, key=lambda s: (s.ptx_line, s.id))[:4]
     assert {site.reason_kind for site in (stack, kept, read)} == {"never-shared"}
     assert {(site.status, site.per_request) for site in (stack, kept, read)} == {(Status.INVARIANT, Span(0, 0))}
     assert shared.reason_kind != "never-shared" and shared.per_request != Span(0, 0)

@@ -1,4 +1,6 @@
-"""The commands of a compiler upgrade, on the releases' own wheels: tables of releases, bisection, formats, launches, bad input."""
+"""The commands of a compiler upgrade, on the releases' own wheels: tables of releases, bisection, formats, launches,
+bad input.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,15 @@ import pytest
 from click.testing import CliRunner
 from releases import having
 
-from ptxaudit import nvrtc, resources, toolchains
-from ptxaudit import releases as package_index
-from ptxaudit.cli import main
-from ptxaudit.errors import InputError
+from ptxaudit.base import resources
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile import nvrtc, toolchains
+from ptxaudit.frontend.compile import releases as package_index
+from ptxaudit.ui.cli import main
 
-# 64 threads, 2 warps. v: STS.128 4 wavefronts a request of ideal 4, LDS.128 turned round the same; t: STS of a column of rows
-# of 32 floats 32 of ideal 1, LDS of consecutive floats 1. In all 2 × (4 + 4 + 32 + 1) = 82 wavefronts, 2 × 31 = 62 of them excess.
+# 64 threads, 2 warps. v: STS.128 4 wavefronts a request of ideal 4, LDS.128 turned round the same; t: STS of a column
+# of rows of 32 floats 32 of ideal 1, LDS of consecutive floats 1. In all 2 × (4 + 4 + 32 + 1) = 82 wavefronts, 2 × 31 =
+# 62 of them excess.
 KERNEL = """
 extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out) {
     __shared__ float4 v[64];
@@ -49,7 +53,9 @@ NOW = toolchains.get("nvrtc").version
 
 
 def schema(name):
-    return jsonschema.Draft202012Validator(json.loads((resources.data("schemas") / f"{name}-1.schema.json").read_text()))
+    return jsonschema.Draft202012Validator(
+        json.loads((resources.data("report/schemas") / f"{name}-1.schema.json").read_text())
+    )
 
 
 @pytest.fixture
@@ -76,24 +82,41 @@ def columns(data, name, at=0):
 
 # --- a table of kernels by releases -----------------------------------------------------------
 
+
 def test_one_table_of_kernels_by_releases(here):
     having("12.4", "12.9")
     data = json.loads(run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9", NOW), "--format", "json").stdout)
     schema("matrix").validate(data)
-    assert [column["release"] for column in data["columns"]] == ["12.4", "12.9", NOW] and data["kernels"][0]["isa"] == "sass"
-    assert columns(data, "wavefronts") == [82] * 3 and columns(data, "excess") == [62] * 3 and columns(data, "spills") == [0] * 3
+    assert [column["release"] for column in data["columns"]] == ["12.4", "12.9", NOW] and data["kernels"][0][
+        "isa"
+    ] == "sass"
+    assert (
+        columns(data, "wavefronts") == [82] * 3
+        and columns(data, "excess") == [62] * 3
+        and columns(data, "spills") == [0] * 3
+    )
     assert all(columns(data, "registers")) and all(columns(data, "instructions")) and not data["got_worse"]
     text = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9", NOW), "--all").stdout
-    assert text.startswith("k.cu under 3 releases: nothing got worse\n") and re.search(r"^  release +wavefronts +excess +ways +registers +spills +instructions +sites$", text, re.MULTILINE)
+    assert text.startswith("k.cu under 3 releases: nothing got worse\n") and re.search(
+        r"^  release +wavefronts +excess +ways +registers +spills +instructions +sites$", text, re.MULTILINE
+    )
     assert len(re.findall(r"^  (?:12\.4|12\.9|1\d\.\d) +82 +62 +32 ", text, re.MULTILINE)) == 3
 
 
 def test_for_several_architectures_too(here):
-    data = json.loads(run("diff", "k.cu", *LAUNCH, "--arch", "sm_80", "--arch", "sm_90", "--arch", "sm_120", "--format", "json").stdout)
-    assert [(column["release"], column["arch"]) for column in data["columns"]] == [("installed", f"sm_{n}") for n in (80, 90, 120)]
+    data = json.loads(
+        run(
+            "diff", "k.cu", *LAUNCH, "--arch", "sm_80", "--arch", "sm_90", "--arch", "sm_120", "--format", "json"
+        ).stdout
+    )
+    assert [(column["release"], column["arch"]) for column in data["columns"]] == [
+        ("installed", f"sm_{n}") for n in (80, 90, 120)
+    ]
     assert [kernel["arch"] for kernel in data["kernels"]] == ["sm_80", "sm_90", "sm_120"] and not data["steps"]
     assert [columns(data, "wavefronts", at) for at in range(3)] == [[82]] * 3
-    both = run("diff", "k.cu", *LAUNCH, "--arch", "sm_80", "--arch", "sm_90", "--isa", "sass", "--all").stdout           # two: site by site
+    both = run(
+        "diff", "k.cu", *LAUNCH, "--arch", "sm_80", "--arch", "sm_90", "--isa", "sass", "--all"
+    ).stdout  # two: site by site
     assert "4 sites: " in both and "wavefronts" in both and "k  sass" in both
 
 
@@ -103,22 +126,33 @@ def test_a_release_that_changes_a_figure_is_marked(here):
     text = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), status=1).stdout
     assert text.startswith("c.cu under 3 releases: got worse at 12.9\n")
     assert "12.4 to 12.9: 1 worse, 1 same; excess 0 → 31 (+31), wavefronts 2 → 33 (+31)\n" in text
-    assert re.search(r"^  12\.4 +2 +0 +1 ", text, re.MULTILINE) and re.search(r"^  12\.9.* +33 ▲ +31 ▲ +32 ▲ ", text, re.MULTILINE)
-    markdown, page = (run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--format", form, status=1).stdout for form in ("markdown", "html"))
+    assert re.search(r"^  12\.4 +2 +0 +1 ", text, re.MULTILINE) and re.search(
+        r"^  12\.9.* +33 ▲ +31 ▲ +32 ▲ ", text, re.MULTILINE
+    )
+    markdown, page = (
+        run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--format", form, status=1).stdout
+        for form in ("markdown", "html")
+    )
     assert "| 33 ▲ | 31 ▲ | 32 ▲ |" in markdown and '<td class="bad">33 ▲</td>' in page
     limited = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--fail-on", "total-wavefronts+1551%")
-    assert "denied" not in limited.stderr                                                       # 31 of 2 are 1,550 %
-    denied = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--fail-on", "total-wavefronts+1550%", status=1).stderr
+    assert "denied" not in limited.stderr  # 31 of 2 are 1,550 %
+    denied = run(
+        "diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), "--fail-on", "total-wavefronts+1550%", status=1
+    ).stderr
     assert denied == "denied by 12.4 to 12.9: total-wavefronts+1550%: in total: wavefronts 2 → 33\n"
 
 
 def test_kernels_in_which_nothing_changed_are_one_table(here):
     having("12.4", "12.8", "12.9")
-    (here / "c.cu").write_text(CHANGED_AT_12_9 + KERNEL + KERNEL.replace("void __launch_bounds__(64) k(", "void __launch_bounds__(64) l("))
+    (here / "c.cu").write_text(
+        CHANGED_AT_12_9 + KERNEL + KERNEL.replace("void __launch_bounds__(64) k(", "void __launch_bounds__(64) l(")
+    )
     text = run("diff", "c.cu", *LAUNCH, *under("12.4", "12.8", "12.9"), "--isa", "ptx", status=1).stdout
     _, table = text.split("nothing changed in 2 kernels\n")
     assert re.findall(r"^  ([kl])  sm_90 ptx, grid 1, block 64 +82 +62 +32 ", table, re.MULTILINE) == ["k", "l"]
-    assert "\ncolumn  sm_90 ptx" in text and len(re.findall(r"^  release ", text, re.MULTILINE)) == 2          # its own table, and the totals
+    assert (
+        "\ncolumn  sm_90 ptx" in text and len(re.findall(r"^  release ", text, re.MULTILINE)) == 2
+    )  # its own table, and the totals
 
 
 def test_a_release_that_cannot_be_had_leaves_the_others(here):
@@ -127,24 +161,38 @@ def test_a_release_that_cannot_be_had_leaves_the_others(here):
     assert result.stderr.count("error: there is no CUDA release") == 2
     data = json.loads(run("diff", "k.cu", *LAUNCH, *under("1.0", "twelve", NOW), "--format", "json", status=2).stdout)
     schema("matrix").validate(data)
-    assert [column["had"] for column in data["columns"]] == [False, False, True] and columns(data, "wavefronts") == [None, None, 82]
+    assert [column["had"] for column in data["columns"]] == [False, False, True] and columns(data, "wavefronts") == [
+        None,
+        None,
+        82,
+    ]
 
 
 def test_a_file_that_only_one_release_compiles(here):
     having("12.4", "12.9")
-    (here / "k.cu").write_text("#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1209\n#error not with this one\n#endif\n" + KERNEL)
+    (here / "k.cu").write_text(
+        "#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1209\n#error not with this one\n#endif\n" + KERNEL
+    )
     result = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9", NOW), status=2)
     assert re.search(r"^12\.9: NVRTC 12\.9 cannot compile this: .*not with this one", result.stdout, re.MULTILINE)
     assert re.search(r"^  12\.9 +– +– .*cannot compile this", result.stdout, re.MULTILINE)
-    assert f"12.4 to {NOW}: " in result.stdout and len(re.findall(r"^  \S+ +82 +62 ", result.stdout, re.MULTILINE)) == 2 and "k.cu:2" in result.stderr
-    both = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9"), status=2)                        # of two sides one has nothing
+    assert (
+        f"12.4 to {NOW}: " in result.stdout
+        and len(re.findall(r"^  \S+ +82 +62 ", result.stdout, re.MULTILINE)) == 2
+        and "k.cu:2" in result.stderr
+    )
+    both = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9"), status=2)  # of two sides one has nothing
     assert not both.stdout and "not with this one" in both.stderr
 
 
-@pytest.mark.parametrize("arguments, what", [
-    (["--format", "sarif"], "has no format sarif"), (["--old-launch", "x.toml"], "there is one input"),
-    (["--ptxas", "12.9", "--ptxas", "13.0"], "there are 3 --toolchain and 2 --ptxas"),
-])
+@pytest.mark.parametrize(
+    "arguments, what",
+    [
+        (["--format", "sarif"], "has no format sarif"),
+        (["--old-launch", "x.toml"], "there is one input"),
+        (["--ptxas", "12.9", "--ptxas", "13.0"], "there are 3 --toolchain and 2 --ptxas"),
+    ],
+)
 def test_what_a_table_does_not_take(here, arguments, what):
     (here / "x.toml").write_text("")
     assert what in run("diff", "k.cu", *under("12.4", "12.9", NOW), *arguments, status=2).stderr
@@ -154,11 +202,20 @@ def test_ptx_under_several_assemblers(here):
     having("12.9")
     (here / "k.ptx").write_text(nvrtc.compile_source("k.cu", tool=toolchains.get("nvrtc", "12.9")).ptx)
     now = toolchains.get("ptxas").version
-    data = json.loads(run("diff", "k.ptx", *LAUNCH, "--ptxas", "12.9", "--ptxas", "1.1", "--ptxas", now, "--format", "json", status=2).stdout)
-    assert [column["had"] for column in data["columns"]] == [True, False, True] and columns(data, "excess") == [62, None, 62]
+    data = json.loads(
+        run(
+            "diff", "k.ptx", *LAUNCH, "--ptxas", "12.9", "--ptxas", "1.1", "--ptxas", now, "--format", "json", status=2
+        ).stdout
+    )
+    assert [column["had"] for column in data["columns"]] == [True, False, True] and columns(data, "excess") == [
+        62,
+        None,
+        62,
+    ]
 
 
 # --- bisect -----------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def four(here, monkeypatch):
@@ -176,23 +233,56 @@ def test_the_first_release_at_which_a_figure_changed(four):
     data = json.loads(run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--format", "json", status=1).stdout)
     schema("bisect").validate(data)
     found = {one["figure"]: (one["before"], one["first"], one["old"], one["new"]) for one in data["found"]}
-    assert found["wavefronts"] == ("12.4", "12.9", 2, 33) and found["excess"] == ("12.4", "12.9", 0, 31) and found["worse-sites"] == ("12.4", "12.9", 0, 1)
+    assert (
+        found["wavefronts"] == ("12.4", "12.9", 2, 33)
+        and found["excess"] == ("12.4", "12.9", 0, 31)
+        and found["worse-sites"] == ("12.4", "12.9", 0, 1)
+    )
 
 
 def test_a_search_audits_only_what_it_needs(four):
     """Between 11.8 and the newest there are two; the one in the middle decides wavefronts alone."""
-    data = json.loads(run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts", "--format", "json", status=1).stdout)
+    data = json.loads(
+        run(
+            "bisect",
+            "c.cu",
+            *WARP,
+            "--good",
+            "11.8",
+            "--bad",
+            NOW,
+            "--figure",
+            "wavefronts",
+            "--format",
+            "json",
+            status=1,
+        ).stdout
+    )
     assert [one["audited"] for one in data["releases"]] == [True, True, True, True] and len(data["found"]) == 1
-    same = json.loads(run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", "12.4", "--figure", "wavefronts", "--format", "json").stdout)
+    same = json.loads(
+        run(
+            "bisect", "c.cu", *WARP, "--good", "11.8", "--bad", "12.4", "--figure", "wavefronts", "--format", "json"
+        ).stdout
+    )
     assert not same["found"] and [one["release"] for one in same["releases"]] == ["11.8", "12.4"]
-    assert "no figure changed" in run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", "12.4", "--figure", "wavefronts").stdout
+    assert (
+        "no figure changed"
+        in run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", "12.4", "--figure", "wavefronts").stdout
+    )
 
 
 def test_releases_that_cannot_be_audited_are_named(four):
     """12.4 does not compile it: the change is in 12.4 or in 12.9."""
-    (four / "c.cu").write_text("#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1204\n#error not with this one\n#endif\n" + CHANGED_AT_12_9)
+    (four / "c.cu").write_text(
+        "#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1204\n#error not with this one\n#endif\n"
+        + CHANGED_AT_12_9
+    )
     text = run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "excess", status=1).stdout
-    assert re.search(r"^  column  sass  excess +12\.9 +0 +31  after 11\.8, or in 12\.4, which could not be audited$", text, re.MULTILINE)
+    assert re.search(
+        r"^  column  sass  excess +12\.9 +0 +31  after 11\.8, or in 12\.4, which could not be audited$",
+        text,
+        re.MULTILINE,
+    )
     assert "12.4: NVRTC 12.4 cannot compile this" in text
 
 
@@ -200,40 +290,66 @@ def test_every_release_is_audited_on_demand(four):
     """Worse in 12.4 only: a search between the ends does not see it."""
     (four / "c.cu").write_text(CHANGED_AT_12_9.replace(">= 1209", "== 1204"))
     assert run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts").exit_code == 0
-    text = run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts", "--every", status=1).stdout
+    text = run(
+        "bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts", "--every", status=1
+    ).stdout
     assert re.search(r"^  column  sass  wavefronts +12\.4 +2 +33  after 11\.8$", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("arguments, what", [
-    (["k.cu", "--good", "13.0", "--bad", "12.4"], "13.0 is not before 12.4"), (["k.cu", "--good", "x", "--bad", "12.4"], "'x' is not a CUDA release"),
-    (["k.cu", "--good", "11.8", "--bad", "12.4", "--figure", "wavefrnts"], "did you mean wavefronts?"), (["none.cu", "--good", "11.8", "--bad", "12.4"], "none.cu"),
-    (["k.cu", "--good", "11.8", "--bad", "12.4", "--toolchain", "12.4"], "chooses the releases itself"), (["k.bin", "--good", "11.8", "--bad", "12.4"], "only a source, or PTX"),
-])
+@pytest.mark.parametrize(
+    "arguments, what",
+    [
+        (["k.cu", "--good", "13.0", "--bad", "12.4"], "13.0 is not before 12.4"),
+        (["k.cu", "--good", "x", "--bad", "12.4"], "'x' is not a CUDA release"),
+        (["k.cu", "--good", "11.8", "--bad", "12.4", "--figure", "wavefrnts"], "did you mean wavefronts?"),
+        (["none.cu", "--good", "11.8", "--bad", "12.4"], "none.cu"),
+        (["k.cu", "--good", "11.8", "--bad", "12.4", "--toolchain", "12.4"], "chooses the releases itself"),
+        (["k.bin", "--good", "11.8", "--bad", "12.4"], "only a source, or PTX"),
+    ],
+)
 def test_what_bisect_does_not_take(four, arguments, what):
     (four / "k.bin").write_bytes(b"\0\1\2")
     assert what in run("bisect", *arguments, status=2).stderr
 
 
 def test_a_good_release_that_cannot_be_had(four):
-    assert "there is no CUDA release '1.0'" in run("bisect", "c.cu", *WARP, "--good", "1.0", "--bad", NOW, status=2).stderr
+    assert (
+        "there is no CUDA release '1.0'" in run("bisect", "c.cu", *WARP, "--good", "1.0", "--bad", NOW, status=2).stderr
+    )
 
 
-PIP = "nvidia-cuda-nvrtc (13.5.37)\nAvailable versions: 13.5.37, 13.4.92, 13.4.59, 13.3.33\n  INSTALLED: 13.5.37\n  LATEST:    13.5.37\n"
+PIP = (
+    "nvidia-cuda-nvrtc (13.5.37)\nAvailable versions: 13.5.37, 13.4.92, 13.4.59, 13.3.33\n  INSTALLED: 13.5.37\n "
+    " LATEST:    13.5.37\n"
+)
 
 
 def test_the_releases_that_a_package_index_has(monkeypatch):
     def answer(command, **_):
         package = command[-1]
         if package.endswith("-cu11"):
-            return subprocess.CompletedProcess(command, 1, "", "ERROR: No matching distribution found for nvidia-cuda-nvrtc-cu11")
+            return subprocess.CompletedProcess(
+                command, 1, "", "ERROR: No matching distribution found for nvidia-cuda-nvrtc-cu11"
+            )
         text = PIP if not package.endswith("-cu12") else "Available versions: 12.9.86, 12.4.127, 12.4.99\n"
         return subprocess.CompletedProcess(command, 0, text, "")
 
-    monkeypatch.setattr(package_index.toolchains, "find", lambda kind: (toolchains.Tool("nvrtc", "/nowhere/libnvrtc.so.12.6", "x"),))
+    monkeypatch.setattr(
+        package_index.toolchains, "find", lambda kind: (toolchains.Tool("nvrtc", "/nowhere/libnvrtc.so.12.6", "x"),)
+    )
     monkeypatch.setattr(subprocess, "run", answer)
     assert package_index.available("nvrtc") == (("12.4", "12.6", "12.9", "13.3", "13.4", "13.5"), "")
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", "NewConnectionError: Failed to establish a new connection"))
-    assert package_index.available("nvrtc") == (("12.6",), "the package index could not be asked: only the releases on this machine are known")
+    monkeypatch.setattr(
+        subprocess,
+        "run",
+        lambda command, **_: subprocess.CompletedProcess(
+            command, 1, "", "NewConnectionError: Failed to establish a new connection"
+        ),
+    )
+    assert package_index.available("nvrtc") == (
+        ("12.6",),
+        "the package index could not be asked: only the releases on this machine are known",
+    )
     assert package_index.between(("11.8", "12.6", "12.9", "13.0"), "12.4", "13.0") == ["12.4", "12.6", "12.9", "13.0"]
     with pytest.raises(InputError):
         package_index.number_of("12")
@@ -250,7 +366,11 @@ extern "C" __global__ void column(float* out) {
 }
 extern "C" __global__ void gone(float* out) { __shared__ float s[64]; s[threadIdx.x] = 1; __syncthreads(); out[threadIdx.x] = s[63 - threadIdx.x]; }
 """
-NEW_SIDE = OLD_SIDE.replace("void gone", "void fresh").replace("column(float* out) {", "column(float* out, int pitch) {").replace("s[threadIdx.x * 32]", "s[threadIdx.x * pitch]")
+NEW_SIDE = (
+    OLD_SIDE.replace("void gone", "void fresh")
+    .replace("column(float* out) {", "column(float* out, int pitch) {")
+    .replace("s[threadIdx.x * 32]", "s[threadIdx.x * pitch]")
+)
 
 
 @pytest.fixture
@@ -259,10 +379,17 @@ def sides(tmp_path, monkeypatch):
     (tmp_path / "old.cu").write_text(OLD_SIDE)
     (tmp_path / "new.cu").write_text(NEW_SIDE)
     for name, entries in {
-        "both.toml": [("column", 32, ""), ("gone", 64, ""), ("fresh", 64, "")], "old.toml": [("column", 32, ""), ("gone", 64, "")],
-        "new.toml": [("column", 32, "params = [\"?\", 33]\n"), ("fresh", 64, "")], "typo.toml": [("colum", 32, "")],
+        "both.toml": [("column", 32, ""), ("gone", 64, ""), ("fresh", 64, "")],
+        "old.toml": [("column", 32, ""), ("gone", 64, "")],
+        "new.toml": [("column", 32, 'params = ["?", 33]\n'), ("fresh", 64, "")],
+        "typo.toml": [("colum", 32, "")],
     }.items():
-        (tmp_path / name).write_text("".join(f'[[launch]]\nkernel = "{kernel}"\ngrid = 1\nblock = {block}\n{more}\n' for kernel, block, more in entries))
+        (tmp_path / name).write_text(
+            "".join(
+                f'[[launch]]\nkernel = "{kernel}"\ngrid = 1\nblock = {block}\n{more}\n'
+                for kernel, block, more in entries
+            )
+        )
     return tmp_path
 
 
@@ -271,56 +398,100 @@ def test_a_launch_of_a_kernel_that_one_side_has_is_no_error(sides):
     assert "new kernel: fresh\n" in text and "gone kernel: gone\n" in text
     assert "there is no kernel 'colum'" in run("diff", "old.cu", "new.cu", "--launch", "typo.toml", status=2).stderr
     run("audit", "old.cu", "--format", "json", "--launch", "old.toml", "-o", "old.json")
-    assert run("diff", "old.json", "new.cu", "--launch", "both.toml").exit_code == 0                   # a report has its kernels too
+    assert run("diff", "old.json", "new.cu", "--launch", "both.toml").exit_code == 0  # a report has its kernels too
 
 
 def test_a_launch_file_a_side(sides):
     """The pitch is a parameter now: 33 in place of 32. The store's 32 wavefronts are 1; the load's 1 stays."""
-    data = json.loads(run("diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--format", "json").stdout)
+    data = json.loads(
+        run(
+            "diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--format", "json"
+        ).stdout
+    )
     schema("diff").validate(data)
-    assert data["totals"] == {"excess": [31, 0], "wavefronts": [33, 2]} and data["counts"] == {"new": 2, "gone": 2, "better": 1, "moved": 1}
+    assert data["totals"] == {"excess": [31, 0], "wavefronts": [33, 2]} and data["counts"] == {
+        "new": 2,
+        "gone": 2,
+        "better": 1,
+        "moved": 1,
+    }
     entry = next(one for one in data["kernels"] if one["name"] == "column")
     assert entry["old_launch"]["params"] is None and entry["launch"]["params"] == [None, 33]
-    assert run("diff", "new.cu", "old.cu", "--old-launch", "new.toml", "--new-launch", "old.toml", status=1).exit_code == 1
-    assert "there is no kernel 'fresh'" in run("diff", "old.cu", "new.cu", "--old-launch", "new.toml", "--new-launch", "new.toml", status=2).stderr
-    assert "exclude each other" in run("diff", "old.cu", "new.cu", "--launch", "both.toml", "--new-launch", "new.toml", status=2).stderr
+    assert (
+        run("diff", "new.cu", "old.cu", "--old-launch", "new.toml", "--new-launch", "old.toml", status=1).exit_code == 1
+    )
+    assert (
+        "there is no kernel 'fresh'"
+        in run("diff", "old.cu", "new.cu", "--old-launch", "new.toml", "--new-launch", "new.toml", status=2).stderr
+    )
+    assert (
+        "exclude each other"
+        in run("diff", "old.cu", "new.cu", "--launch", "both.toml", "--new-launch", "new.toml", status=2).stderr
+    )
 
 
 def test_a_new_kernel_with_conflicts_fails(sides):
     (sides / "new.cu").write_text(OLD_SIDE + OLD_SIDE.replace("column", "second").replace("gone", "third"))
     text = run("diff", "old.cu", "new.cu", *WARP, status=1).stdout
-    assert "new kernels: second, third\n" in text and re.search(r"^  new +new\.cu:\d+ +st\.shared\.f32 +exact +32 +31 +32$", text, re.MULTILINE)
+    assert "new kernels: second, third\n" in text and re.search(
+        r"^  new +new\.cu:\d+ +st\.shared\.f32 +exact +32 +31 +32$", text, re.MULTILINE
+    )
 
 
 def test_the_code_of_a_changed_site_stands_side_by_side(sides):
-    text = run("diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--isa", "sass", "--code").stdout
-    block = text[text.index("old   "):].splitlines()
+    text = run(
+        "diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--isa", "sass", "--code"
+    ).stdout
+    block = text[text.index("old   ") :].splitlines()
     assert re.match(r"      old +new$", "      " + block[0])
-    both = [line for line in block if re.match(r"\s+> [0-9a-f]{4}  STS \[R\d+\], R\d+ +> [0-9a-f]{4}  STS \[R\d+\], R\d+$", line)]
+    both = [
+        line
+        for line in block
+        if re.match(r"\s+> [0-9a-f]{4}  STS \[R\d+\], R\d+ +> [0-9a-f]{4}  STS \[R\d+\], R\d+$", line)
+    ]
     assert len(both) == 1
-    page = run("diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--isa", "sass", "--kernel", "column", "--format", "html").stdout
+    page = run(
+        "diff",
+        "old.cu",
+        "new.cu",
+        "--old-launch",
+        "old.toml",
+        "--new-launch",
+        "new.toml",
+        "--isa",
+        "sass",
+        "--kernel",
+        "column",
+        "--format",
+        "html",
+    ).stdout
     assert len(re.findall(r'<td class="mark">STS \[R\d+\], R\d+</td>', page)) == 2 and "code of both sides" in page
-    assert "code of both sides" not in run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "html", "--no-code").stdout
+    assert (
+        "code of both sides"
+        not in run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "html", "--no-code").stdout
+    )
 
 
 def test_the_code_of_compiled_files_is_read_again(sides):
     for name, pitch in (("old", 33), ("new", 32)):
         (sides / f"{name}.cubin").write_bytes(nvrtc.compile_source(OLD_SIDE.replace("* 32", f"* {pitch}")).cubin)
-    for _ in range(2):                                                                          # the second time out of the cache
+    for _ in range(2):  # the second time out of the cache
         text = run("diff", "old.cubin", "new.cubin", *WARP, "--kernel", "column", "--code", status=1).stdout
         assert re.search(r"^ +> [0-9a-f]{4}  STS .* +> [0-9a-f]{4}  STS ", text, re.MULTILINE)
 
 
 def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
-    from ptxaudit import pipeline
+    from ptxaudit.review import audit as pipeline
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(sides / "cache"))
     monkeypatch.setenv("PTXAUDIT_CACHE", "1")
     (sides / "k.cubin").write_bytes(nvrtc.compile_source(OLD_SIDE).cubin)
     audited = []
     real = pipeline._audited
-    monkeypatch.setattr(pipeline, "_audited", lambda inputs, **options: audited.append(list(inputs)) or real(inputs, **options))
-    from ptxaudit import result_cache
+    monkeypatch.setattr(
+        pipeline, "_audited", lambda inputs, **options: audited.append(list(inputs)) or real(inputs, **options)
+    )
+    from ptxaudit.review import result_cache
 
     result_cache._opened.cache_clear()
     try:
@@ -335,38 +506,81 @@ def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
 
 # --- formats ----------------------------------------------------------------------------------
 
+
 def test_top_shows_the_greatest_impact(sides):
-    source = "\n".join(f'extern "C" __global__ void k{n}(float* out) {{ __shared__ float s[32 * 33]; s[threadIdx.x * PITCH{n}] = 1; __syncthreads(); out[threadIdx.x] = s[threadIdx.x]; }}'
-                       for n in range(6))
-    pitches = {"old": [33] * 6, "new": [33, 2, 32, 4, 8, 16]}                    # 1, 2, 32, 4, 8, 16 wavefronts of one request
+    source = "\n".join(
+        f'extern "C" __global__ void k{n}(float* out) {{ __shared__ float s[32 * 33]; s[threadIdx.x * PITCH{n}] = 1;'
+        " __syncthreads(); out[threadIdx.x] = s[threadIdx.x]; }"
+        for n in range(6)
+    )
+    pitches = {"old": [33] * 6, "new": [33, 2, 32, 4, 8, 16]}  # 1, 2, 32, 4, 8, 16 wavefronts of one request
     for name, those in pitches.items():
-        (sides / f"{name}.cu").write_text("\n".join(f"#define PITCH{n} {pitch}" for n, pitch in enumerate(those)) + "\n" + source)
+        (sides / f"{name}.cu").write_text(
+            "\n".join(f"#define PITCH{n} {pitch}" for n, pitch in enumerate(those)) + "\n" + source
+        )
     text = run("diff", "old.cu", "new.cu", *WARP, status=1).stdout
     assert re.findall(r"^(k\d)  ptx", text, re.MULTILINE) == ["k2", "k5", "k4", "k3", "k1"]
-    assert text.index("12 sites: 5 worse") < text.index("in total: excess 0 → 57 (+57), wavefronts 12 → 69 (+57)") < text.index("k2  ptx")
+    assert (
+        text.index("12 sites: 5 worse")
+        < text.index("in total: excess 0 → 57 (+57), wavefronts 12 → 69 (+57)")
+        < text.index("k2  ptx")
+    )
     top = run("diff", "old.cu", "new.cu", *WARP, "--top", "2", status=1).stdout
-    assert re.findall(r"^(k\d)  ptx", top, re.MULTILINE) == ["k2", "k5"] and top.endswith("and 3 more rows: leave out --top, or see --format json\n")
+    assert re.findall(r"^(k\d)  ptx", top, re.MULTILINE) == ["k2", "k5"] and top.endswith(
+        "and 3 more rows: leave out --top, or see --format json\n"
+    )
 
 
 def test_sarif_and_annotations_name_the_lines(sides):
-    (sides / "new.cu").write_text(OLD_SIDE.replace("32 * 32", "32 * 64").replace("threadIdx.x * 32]", "threadIdx.x * 16]").replace("float* out) {\n", "float* out) {\n    // a line\n", 1))
+    (sides / "new.cu").write_text(
+        OLD_SIDE.replace("32 * 32", "32 * 64")
+        .replace("threadIdx.x * 32]", "threadIdx.x * 16]")
+        .replace("float* out) {\n", "float* out) {\n    // a line\n", 1)
+    )
     old = OLD_SIDE.replace("* 32]", "* 33]").replace("s[32 * 32", "s[32 * 33")
     (sides / "old.cu").write_text(old)
-    sarif = json.loads(run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "sarif", "--fail-on", "wavefronts+1", status=1).stdout)
+    sarif = json.loads(
+        run(
+            "diff",
+            "old.cu",
+            "new.cu",
+            *WARP,
+            "--kernel",
+            "column",
+            "--format",
+            "sarif",
+            "--fail-on",
+            "wavefronts+1",
+            status=1,
+        ).stdout
+    )
     results = sarif["runs"][0]["results"]
     assert [(one["ruleId"], one["level"]) for one in results] == [("diff-limit", "error"), ("diff-worse", "warning")]
     assert results[0]["message"]["text"] == "a limit is met: column: wavefronts 2 → 17 (wavefronts+1)."
     place = results[1]["locations"][0]["physicalLocation"]
-    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("new.cu", 5) and "wavefronts 1 → 16, excess 0 → 15" in results[1]["message"]["text"]
-    assert results[1]["baselineState"] == "updated" and results[1]["partialFingerprints"] and sarif["runs"][0]["properties"]["gotWorse"]
-    lines = run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "github", status=1).stdout.splitlines()
-    assert lines == [line for line in lines if line.startswith("::")] and lines[0].startswith("::warning file=new.cu,line=5,title=ptxaudit%3A costs more than before::st.shared.f32: wavefronts 1 → 16")
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == (
+        "new.cu",
+        5,
+    ) and "wavefronts 1 → 16, excess 0 → 15" in results[1]["message"]["text"]
+    assert (
+        results[1]["baselineState"] == "updated"
+        and results[1]["partialFingerprints"]
+        and sarif["runs"][0]["properties"]["gotWorse"]
+    )
+    lines = run(
+        "diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "github", status=1
+    ).stdout.splitlines()
+    assert lines == [line for line in lines if line.startswith("::")] and lines[0].startswith(
+        "::warning file=new.cu,line=5,title=ptxaudit%3A costs more than before::st.shared.f32: wavefronts 1 → 16"
+    )
 
 
 def test_fingerprints_survive_a_line_above(sides):
     def printed(source):
         (sides / "new.cu").write_text(source)
-        data = json.loads(run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "sarif", status=1).stdout)
+        data = json.loads(
+            run("diff", "old.cu", "new.cu", *WARP, "--kernel", "column", "--format", "sarif", status=1).stdout
+        )
         return [one["partialFingerprints"] for one in data["runs"][0]["results"]]
 
     (sides / "old.cu").write_text(OLD_SIDE.replace("* 32]", "* 33]").replace("s[32 * 32", "s[32 * 33"))
@@ -376,22 +590,52 @@ def test_fingerprints_survive_a_line_above(sides):
 def test_a_page_for_a_reviewer(sides):
     (sides / "old.cu").write_text(OLD_SIDE.replace("* 32]", "* 33]").replace("s[32 * 32", "s[32 * 33"))
     (sides / "new.cu").write_text(OLD_SIDE.replace("gone(float* out)", "gone(float* out) /* <b> */"))
-    page = run("diff", "old.cu", "new.cu", *WARP, "--format", "html", "-o", "page.html", status=1) and (sides / "page.html").read_text()
-    assert page.startswith("<!DOCTYPE html>") and '<h1 class="bad">ptxaudit: got worse</h1>' in page and '<td class="bad">2 → 33</td>' in page
-    assert page.index("in total:") < page.index("<table>") and "http" not in re.sub(r"<!DOCTYPE.*?>", "", page).replace("https://", "") and "src=" not in page
+    page = (
+        run("diff", "old.cu", "new.cu", *WARP, "--format", "html", "-o", "page.html", status=1)
+        and (sides / "page.html").read_text()
+    )
+    assert (
+        page.startswith("<!DOCTYPE html>")
+        and '<h1 class="bad">ptxaudit: got worse</h1>' in page
+        and '<td class="bad">2 → 33</td>' in page
+    )
+    assert (
+        page.index("in total:") < page.index("<table>")
+        and "http" not in re.sub(r"<!DOCTYPE.*?>", "", page).replace("https://", "")
+        and "src=" not in page
+    )
 
 
 # --- what else changed ------------------------------------------------------------------------
+
 
 def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
     """A float4 a thread, then its four floats one by one: LDG.128 and STS.128 once each become four of 4 bytes."""
     monkeypatch.chdir(tmp_path)
     head = 'extern "C" __global__ void k(const {0}* in, float* out) {{ __shared__ {0} s[128]; '
-    tail = ' __syncthreads(); out[threadIdx.x] = ((const volatile float*)s)[127 - threadIdx.x]; }\n'
+    tail = " __syncthreads(); out[threadIdx.x] = ((const volatile float*)s)[127 - threadIdx.x]; }\n"
     (tmp_path / "old.cu").write_text(head.format("float4") + "s[threadIdx.x] = in[threadIdx.x];" + tail)
-    (tmp_path / "new.cu").write_text(head.format("float") + "for (int i = 0; i < 4; ++i) ((volatile float*)s)[threadIdx.x * 4 + i] = ((const volatile float*)in)[threadIdx.x * 4 + i];" + tail.replace("s)", "s)"))
+    (tmp_path / "new.cu").write_text(
+        head.format("float")
+        + "for (int i = 0; i < 4; ++i) ((volatile float*)s)[threadIdx.x * 4 + i] = ((const volatile"
+        " float*)in)[threadIdx.x * 4 + i];" + tail.replace("s)", "s)")
+    )
     (tmp_path / "new.cu").write_text((tmp_path / "new.cu").read_text().replace("s[128]", "s[512]"))
-    data = json.loads(run("diff", "old.cu", "new.cu", *WARP, "--isa", "sass", "--format", "json", "--fail-on", "global-width-50%", status=1).stdout)
+    data = json.loads(
+        run(
+            "diff",
+            "old.cu",
+            "new.cu",
+            *WARP,
+            "--isa",
+            "sass",
+            "--format",
+            "json",
+            "--fail-on",
+            "global-width-50%",
+            status=1,
+        ).stdout
+    )
     (entry,) = data["kernels"]
     assert entry["old_widths"]["global"] == {"4": 1, "16": 1} and entry["new_widths"]["global"] == {"4": 5}
     assert entry["figures"]["global-width"] == [10, 4] and entry["figures"]["global-load"] == [1, 4]
@@ -402,17 +646,47 @@ def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
 def test_spills_that_a_limit_on_registers_brings(tmp_path, monkeypatch):
     """96 values, in as many registers as are needed, and in at most 64."""
     monkeypatch.chdir(tmp_path)
-    body = ('extern "C" __global__ void {}k(const float* in, float* out, int n) {{\n float a[96];\n#pragma unroll\n for (int i = 0; i < 96; ++i) a[i] = in[threadIdx.x + i * 1024];\n'
-            '#pragma unroll 1\n for (int k = 0; k < n; ++k) {{\n#pragma unroll\n for (int i = 0; i < 96; ++i) a[i] = a[i] * a[(i * 7 + 3) % 96] + in[k];\n }}\n'
-            '#pragma unroll\n for (int i = 0; i < 96; ++i) out[threadIdx.x + i * 1024] = a[i];\n}}\n')
+    body = (
+        'extern "C" __global__ void {}k(const float* in, float* out, int n) {{\n float a[96];\n#pragma unroll\n for'
+        " (int i = 0; i < 96; ++i) a[i] = in[threadIdx.x + i * 1024];\n#pragma unroll 1\n for (int k = 0; k < n; ++k)"
+        " {{\n#pragma unroll\n for (int i = 0; i < 96; ++i) a[i] = a[i] * a[(i * 7 + 3) % 96] + in[k];\n }}\n#pragma"
+        " unroll\n for (int i = 0; i < 96; ++i) out[threadIdx.x + i * 1024] = a[i];\n}}\n"
+    )
     (tmp_path / "old.cu").write_text(body.format(""))
     (tmp_path / "new.cu").write_text(body.format("__launch_bounds__(1024) "))
-    data = json.loads(run("diff", "old.cu", "new.cu", "--isa", "sass", "--format", "json", "--fail-on", "spills+1", "--fail-on", "registers+1", status=1).stdout)
+    data = json.loads(
+        run(
+            "diff",
+            "old.cu",
+            "new.cu",
+            "--isa",
+            "sass",
+            "--format",
+            "json",
+            "--fail-on",
+            "spills+1",
+            "--fail-on",
+            "registers+1",
+            status=1,
+        ).stdout
+    )
     (entry,) = data["kernels"]
-    assert entry["figures"]["spills"][0] == 0 < entry["figures"]["spills"][1] and entry["figures"]["registers"][1] <= 64 < entry["figures"]["registers"][0]
-    assert entry["figures"]["local-store"][0] == 0 < entry["figures"]["local-store"][1] and entry["figures"]["stack"][1] > 0
-    result = run("diff", "old.cu", "new.cu", "--isa", "sass", "--fail-on", "spills+1", "--fail-on", "registers+1", status=1)
-    assert re.fullmatch(r"denied by spills\+1: k: spills 0 → [\d,]+\n", result.stderr) and re.search(r"^also: at most \d+ → \d+ registers, at most 0 → \d+ bytes of stack, 0 → [\d,]+ bytes of spills$", result.stdout, re.MULTILINE)
+    assert (
+        entry["figures"]["spills"][0] == 0 < entry["figures"]["spills"][1]
+        and entry["figures"]["registers"][1] <= 64 < entry["figures"]["registers"][0]
+    )
+    assert (
+        entry["figures"]["local-store"][0] == 0 < entry["figures"]["local-store"][1]
+        and entry["figures"]["stack"][1] > 0
+    )
+    result = run(
+        "diff", "old.cu", "new.cu", "--isa", "sass", "--fail-on", "spills+1", "--fail-on", "registers+1", status=1
+    )
+    assert re.fullmatch(r"denied by spills\+1: k: spills 0 → [\d,]+\n", result.stderr) and re.search(
+        r"^also: at most \d+ → \d+ registers, at most 0 → \d+ bytes of stack, 0 → [\d,]+ bytes of spills$",
+        result.stdout,
+        re.MULTILINE,
+    )
 
 
 def test_only_renamed_is_said(sides):
@@ -425,7 +699,9 @@ def test_a_hundred_errors_are_told_in_a_few_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text("".join(f"__device__ int f{n}() {{ return missing{n}; }}\n" for n in range(99)))
     stderr = run("audit", "k.cu", status=2).stderr
-    assert len(stderr.splitlines()) < 30 and re.search(r"… \d+ more lines, 99 errors in all; a JSON report has the whole log", stderr)
+    assert len(stderr.splitlines()) < 30 and re.search(
+        r"… \d+ more lines, 99 errors in all; a JSON report has the whole log", stderr
+    )
     assert 'identifier "missing0" is undefined' in stderr
     assert "missing98" in json.loads(run("audit", "k.cu", "--format", "json", status=2).stdout)["problems"][0]["detail"]
 
@@ -433,8 +709,14 @@ def test_a_hundred_errors_are_told_in_a_few_lines(tmp_path, monkeypatch):
 def test_no_line_of_a_diff_is_as_long_as_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inner = "Pair<" * 40 + "int" + ", int>" * 40
-    source = "template <typename A, typename B> struct Pair {};\ntemplate <typename T, int N> __global__ void k(float* out) { __shared__ float s[64]; s[threadIdx.x] = N; __syncthreads(); out[threadIdx.x] = s[63 - threadIdx.x]; }\n"
-    for name, sizes in (("old", range(0, 20)), ("new", range(20, 40))):
-        (tmp_path / f"{name}.cu").write_text(source + "".join(f"template __global__ void k<{inner.replace('int>', 'int>', 1)}, {n}>(float*);\n" for n in sizes))
+    source = (
+        "template <typename A, typename B> struct Pair {};\ntemplate <typename T, int N> __global__ void k(float* out)"
+        " { __shared__ float s[64]; s[threadIdx.x] = N; __syncthreads(); out[threadIdx.x] = s[63 - threadIdx.x]; }\n"
+    )
+    for name, sizes in (("old", range(20)), ("new", range(20, 40))):
+        (tmp_path / f"{name}.cu").write_text(
+            source
+            + "".join(f"template __global__ void k<{inner.replace('int>', 'int>', 1)}, {n}>(float*);\n" for n in sizes)
+        )
     text = run("diff", "old.cu", "new.cu", *LAUNCH).stdout
     assert max(map(len, text.splitlines())) < 400

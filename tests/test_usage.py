@@ -6,16 +6,16 @@ import re
 import subprocess
 
 import pytest
-from samples import SAMPLES
 
 import ptxaudit
-from ptxaudit import toolchain_fetch, toolchains
-from ptxaudit.artifacts.usage import Usage, usage
-from ptxaudit.errors import InputError
-from ptxaudit.mix import NEVER, class_of, mean_width, mix, width_of, widths
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.report import Spills
-from ptxaudit.spills import REMARKS, compiled_usage, named_by, without_remarks
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.usage import Usage, usage
+from ptxaudit.frontend.compile import toolchain_fetch, toolchains
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.report.mix import NEVER, class_of, mean_width, mix, width_of, widths
+from ptxaudit.report.model import Spills
+from ptxaudit.report.spills import REMARKS, compiled_usage, named_by, without_remarks
+from samples import SAMPLES
 
 # `spilling` holds 96 values in 64 registers at most; `array` needs local memory and spills nothing; `both` does both.
 SOURCE = """
@@ -81,14 +81,24 @@ def having(release):
 
 
 def said(log):
-    """{kernel: (stack, spill stores, spill loads, registers, barriers)} of what `ptxas -v` says; None for what it does not."""
+    """{kernel: (stack, spill stores, spill loads, registers, barriers)} of what `ptxas -v` says; None for what it does
+    not.
+    """
     found = {}
     for part in re.split(r"Compiling entry function ", log)[1:]:
         name = re.match(r"'(\w+)'", part)[1]
-        frame, stores, loads = map(int, re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
+        frame, stores, loads = map(
+            int, re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups()
+        )
         whole = re.search(r"(\d+) bytes cumulative stack", part)
         barriers = re.search(r"used (\d+) barriers", part)
-        found[name] = (int(whole[1]) if whole else frame, stores, loads, int(re.search(r"Used (\d+) registers", part)[1]), barriers and int(barriers[1]))
+        found[name] = (
+            int(whole[1]) if whole else frame,
+            stores,
+            loads,
+            int(re.search(r"Used (\d+) registers", part)[1]),
+            barriers and int(barriers[1]),
+        )
     return found
 
 
@@ -98,8 +108,13 @@ def test_registers_and_stack_are_those_that_cuobjdump_prints(arch, tmp_path):
     path = tmp_path / "k.cubin"
     path.write_bytes(cubin)
     tool = toolchains.get("cuobjdump").path
-    printed = subprocess.run([tool, "--dump-resource-usage", path], capture_output=True, text=True, timeout=60, check=True).stdout
-    told = {name: (int(registers), int(stack)) for name, registers, stack in re.findall(r"Function (\w+):\s*REG:(\d+) STACK:(\d+)", printed)}
+    printed = subprocess.run(
+        [tool, "--dump-resource-usage", path], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    told = {
+        name: (int(registers), int(stack))
+        for name, registers, stack in re.findall(r"Function (\w+):\s*REG:(\d+) STACK:(\d+)", printed)
+    }
     assert told and told["large"][0] > told["small"][0] and told["array"][1] == 48 * 4
     assert {name: (one.registers, one.stack) for name, one in usage(cubin).items()} == told
 
@@ -123,7 +138,9 @@ def test_a_report_has_the_figures_that_ptxas_says(release):
 
 def test_what_a_function_spills_that_is_called_counts_for_the_kernel():
     log = compile_source(CALLING, options=[REMARKS]).log
-    both = re.search(r"Function properties for _Z6calleefPKf\s*\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads", log)
+    both = re.search(
+        r"Function properties for _Z6calleefPKf\s*\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads", log
+    )
     (kernel,) = ptxaudit.audit(CALLING, isa="sass").kernels
     assert (kernel.spills.stores, kernel.spills.loads) == tuple(map(int, both.groups())) and kernel.spills.bytes > 0
     assert sum(kernel.code.opcodes.values()) == kernel.instructions
@@ -133,23 +150,42 @@ def test_a_cubin_that_names_no_spill_and_uses_local_memory_does_not_tell(tmp_pat
     tool = having("12.4")
     (tmp_path / "old.cubin").write_bytes(compile_source(SOURCE, tool=tool).cubin)
     (tmp_path / "new.cubin").write_bytes(compile_source(SOURCE).cubin)
-    old, new = ({k.name: k.spills for k in ptxaudit.audit(str(tmp_path / f"{name}.cubin")).kernels} for name in ("old", "new"))
+    old, new = (
+        {k.name: k.spills for k in ptxaudit.audit(str(tmp_path / f"{name}.cubin")).kernels} for name in ("old", "new")
+    )
     assert old["spilling"] is None and old["array"] is None and old["large"] == Spills(0, 0, 0)
-    assert new["spilling"].bytes > 0 and new["array"] is None            # it may have been linked, which is not known to keep the names
+    assert (
+        new["spilling"].bytes > 0 and new["array"] is None
+    )  # it may have been linked, which is not known to keep the names
 
 
 def test_the_remarks_of_a_file_in_which_a_device_function_spills_are_not_shared_out():
-    told = "ptxas info : Compiling entry function 'k' for 'sm_90'\nptxas info : Function properties for k\nptxas . 0 bytes stack frame, {} bytes spill stores, 0 bytes spill loads\n"
-    other = "ptxas info : Function properties for f\nptxas . 0 bytes stack frame, {} bytes spill stores, 4 bytes spill loads\n"
-    cubin = compile_source("extern \"C\" __global__ void k(int* p) { p[0] = 1; }\n").cubin
+    told = (
+        "ptxas info : Compiling entry function 'k' for 'sm_90'\nptxas info : Function properties for k\nptxas . 0 bytes"
+        " stack frame, {} bytes spill stores, 0 bytes spill loads\n"
+    )
+    other = (
+        "ptxas info : Function properties for f\nptxas . 0 bytes stack frame, {} bytes spill stores, 4 bytes spill"
+        " loads\n"
+    )
+    cubin = compile_source('extern "C" __global__ void k(int* p) { p[0] = 1; }\n').cubin
     assert compiled_usage(cubin, "12.4", told.format(8))["k"].spill_bytes == (8, 0)
     assert compiled_usage(cubin, "12.4", told.format(8) + other.format(4))["k"].spill_bytes is None
 
 
 def test_remarks_are_no_warnings():
-    log = "k.cu(3): warning #177-D: variable \"x\" was declared\nptxas info    : 0 bytes gmem\nptxas         .     0 bytes stack frame\nptxas warning : Stack size\n"
-    assert without_remarks(log) == "k.cu(3): warning #177-D: variable \"x\" was declared\nptxas warning : Stack size"
-    assert [named_by(version) for version in ("11.8", "12.5", "12.6", "13.5.37", "")] == [False, False, True, True, True]
+    log = (
+        'k.cu(3): warning #177-D: variable "x" was declared\nptxas info    : 0 bytes gmem\nptxas         .     0 bytes'
+        " stack frame\nptxas warning : Stack size\n"
+    )
+    assert without_remarks(log) == 'k.cu(3): warning #177-D: variable "x" was declared\nptxas warning : Stack size'
+    assert [named_by(version) for version in ("11.8", "12.5", "12.6", "13.5.37", "")] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF" + bytes(80), bytes(200)])
@@ -160,7 +196,11 @@ def test_what_is_no_cubin_has_none(data):
 def test_nothing_is_said_of_annotations_of_another_kind():
     cubin = compile_source(SOURCE).cubin
     spilled = usage(cubin)["spilling"].spilled
-    assert spilled and usage(cubin)["small"] == Usage(*_three(cubin), None) and usage(cubin, complete=True)["small"].spilled == frozenset()
+    assert (
+        spilled
+        and usage(cubin)["small"] == Usage(*_three(cubin), None)
+        and usage(cubin, complete=True)["small"].spilled == frozenset()
+    )
     first = min(spilled).to_bytes(4, "little")
     other = cubin.replace(b"\1\0\0\0" + first, b"\2\0\0\0" + first, 1)
     assert other != cubin and usage(other, complete=True)["spilling"].spilled is None
@@ -173,20 +213,64 @@ def _three(cubin):
 
 # --- instructions by class --------------------------------------------------------------------
 
-@pytest.mark.parametrize("opcode, name, width", [
-    ("LDS.128", "shared-load", 16), ("LDS.U8", "shared-load", 1), ("LDSM.16.M88.4", "shared-load", None), ("STS", "shared-store", 4), ("ATOMS.ADD", "shared-atomic", None),
-    ("LDG.E.LTC128B.64.CONSTANT", "global-load", 8), ("STG.E.U16", "global-store", 2), ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", "global-atomic", None),
-    ("LDL.LU", "local-load", 4), ("STL.128", "local-store", 16), ("LD.E.128", "generic-load", 16), ("LDC.64", "constant-load", None), ("LDGSTS.E.BYPASS.128", "async-copy", None),
-    ("HMMA.16816.F32", "tensor", None), ("HGMMA.64x64x16.F32", "tensor", None), ("FFMA", "float", None), ("HADD2.F32", "half", None), ("DSETP.MAX.AND", "double", None),
-    ("MUFU.RCP", "special", None), ("IMAD.MOV.U32", "integer", None), ("UIADD3", "integer", None), ("F2FP.BF16.F32.PACK_AB", "conversion", None), ("PRMT", "move", None),
-    ("SHFL.IDX", "warp", None), ("BAR.SYNC.DEFER_BLOCKING", "barrier", None), ("BRA", "control", None), ("@!PT LDS", "other", None), ("XYZZY.64", "other", None),
-    ("ld.shared.v4.f32", "shared-load", 16), ("st.shared.u8", "shared-store", 1), ("ld.global.nc.L1::no_allocate.v2.b64", "global-load", 16), ("st.global.b16", "global-store", 2),
-    ("ld.param.u64", "constant-load", None), ("ld.shared::cluster.u32", "shared-load", 4), ("ld.u32", "generic-load", 4), ("atom.global.add.u32", "global-atomic", None),
-    ("red.shared.add.u32", "shared-atomic", None), ("red.async.relaxed.cluster.global", "async-copy", None), ("cp.async.cg.shared.global", "async-copy", None),
-    ("cp.async.commit_group", "barrier", None), ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "tensor", None), ("wgmma.fence.sync.aligned", "barrier", None),
-    ("fma.rn.f32", "float", None), ("fma.rn.f16x2", "half", None), ("add.s32", "integer", None), ("setp.lt.f64", "double", None), ("ex2.approx.ftz.f32", "special", None),
-    ("cvt.rn.f16.f32", "conversion", None), ("mov.u32", "move", None), ("bar.sync", "barrier", None), ("bra.uni", "control", None), ("shfl.sync.bfly.b32", "warp", None),
-])
+
+@pytest.mark.parametrize(
+    "opcode, name, width",
+    [
+        ("LDS.128", "shared-load", 16),
+        ("LDS.U8", "shared-load", 1),
+        ("LDSM.16.M88.4", "shared-load", None),
+        ("STS", "shared-store", 4),
+        ("ATOMS.ADD", "shared-atomic", None),
+        ("LDG.E.LTC128B.64.CONSTANT", "global-load", 8),
+        ("STG.E.U16", "global-store", 2),
+        ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", "global-atomic", None),
+        ("LDL.LU", "local-load", 4),
+        ("STL.128", "local-store", 16),
+        ("LD.E.128", "generic-load", 16),
+        ("LDC.64", "constant-load", None),
+        ("LDGSTS.E.BYPASS.128", "async-copy", None),
+        ("HMMA.16816.F32", "tensor", None),
+        ("HGMMA.64x64x16.F32", "tensor", None),
+        ("FFMA", "float", None),
+        ("HADD2.F32", "half", None),
+        ("DSETP.MAX.AND", "double", None),
+        ("MUFU.RCP", "special", None),
+        ("IMAD.MOV.U32", "integer", None),
+        ("UIADD3", "integer", None),
+        ("F2FP.BF16.F32.PACK_AB", "conversion", None),
+        ("PRMT", "move", None),
+        ("SHFL.IDX", "warp", None),
+        ("BAR.SYNC.DEFER_BLOCKING", "barrier", None),
+        ("BRA", "control", None),
+        ("@!PT LDS", "other", None),
+        ("XYZZY.64", "other", None),
+        ("ld.shared.v4.f32", "shared-load", 16),
+        ("st.shared.u8", "shared-store", 1),
+        ("ld.global.nc.L1::no_allocate.v2.b64", "global-load", 16),
+        ("st.global.b16", "global-store", 2),
+        ("ld.param.u64", "constant-load", None),
+        ("ld.shared::cluster.u32", "shared-load", 4),
+        ("ld.u32", "generic-load", 4),
+        ("atom.global.add.u32", "global-atomic", None),
+        ("red.shared.add.u32", "shared-atomic", None),
+        ("red.async.relaxed.cluster.global", "async-copy", None),
+        ("cp.async.cg.shared.global", "async-copy", None),
+        ("cp.async.commit_group", "barrier", None),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "tensor", None),
+        ("wgmma.fence.sync.aligned", "barrier", None),
+        ("fma.rn.f32", "float", None),
+        ("fma.rn.f16x2", "half", None),
+        ("add.s32", "integer", None),
+        ("setp.lt.f64", "double", None),
+        ("ex2.approx.ftz.f32", "special", None),
+        ("cvt.rn.f16.f32", "conversion", None),
+        ("mov.u32", "move", None),
+        ("bar.sync", "barrier", None),
+        ("bra.uni", "control", None),
+        ("shfl.sync.bfly.b32", "warp", None),
+    ],
+)
 def test_the_class_and_the_width_of_an_opcode(opcode, name, width):
     assert (class_of(opcode), width_of(opcode)) == (name, width)
 
@@ -198,7 +282,9 @@ def test_the_mix_and_the_widths_of_a_kernel():
     assert mean_width(opcodes, ("shared",)) == (4 * 16 + 2 * 4 + 2 * 8) / 8 and mean_width(opcodes, ("local",)) is None
 
 
-@pytest.mark.parametrize("name", ["hgemm", "histogram", "flash_attention", "producer_consumer", "stmatrix", "cooperative_groups"])
+@pytest.mark.parametrize(
+    "name", ["hgemm", "histogram", "flash_attention", "producer_consumer", "stmatrix", "cooperative_groups"]
+)
 def test_every_instruction_of_a_sample_has_a_class(name):
     """The opcodes are counted as the file has them: what the engine answers does not matter."""
     report = ptxaudit.audit(str(SAMPLES / name / f"{name}.cu"), isa="both", budget=0.01)

@@ -1,6 +1,8 @@
-"""Integers, whole, in pairs, halves and bytes: what PTX and the machine code that ptxas makes of it are lifted to is what the PTX manual says.
+"""Integers, whole, in pairs, halves and bytes: what PTX and the machine code that ptxas makes of it are lifted to is
+what the PTX manual says.
 
-Each line of OPERATIONS is PTX on %r1, %r2, %r3 and its meaning in Python; both ISAs' lifted code is run by `sass_twin` on random words.
+Each line of OPERATIONS is PTX on %r1, %r2, %r3 and its meaning in Python; both ISAs' lifted code is run by `sass_twin`
+on random words.
 """
 
 from __future__ import annotations
@@ -10,15 +12,27 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-
 from machine_code import PROLOGUE, from_ptx
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.sass.lift import lift_cubin
 from sass_twin import Thread, mask, signed
 
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.sass.lift import lift_cubin
+
 OUT = 0x7F0000001000
-EDGES = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFF8000, 0x80007FFF, 0xFFFF0001, 0x0000FFFF, 0x80808080, 0x7F80FF01)
+EDGES = (
+    0,
+    1,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    0x7FFF8000,
+    0x80007FFF,
+    0xFFFF0001,
+    0x0000FFFF,
+    0x80808080,
+    0x7F80FF01,
+)
 
 
 def parts(value: int, bits: int, is_signed: bool) -> list[int]:
@@ -28,7 +42,10 @@ def parts(value: int, bits: int, is_signed: bool) -> list[int]:
 
 def by_parts(function: Callable[..., int], bits: int, is_signed: bool) -> Callable[..., int]:
     """The function of each part by itself."""
-    return lambda *values: sum(mask(function(*fields), bits) << bits * k for k, fields in enumerate(zip(*(parts(v, bits, is_signed) for v in values))))
+    return lambda *values: sum(
+        mask(function(*fields), bits) << bits * k
+        for k, fields in enumerate(zip(*(parts(v, bits, is_signed) for v in values)))
+    )
 
 
 def wrapped(a: int, b: int) -> int:
@@ -37,10 +54,12 @@ def wrapped(a: int, b: int) -> int:
 
 def dot(first: bool, second: bool, halves: str = ""):
     """dp4a, dp2a by the signs of their factors."""
+
     def run(a: int, b: int, c: int) -> int:
         factors = parts(b, 8, second)
         factors = factors if not halves else factors[2:] if halves == "hi" else factors[:2]
         return c + sum(x * y for x, y in zip(parts(a, 16 if halves else 8, first), factors))
+
     return run
 
 
@@ -49,15 +68,20 @@ def words(function: Callable[..., int]) -> Callable[..., int]:
 
 
 U16, S16 = (16, False), (16, True)
-WIDE, FOLDED = "mov.b64 %d2, {%r1, %r2}; mov.b64 %d3, {%r3, %r1};", "mov.b64 {%r7, %r8}, %d4; mad.lo.u32 %r9, %r8, 0x9E3779B1, %r7"
+WIDE, FOLDED = (
+    "mov.b64 %d2, {%r1, %r2}; mov.b64 %d3, {%r3, %r1};",
+    "mov.b64 {%r7, %r8}, %d4; mad.lo.u32 %r9, %r8, 0x9E3779B1, %r7",
+)
 
 
 def folded(function: Callable[[int, int, int], int], is_signed: bool = False) -> Callable[..., int]:
     """The function of the pairs b:a and a:c, and of c, in a word."""
+
     def run(a: int, b: int, c: int) -> int:
         pairs = (b << 32 | a, a << 32 | c)
         value = mask(function(*((signed(x, 64) for x in pairs) if is_signed else pairs), c), 64)
         return (value >> 32) * 0x9E3779B1 + value
+
     return run
 
 
@@ -65,6 +89,7 @@ def funnel(left: bool, wrap: bool) -> Callable[..., int]:
     def run(a: int, b: int, c: int) -> int:
         n = c & 31 if wrap else min(c, 32)
         return (b << 32 | a) << n >> 32 if left else (b << 32 | a) >> n
+
     return run
 
 
@@ -110,14 +135,21 @@ def permuted(a: int, b: int, c: int) -> int:
 
 
 PERMUTATIONS = {
-    "f4e": ("3210", "4321", "5432", "6543"), "b4e": ("5670", "6701", "7012", "0123"), "rc8": ("0000", "1111", "2222", "3333"),
-    "ecl": ("3210", "3211", "3222", "3333"), "ecr": ("0000", "1110", "2210", "3210"), "rc16": ("1010", "3232", "1010", "3232"),
+    "f4e": ("3210", "4321", "5432", "6543"),
+    "b4e": ("5670", "6701", "7012", "0123"),
+    "rc8": ("0000", "1111", "2222", "3333"),
+    "ecl": ("3210", "3211", "3222", "3333"),
+    "ecr": ("0000", "1110", "2210", "3210"),
+    "rc16": ("1010", "3232", "1010", "3232"),
 }
 COMPARE = {"lt": lambda x, y: x < y, "ge": lambda x, y: x >= y, "eq": lambda x, y: x == y}
 # PTX: (the first architecture, its meaning)
 OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
     "add.u16x2 %r9, %r1, %r2": (90, lambda a, b, c: by_parts(lambda x, y: x + y, *U16)(a, b)),
-    "mov.b32 %r8, 0x00018000; add.s16x2 %r9, %r1, %r8": (90, lambda a, b, c: by_parts(lambda x, y: x + y, *S16)(a, 0x00018000)),
+    "mov.b32 %r8, 0x00018000; add.s16x2 %r9, %r1, %r8": (
+        90,
+        lambda a, b, c: by_parts(lambda x, y: x + y, *S16)(a, 0x00018000),
+    ),
     "min.u16x2 %r9, %r1, %r2": (90, lambda a, b, c: by_parts(min, *U16)(a, b)),
     "mov.b32 %r8, 0x00107fff; max.u16x2 %r9, %r1, %r8": (90, lambda a, b, c: by_parts(max, *U16)(a, 0x00107FFF)),
     "max.s16x2 %r9, %r1, %r2": (90, lambda a, b, c: by_parts(max, *S16)(a, b)),
@@ -128,54 +160,177 @@ OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
     "max.relu.s32 %r9, %r1, -5": (90, words(lambda a, b, c: max(a, 0))),
     "add.s32 %r8, %r1, %r2; max.s32 %r9, %r8, %r3": (75, words(lambda a, b, c: max(signed(mask(a + b, 32), 32), c))),
     "add.s32 %r8, %r1, %r2; min.u32 %r9, %r8, %r3": (75, lambda a, b, c: min(mask(a + b, 32), c)),
-    "add.s32 %r8, %r1, %r2; max.relu.s32 %r9, %r8, %r3": (90, words(lambda a, b, c: max(signed(mask(a + b, 32), 32), c, 0))),
+    "add.s32 %r8, %r1, %r2; max.relu.s32 %r9, %r8, %r3": (
+        90,
+        words(lambda a, b, c: max(signed(mask(a + b, 32), 32), c, 0)),
+    ),
     "add.s16x2 %r8, %r1, %r2; max.s16x2 %r9, %r8, %r3": (90, by_parts(lambda x, y, z: max(wrapped(x, y), z), *S16)),
     "add.u16x2 %r8, %r1, %r2; min.u16x2 %r9, %r8, %r3": (90, by_parts(lambda x, y, z: min(mask(x + y, 16), z), *U16)),
-    "add.s16x2 %r8, %r1, %r2; max.relu.s16x2 %r9, %r8, %r3": (90, by_parts(lambda x, y, z: max(wrapped(x, y), z, 0), *S16)),
+    "add.s16x2 %r8, %r1, %r2; max.relu.s16x2 %r9, %r8, %r3": (
+        90,
+        by_parts(lambda x, y, z: max(wrapped(x, y), z, 0), *S16),
+    ),
     "max.s32 %r8, %r1, %r2; max.s32 %r9, %r8, %r3": (75, words(max)),
     "max.s32 %r8, %r1, %r2; max.relu.s32 %r9, %r8, %r3": (90, words(lambda a, b, c: max(a, b, c, 0))),
     "min.s16x2 %r8, %r1, %r2; min.s16x2 %r9, %r8, %r3": (90, by_parts(min, *S16)),
     "max.u16x2 %r8, %r1, %r2; max.u16x2 %r9, %r8, %r3": (90, by_parts(max, *U16)),
     "sad.s32 %r9, %r1, %r2, %r3": (75, words(lambda a, b, c: abs(a - b) + c)),
     "sad.u32 %r9, %r1, %r2, %r3": (75, lambda a, b, c: abs(a - b) + c),
-    "vabsdiff4.u32.u32.u32.add %r9, %r1, %r2, %r3": (75, lambda a, b, c: c + sum(abs(x - y) for x, y in zip(parts(a, 8, False), parts(b, 8, False)))),
+    "vabsdiff4.u32.u32.u32.add %r9, %r1, %r2, %r3": (
+        75,
+        lambda a, b, c: c + sum(abs(x - y) for x, y in zip(parts(a, 8, False), parts(b, 8, False))),
+    ),
     **{f"dp4a.{x}32.{y}32 %r9, %r1, %r2, %r3": (75, dot(x == "s", y == "s")) for x in "su" for y in "su"},
-    **{f"dp2a.{h}.{x}32.{y}32 %r9, %r1, %r2, %r3": (75, dot(x == "s", y == "s", h)) for h in ("lo", "hi") for x in "su" for y in "su"},
-    **{f"shf.{side}.{mode}.b32 %r9, %r1, %r2, {n}": (75, (lambda f, n: lambda a, b, c: f(a, b, c if n == "%r3" else int(n)))(funnel(side == "l", mode == "wrap"), n))
-       for side in "lr" for mode in ("wrap", "clamp") for n in ("%r3", "7", "32", "45")},
-    **{f"{WIDE} {op}.{kind}64 %d4, %d2, {n}; {FOLDED}": (75, folded((lambda op, n: lambda x, y, c:
-       (x << min(c if n == "%r3" else int(n), 64) if op == "shl" else x >> min(c if n == "%r3" else int(n), 64)))(op, n), kind == "s"))
-       for op, kind in (("shl", "b"), ("shr", "s"), ("shr", "u")) for n in ("%r3", "5", "32", "40")},
-    **{f"{WIDE} {op}.{kind}64 %d4, %d2, %d3; {FOLDED}": (75, folded((lambda f: lambda x, y, c: f(x, y))(min if op == "min" else max), kind == "s"))
-       for op in ("min", "max") for kind in "su"},
-    **{f"{WIDE} mul.lo.u64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x * y))},
-    **{f"{WIDE} mul.hi.{kind}64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x * y >> 64, kind == "s")) for kind in "su"},
-    **{f"{WIDE} sub.s64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x - y))},
-    **{f"{WIDE} abs.s64 %d4, %d2; {FOLDED}": (75, folded(lambda x, y, c: abs(x), True))},
-    **{f"{WIDE} setp.{name}.{kind}64 %p1, %d2, %d3; selp.b32 %r9, %r1, %r3, %p1": (75, (lambda name, kind: lambda a, b, c:
-       a if COMPARE[name](*(signed(x, 64) if kind == "s" else x for x in (b << 32 | a, a << 32 | c))) else c)(name, kind))
-       for name in ("lt", "ge", "eq") for kind in "su"},
-    **{f"mul.hi.{kind}32 %r9, %r1, %r2": (75, (lambda a, b, c: a * b >> 32) if kind == "u" else words(lambda a, b, c: a * b >> 32)) for kind in "su"},
-    **{f"mad.hi.{kind}32 %r9, %r1, %r2, %r3": (75, (lambda a, b, c: (a * b >> 32) + c) if kind == "u" else words(lambda a, b, c: (a * b >> 32) + c)) for kind in "su"},
-    **{f"bfe.{kind}32 %r9, %r1, {at}, {n}": (75, (lambda kind, at, n: lambda a, b, c: field(a, b if at == "%r2" else int(at), c if n == "%r3" else int(n), kind == "s"))(kind, at, n))
-       for kind in "su" for at, n in (("%r2", "%r3"), ("4", "9"), ("20", "30"), ("%r2", "3"))},
+    **{
+        f"dp2a.{h}.{x}32.{y}32 %r9, %r1, %r2, %r3": (75, dot(x == "s", y == "s", h))
+        for h in ("lo", "hi")
+        for x in "su"
+        for y in "su"
+    },
+    **{
+        f"shf.{side}.{mode}.b32 %r9, %r1, %r2, {n}": (
+            75,
+            (lambda f, n: lambda a, b, c: f(a, b, c if n == "%r3" else int(n)))(funnel(side == "l", mode == "wrap"), n),
+        )
+        for side in "lr"
+        for mode in ("wrap", "clamp")
+        for n in ("%r3", "7", "32", "45")
+    },
+    **{
+        f"{WIDE} {op}.{kind}64 %d4, %d2, {n}; {FOLDED}": (
+            75,
+            folded(
+                (
+                    lambda op, n: (
+                        lambda x, y, c: (
+                            x << min(c if n == "%r3" else int(n), 64)
+                            if op == "shl"
+                            else x >> min(c if n == "%r3" else int(n), 64)
+                        )
+                    )
+                )(op, n),
+                kind == "s",
+            ),
+        )
+        for op, kind in (("shl", "b"), ("shr", "s"), ("shr", "u"))
+        for n in ("%r3", "5", "32", "40")
+    },
+    **{
+        f"{WIDE} {op}.{kind}64 %d4, %d2, %d3; {FOLDED}": (
+            75,
+            folded((lambda f: lambda x, y, c: f(x, y))(min if op == "min" else max), kind == "s"),
+        )
+        for op in ("min", "max")
+        for kind in "su"
+    },
+    f"{WIDE} mul.lo.u64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x * y)),
+    **{
+        f"{WIDE} mul.hi.{kind}64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x * y >> 64, kind == "s"))
+        for kind in "su"
+    },
+    f"{WIDE} sub.s64 %d4, %d2, %d3; {FOLDED}": (75, folded(lambda x, y, c: x - y)),
+    f"{WIDE} abs.s64 %d4, %d2; {FOLDED}": (75, folded(lambda x, y, c: abs(x), True)),
+    **{
+        f"{WIDE} setp.{name}.{kind}64 %p1, %d2, %d3; selp.b32 %r9, %r1, %r3, %p1": (
+            75,
+            (
+                lambda name, kind: (
+                    lambda a, b, c: (
+                        a
+                        if COMPARE[name](*(signed(x, 64) if kind == "s" else x for x in (b << 32 | a, a << 32 | c)))
+                        else c
+                    )
+                )
+            )(name, kind),
+        )
+        for name in ("lt", "ge", "eq")
+        for kind in "su"
+    },
+    **{
+        f"mul.hi.{kind}32 %r9, %r1, %r2": (
+            75,
+            (lambda a, b, c: a * b >> 32) if kind == "u" else words(lambda a, b, c: a * b >> 32),
+        )
+        for kind in "su"
+    },
+    **{
+        f"mad.hi.{kind}32 %r9, %r1, %r2, %r3": (
+            75,
+            (lambda a, b, c: (a * b >> 32) + c) if kind == "u" else words(lambda a, b, c: (a * b >> 32) + c),
+        )
+        for kind in "su"
+    },
+    **{
+        f"bfe.{kind}32 %r9, %r1, {at}, {n}": (
+            75,
+            (
+                lambda kind, at, n: (
+                    lambda a, b, c: field(a, b if at == "%r2" else int(at), c if n == "%r3" else int(n), kind == "s")
+                )
+            )(kind, at, n),
+        )
+        for kind in "su"
+        for at, n in (("%r2", "%r3"), ("4", "9"), ("20", "30"), ("%r2", "3"))
+    },
     "shr.u32 %r8, %r3, 8; bfi.b32 %r9, %r2, %r1, %r3, %r8": (75, inserted),
-    **{f"szext.{mode}.{kind}32 %r9, %r1, %r2": (75, (lambda mode, kind: lambda a, b, c: extended(a, b, kind == "s", mode == "wrap"))(mode, kind))
-       for mode in ("wrap", "clamp") for kind in "su"},
-    **{f"bmsk.{mode}.b32 %r9, %r1, %r2": (75, (lambda mode: lambda a, b, c: ones(a, b, mode == "wrap"))(mode)) for mode in ("wrap", "clamp")},
-    **{f"bfind{amount}.{kind}32 %r9, %r1": (75, (lambda amount, kind: lambda a, b, c: found(a, kind == "s", bool(amount)))(amount, kind))
-       for amount in ("", ".shiftamt") for kind in "su"},
-    "popc.b32 %r9, %r1": (75, lambda a, b, c: a.bit_count()), "clz.b32 %r9, %r1": (75, lambda a, b, c: 32 - a.bit_length()),
+    **{
+        f"szext.{mode}.{kind}32 %r9, %r1, %r2": (
+            75,
+            (lambda mode, kind: lambda a, b, c: extended(a, b, kind == "s", mode == "wrap"))(mode, kind),
+        )
+        for mode in ("wrap", "clamp")
+        for kind in "su"
+    },
+    **{
+        f"bmsk.{mode}.b32 %r9, %r1, %r2": (75, (lambda mode: lambda a, b, c: ones(a, b, mode == "wrap"))(mode))
+        for mode in ("wrap", "clamp")
+    },
+    **{
+        f"bfind{amount}.{kind}32 %r9, %r1": (
+            75,
+            (lambda amount, kind: lambda a, b, c: found(a, kind == "s", bool(amount)))(amount, kind),
+        )
+        for amount in ("", ".shiftamt")
+        for kind in "su"
+    },
+    "popc.b32 %r9, %r1": (75, lambda a, b, c: a.bit_count()),
+    "clz.b32 %r9, %r1": (75, lambda a, b, c: 32 - a.bit_length()),
     f"{WIDE} popc.b64 %r9, %d2": (75, lambda a, b, c: a.bit_count() + b.bit_count()),
     f"{WIDE} clz.b64 %r9, %d2": (75, lambda a, b, c: 64 - (b << 32 | a).bit_length()),
     "brev.b32 %r9, %r1": (75, lambda a, b, c: int(f"{a:032b}"[::-1], 2)),
     f"{WIDE} brev.b64 %d4, %d2; {FOLDED}": (75, folded(lambda x, y, c: int(f"{x:064b}"[::-1], 2))),
-    "prmt.b32 %r9, %r1, %r2, %r3": (75, permuted), "prmt.b32 %r9, %r1, %r2, 0xc5a7": (75, lambda a, b, c: permuted(a, b, 0xC5A7)),
-    **{f"prmt.b32.{mode} %r9, %r1, %r2, %r3": (75, (lambda order: lambda a, b, c: permuted(a, b, int(order[c & 3], 16)))(order)) for mode, order in PERMUTATIONS.items()},
-    **{f"lop3.b32 %r9, %r1, %r2, %r3, {table}": (75, (lambda table: lambda a, b, c: sum(
-        (table >> ((a >> k & 1) * 4 + (b >> k & 1) * 2 + (c >> k & 1)) & 1) << k for k in range(32)))(table)) for table in (0xCA, 0x96, 0x17, 0x80)},
-    **{f"cvt.{kind}{bits}.u32 %r9, %r1": (75, (lambda kind, bits: lambda a, b, c: signed(mask(a, bits), bits) if kind == "s" else mask(a, bits))(kind, bits))
-       for kind in "su" for bits in (8, 16)},
+    "prmt.b32 %r9, %r1, %r2, %r3": (75, permuted),
+    "prmt.b32 %r9, %r1, %r2, 0xc5a7": (75, lambda a, b, c: permuted(a, b, 0xC5A7)),
+    **{
+        f"prmt.b32.{mode} %r9, %r1, %r2, %r3": (
+            75,
+            (lambda order: lambda a, b, c: permuted(a, b, int(order[c & 3], 16)))(order),
+        )
+        for mode, order in PERMUTATIONS.items()
+    },
+    **{
+        f"lop3.b32 %r9, %r1, %r2, %r3, {table}": (
+            75,
+            (
+                lambda table: (
+                    lambda a, b, c: sum(
+                        (table >> ((a >> k & 1) * 4 + (b >> k & 1) * 2 + (c >> k & 1)) & 1) << k for k in range(32)
+                    )
+                )
+            )(table),
+        )
+        for table in (0xCA, 0x96, 0x17, 0x80)
+    },
+    **{
+        f"cvt.{kind}{bits}.u32 %r9, %r1": (
+            75,
+            (lambda kind, bits: lambda a, b, c: signed(mask(a, bits), bits) if kind == "s" else mask(a, bits))(
+                kind, bits
+            ),
+        )
+        for kind in "su"
+        for bits in (8, 16)
+    },
     "cvt.sat.u8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, 0), 255))),
     "cvt.sat.u16.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, 0), 65535))),
     "cvt.sat.s8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, -128), 127))),
@@ -194,13 +349,17 @@ def text(operations: list[str]) -> str:
 
 def held(function, operations: list[str], meanings: list[Callable]) -> None:
     rng = Random(5)
-    inputs = [(rng.choice(EDGES), rng.choice(EDGES), rng.choice(EDGES)) for _ in range(30)] + [tuple(rng.getrandbits(32) for _ in "abc") for _ in range(30)]
+    inputs = [(rng.choice(EDGES), rng.choice(EDGES), rng.choice(EDGES)) for _ in range(30)] + [
+        tuple(rng.getrandbits(32) for _ in "abc") for _ in range(30)
+    ]
     for values in inputs:
         specials = {"tid.x": 0, "stack": 0x10000, "descriptor_lo": 0, "descriptor_hi": 0}
         memory = Thread(function, struct.pack("<QIII", OUT, *values), specials).run()
         for k, (operation, meaning) in enumerate(zip(operations, meanings)):
             stored = sum(memory[OUT + 4 * k + j] << 8 * j for j in range(4))
-            assert stored == mask(meaning(*values), 32), f"{operation} of {[hex(value) for value in values]}: {stored:#x}"
+            assert stored == mask(meaning(*values), 32), (
+                f"{operation} of {[hex(value) for value in values]}: {stored:#x}"
+            )
 
 
 def test_of_ptx():
@@ -215,7 +374,10 @@ def test_of_machine_code(arch):
     opcodes: set[str] = set()
     possible = [operation for operation, (first, _) in OPERATIONS.items() if first <= int(arch[3:])]
     apart = [operation for operation in possible if operation.startswith(("cvt.sat.s8", "vabsdiff4", "szext"))]
-    for group in ([operation for operation in possible if operation not in apart], *([operation] for operation in apart)):
+    for group in (
+        [operation for operation in possible if operation not in apart],
+        *([operation] for operation in apart),
+    ):
         function = lift_cubin(from_ptx(text(group), arch), "k.cubin").functions["k"]
         unknown = [op.attrs[0] for i in function.instructions for op in i.ops if op.name == "opaque"]
         if unknown:
@@ -224,7 +386,11 @@ def test_of_machine_code(arch):
         opcodes |= {i.opcode for i in function.instructions}
         held(function, group, [OPERATIONS[operation][1] for operation in group])
     expected = {"IDP.4A.S8.U8", "IDP.2A.HI.U16.S8", "I2I.U8.S32.SAT"}
-    expected |= {"VABSDIFF4.U8.ACC", "VABSDIFF.U32"} if arch != "sm_120" else {"VIADD.16x2", "VIMNMX.S16x2.RELU", "VIMNMX.U16x2", "VIMNMX.S32.RELU"}
+    expected |= (
+        {"VABSDIFF4.U8.ACC", "VABSDIFF.U32"}
+        if arch != "sm_120"
+        else {"VIADD.16x2", "VIMNMX.S16x2.RELU", "VIMNMX.U16x2", "VIMNMX.S32.RELU"}
+    )
     if arch in ("sm_90", "sm_100"):
         expected |= {"VIADD.16x2", "VIADDMNMX.S16x2.RELU", "VIADDMNMX.RELU", "VIMNMX3.U16x2", "VIMNMX.RELU"}
     assert expected <= opcodes, expected - opcodes

@@ -1,4 +1,6 @@
-"""What an analysis may cost is counted in steps: the same answers on every machine, and what was found before they ran out is kept."""
+"""What an analysis may cost is counted in steps: the same answers on every machine, and what was found before they ran
+out is kept.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,29 @@ import numpy as np
 import pytest
 
 import ptxaudit
-from ptxaudit import graph, lanes, machines
-from ptxaudit.lanes.result import SiteResult, Status
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.local_memory import lane_indexed
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.questions import with_questions
-from ptxaudit.work import DEFAULT_BUDGET, STEPS_PER_SECOND, Account, Exhausted
+from ptxaudit.base.work import DEFAULT_BUDGET, STEPS_PER_SECOND, Account, Exhausted
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.questions import with_questions
+from ptxaudit.engine.answer.result import SiteResult, Status
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
+from ptxaudit.ir.local_memory import lane_indexed
 
 PACKAGE = Path(ptxaudit.__file__).parent
-CLOCKS = ("perf_counter", "monotonic", "process_time", "thread_time", "time", "time_ns", "perf_counter_ns", "monotonic_ns")
+CLOCKS = (
+    "perf_counter",
+    "monotonic",
+    "process_time",
+    "thread_time",
+    "time",
+    "time_ns",
+    "perf_counter_ns",
+    "monotonic_ns",
+)
 MACHINE = machines.get("sm_90")
 
 HEAD = """.version 8.0
@@ -46,7 +59,9 @@ ld.param.u32 %r4, [k_param_1];
 """
 
 # A loop whose end no one can tell without running it, between two accesses.
-LONG = HEAD + """st.shared.u32 [%r3], %r1;
+LONG = (
+    HEAD
+    + """st.shared.u32 [%r3], %r1;
 mov.u32 %r5, 1;
 L:
 mad.lo.u32 %r5, %r5, 1664525, 1013904223;
@@ -61,6 +76,7 @@ ld.shared.u32 %r8, [%r3];
 ret;
 }
 """
+)
 
 
 def kernel(text: str):
@@ -68,17 +84,33 @@ def kernel(text: str):
     return link(module, module.functions["k"])
 
 
-def evaluated(text: str, steps: int | None = None, launch: Launch | None = None) -> tuple[tuple[SiteResult, ...], Account]:
+def evaluated(
+    text: str, steps: int | None = None, launch: Launch | None = None
+) -> tuple[tuple[SiteResult, ...], Account]:
     function = kernel(text)
     account = Account(steps)
-    return lanes.evaluate(function, graph.build(function), launch=launch, machine=MACHINE, account=account).sites, account
+    return (
+        engine.evaluate(function, graph.build(function), launch=launch, machine=MACHINE, account=account).sites,
+        account,
+    )
 
 
 def figures(site: SiteResult) -> tuple:
-    return (site.index, site.status, str(site.reason), site.requests, site.wavefronts, site.excess, site.bounds, site.per_request, site.conditions)
+    return (
+        site.index,
+        site.status,
+        str(site.reason),
+        site.requests,
+        site.wavefronts,
+        site.excess,
+        site.bounds,
+        site.per_request,
+        site.conditions,
+    )
 
 
 # --- the account ----------------------------------------------------------------------------
+
 
 def test_an_account_is_used_up_at_its_limit():
     account = Account(10)
@@ -105,7 +137,7 @@ def test_a_part_is_paid_for_by_the_whole():
     assert account.spent == 35
     with pytest.raises(Exhausted), account.part(0.2) as some:
         some.spend(50, "c")
-    assert account.spent == 48                      # not more than the part
+    assert account.spent == 48  # not more than the part
     with Account().part(0.5) as some:
         some.spend(10**12, "d")
 
@@ -118,7 +150,7 @@ def test_a_budget_is_so_many_steps():
 
 # --- no clock -------------------------------------------------------------------------------
 
-MAY_LOOK = {                     # a clock decides no answer here
+MAY_LOOK = {  # a clock decides no answer here
     "vendor.py": "ends a program that waits for something that does not come, which is an error then",
     "nvrtc_worker.py": "sleeps between two looks at whether its parent is there",
     "pool_worker.py": "sleeps between two looks at whether its parent is there",
@@ -149,6 +181,7 @@ def test_a_slow_machine_says_the_same(monkeypatch):
 
 # --- used up --------------------------------------------------------------------------------
 
+
 def test_what_was_found_before_is_kept():
     before, inside, behind = evaluated(LONG, 400_000, Launch("k", grid=(2,), block=(32,), params=[None, 5]))[0]
     assert (before.status, before.wavefronts) == (Status.EXACT, 4)
@@ -172,15 +205,19 @@ def test_every_stage_may_be_the_last(tmp_path, seconds):
     (tmp_path / "k.ptx").write_text(LONG)
     for launches in ((), [Launch("k", grid=(2,), block=(32,), params=[None, 5])]):
         report = ptxaudit.audit(tmp_path / "k.ptx", budget=seconds, launches=launches)
-        assert len(report.sites) == 3 and all("--budget" in problem.hint and problem.kernel == "k" for problem in report.problems)
-        assert bool(report.problems) is (seconds < 1e-4)         # where what it calls, and so its sites, are not known
+        assert len(report.sites) == 3 and all(
+            "--budget" in problem.hint and problem.kernel == "k" for problem in report.problems
+        )
+        assert bool(report.problems) is (seconds < 1e-4)  # where what it calls, and so its sites, are not known
         assert all("--budget" in s.reason for s in report.sites if s.status is Status.UNKNOWN)
         assert any(s.status is Status.UNKNOWN for s in report.sites)
 
 
 def _partial(function, flow, launch, whole: tuple[SiteResult, ...], steps: int) -> int:
     """How many sites fewer steps answer; what they answer is what all of them do."""
-    sites = lanes.evaluate(function, flow, launch=launch, machine=machines.get(function.arch), account=Account(steps)).sites
+    sites = engine.evaluate(
+        function, flow, launch=launch, machine=machines.get(function.arch), account=Account(steps)
+    ).sites
     assert [s.index for s in sites] == [s.index for s in whole]
     for few, all_ in zip(sites, whole):
         if few.status is Status.EXACT or few.status is Status.UNREACHED and launch is not None:
@@ -198,8 +235,10 @@ def test_with_fewer_steps_nothing_else_is_said(at):
     flow = graph.build(function)
     for told in (launch.launch, None):
         account = Account()
-        whole = lanes.evaluate(function, flow, launch=told, machine=machines.get(function.arch), account=account).sites
-        counts = [_partial(function, flow, told, whole, round(account.spent * part)) for part in (0.02, 0.1, 0.3, 0.6, 0.9)]
+        whole = engine.evaluate(function, flow, launch=told, machine=machines.get(function.arch), account=account).sites
+        counts = [
+            _partial(function, flow, told, whole, round(account.spent * part)) for part in (0.02, 0.1, 0.3, 0.6, 0.9)
+        ]
         assert counts[0] <= counts[-1] <= len(whole)
 
 
@@ -215,56 +254,93 @@ print(json.dumps(report.to_dict()["kernels"]))
 def test_every_process_says_the_same(tmp_path, seconds):
     """The order of sets of names is another one in each process."""
     (tmp_path / "k.ptx").write_text(LONG)
-    said = {subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path / "k.ptx"), str(seconds)], capture_output=True, text=True, check=True,
-                           env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE.parent)}).stdout for seed in ("1", "2")}
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(tmp_path / "k.ptx"), str(seconds)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE.parent)},
+        ).stdout
+        for seed in ("1", "2")
+    }
     assert len(said) == 1
     assert len(json.loads(said.pop())) == 2
 
 
 def test_the_other_launches_change_nothing(tmp_path):
     (tmp_path / "k.ptx").write_text(LONG)
-    one, other = Launch("k", grid=(2,), block=(64,), params=[None, 5]), Launch("k", grid=(8,), block=(32,), params=[None, 7])
+    one, other = (
+        Launch("k", grid=(2,), block=(64,), params=[None, 5]),
+        Launch("k", grid=(8,), block=(32,), params=[None, 7]),
+    )
     alone = ptxaudit.audit(tmp_path / "k.ptx", budget=0.1, launches=[one]).kernels[0]
     assert ptxaudit.audit(tmp_path / "k.ptx", budget=0.1, launches=[other, one]).kernels[1].sites == alone.sites
 
 
 def test_the_message_is_in_words(tmp_path):
     (tmp_path / "k.ptx").write_text(LONG)
-    done = subprocess.run([sys.executable, "-m", "ptxaudit", "audit", str(tmp_path / "k.ptx"), "--budget", "0.00001"], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxaudit", "audit", str(tmp_path / "k.ptx"), "--budget", "0.00001"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        check=False,
+    )
     assert done.returncode == 2 and "control flow takes more than 15 steps" in done.stdout, done
-    assert "error: looking at the control flow takes more than 15 steps" in done.stderr and "give it more: --budget SECONDS" in done.stderr
+    assert (
+        "error: looking at the control flow takes more than 15 steps" in done.stderr
+        and "give it more: --budget SECONDS" in done.stderr
+    )
 
 
 # --- steps for size -------------------------------------------------------------------------
 
+
 def _straight(n: int) -> str:
     """n accesses one after the other."""
-    return HEAD + "".join(f"add.u32 %r{10 + i}, %r3, {4 * (i % 64)};\nst.shared.u32 [%r{10 + i}], %r1;\n" for i in range(n)) + "ret;\n}\n"
+    return (
+        HEAD
+        + "".join(f"add.u32 %r{10 + i}, %r3, {4 * (i % 64)};\nst.shared.u32 [%r{10 + i}], %r1;\n" for i in range(n))
+        + "ret;\n}\n"
+    )
 
 
 def _branches(n: int) -> str:
     """n conditional accesses, on what is not known without a launch."""
-    body = "".join(f"setp.gt.s32 %p{i % 900}, %r4, {i};\n@%p{i % 900} bra L{i};\nadd.u32 %r{10 + i}, %r3, {4 * i};\n"
-                   f"st.shared.u32 [%r{10 + i}], %r1;\nL{i}:\n" for i in range(n))
+    body = "".join(
+        f"setp.gt.s32 %p{i % 900}, %r4, {i};\n@%p{i % 900} bra L{i};\nadd.u32 %r{10 + i}, %r3, {4 * i};\n"
+        f"st.shared.u32 [%r{10 + i}], %r1;\nL{i}:\n"
+        for i in range(n)
+    )
     return HEAD + body + "ret;\n}\n"
 
 
 def _loops(n: int) -> str:
     """n loops one behind the other, with a number of trips that only a launch tells."""
-    body = "".join(f"mov.u32 %r{10 + i}, 0;\nL{i}:\nmad.lo.u32 %r5, %r{10 + i}, 128, %r3;\nst.shared.u32 [%r5], %r1;\nadd.u32 %r{10 + i}, %r{10 + i}, 1;\n"
-                   f"setp.lt.u32 %p1, %r{10 + i}, %r4;\n@%p1 bra L{i};\n" for i in range(n))
+    body = "".join(
+        f"mov.u32 %r{10 + i}, 0;\nL{i}:\nmad.lo.u32 %r5, %r{10 + i}, 128, %r3;\nst.shared.u32 [%r5], %r1;\nadd.u32"
+        f" %r{10 + i}, %r{10 + i}, 1;\nsetp.lt.u32 %p1, %r{10 + i}, %r4;\n@%p1 bra L{i};\n"
+        for i in range(n)
+    )
     return HEAD + body + "ret;\n}\n"
 
 
 def _rewritten(n: int) -> str:
     """One register that is written n times, each time for an access."""
-    return HEAD + "".join(f"add.u32 %r5, %r3, {4 * (i % 64)};\nst.shared.u32 [%r5], %r1;\n" for i in range(n)) + "ret;\n}\n"
+    return (
+        HEAD
+        + "".join(f"add.u32 %r5, %r3, {4 * (i % 64)};\nst.shared.u32 [%r5], %r1;\n" for i in range(n))
+        + "ret;\n}\n"
+    )
 
 
 def _calls(n: int) -> str:
     """n calls of one function."""
-    function = ".func f(.param .b32 a) { .reg .b32 %r<9>; .shared .align 4 .b8 t[1024]; ld.param.u32 %r1, [a]; mov.u32 %r2, t; add.u32 %r2, %r2, %r1; st.shared.u32 [%r2], 0; ret; }\n"
+    function = (
+        ".func f(.param .b32 a) { .reg .b32 %r<9>; .shared .align 4 .b8 t[1024]; ld.param.u32 %r1, [a]; mov.u32 %r2, t;"
+        " add.u32 %r2, %r2, %r1; st.shared.u32 [%r2], 0; ret; }\n"
+    )
     call = "{ .param .b32 x; st.param.b32 [x], %r5; call f, (x); }\n"
     return HEAD.replace(".visible", function + ".visible", 1) + "mul.lo.u32 %r5, %r1, 4;\n" + call * n + "ret;\n}\n"
 
@@ -280,7 +356,14 @@ def steps_of(text: str, launch: Launch | None) -> int:
     function = link(module, module.functions["k"], structure)
     flow = graph.build(function, structure)
     lane_indexed(function, flow)
-    with_questions(lanes.evaluate(function, flow, launch=launch, machine=MACHINE, account=account), function, flow, MACHINE, launch, account)
+    with_questions(
+        engine.evaluate(function, flow, launch=launch, machine=MACHINE, account=account),
+        function,
+        flow,
+        MACHINE,
+        launch,
+        account,
+    )
     return structure.spent + account.spent
 
 
@@ -293,14 +376,29 @@ def test_twice_the_code_takes_twice_the_steps(family, launch):
 
 def test_steps_follow_the_elements_of_arrays():
     """Of warps whose addresses differ by more than a shift: rows of arrays."""
-    text = HEAD + "mov.u32 %r5, %ctaid.x;\nmul.lo.u32 %r6, %r5, %r5;\nmul.lo.u32 %r6, %r6, %r1;\nand.b32 %r6, %r6, 1023;\nmad.lo.u32 %r7, %r6, 4, %r2;\nst.shared.u32 [%r7], %r1;\nret;\n}\n"
-    spent = [evaluated(text, None, Launch("k", grid=(blocks,), block=(256,), params=[None, 7]))[1].spent for blocks in (2048, 8192, 32_768)]
+    text = (
+        HEAD + "mov.u32 %r5, %ctaid.x;\nmul.lo.u32 %r6, %r5, %r5;\nmul.lo.u32 %r6, %r6, %r1;\nand.b32 %r6, %r6,"
+        " 1023;\nmad.lo.u32 %r7, %r6, 4, %r2;\nst.shared.u32 [%r7], %r1;\nret;\n}\n"
+    )
+    spent = [
+        evaluated(text, None, Launch("k", grid=(blocks,), block=(256,), params=[None, 7]))[1].spent
+        for blocks in (2048, 8192, 32_768)
+    ]
     assert 3 < (spent[2] - spent[1]) / (spent[1] - spent[0]) < 5
 
 
 def test_the_same_trips_cost_the_same():
     """A loop that is followed trip by trip costs so many steps a trip."""
-    text = HEAD + "mov.u32 %r5, 0;\nmov.u32 %r6, 1;\nL:\nmad.lo.u32 %r6, %r6, 5, 1;\nand.b32 %r7, %r6, 1020;\nmad.lo.u32 %r7, %r7, %r1, %r2;\nst.shared.u32 [%r7], %r1;\n" \
-                  "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r4;\n@%p1 bra L;\nret;\n}\n"
-    spent = np.array([evaluated(text, None, Launch("k", grid=(1,), block=(32,), params=[None, trips]))[1].spent for trips in (100, 200, 400)])
+    text = (
+        HEAD
+        + "mov.u32 %r5, 0;\nmov.u32 %r6, 1;\nL:\nmad.lo.u32 %r6, %r6, 5, 1;\nand.b32 %r7, %r6, 1020;\nmad.lo.u32 %r7,"
+        " %r7, %r1, %r2;\nst.shared.u32 [%r7], %r1;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r4;\n@%p1 bra"
+        " L;\nret;\n}\n"
+    )
+    spent = np.array(
+        [
+            evaluated(text, None, Launch("k", grid=(1,), block=(32,), params=[None, trips]))[1].spent
+            for trips in (100, 200, 400)
+        ]
+    )
     assert abs(spent[2] - spent[1] - 2 * (spent[1] - spent[0])) < 0.2 * spent[2]

@@ -1,9 +1,9 @@
 """Reads tests that are text: a file of cases, each with its input and what has to come out.
 
-    ==== name of the case
-    input
-    ---- kind of output
-    expected output
+==== name of the case
+input
+---- kind of output
+expected output
 """
 
 from __future__ import annotations

@@ -16,27 +16,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-
 from typing import Any
 
 import numpy as np
 
 from bench.adversary import builds, plan, telling
 from bench.adversary.generate import program
-from ptxaudit import graph, ir, lanes, machines
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.assemble import SourceLines, kernel_entry
-
-from ptxaudit.code_facts import code_facts
-from ptxaudit.lanes.result import SiteResult
-from ptxaudit.link import link
-from ptxaudit.pairing import BY_MAP, pair, ptx_map, side
-from ptxaudit.ptx.lift import lift_module as lift_ptx
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.lift import lift_module
-from ptxaudit.status import Status
-from ptxaudit.work import Account
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.ptx.lift import lift_module as lift_ptx
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.link import link
+from ptxaudit.report.assemble import SourceLines, kernel_entry
+from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.pairing import BY_MAP, pair, ptx_map, side
 
 BUDGET = 20.0
 FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are taken to be: as the harness places them
@@ -124,8 +125,16 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
     function = link(module, kernel)
     flow = graph.build(function)
     machine = machines.get("sm_90")
-    result = lanes.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
-    entry = kernel_entry(function, result, input=name, machine=machine, launch=told, lines=SourceLines(), facts=code_facts(module, function, {}))
+    result = engine.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
+    entry = kernel_entry(
+        function,
+        result,
+        input=name,
+        machine=machine,
+        launch=told,
+        lines=SourceLines(),
+        facts=code_facts(module, function, {}),
+    )
     return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
 
 

@@ -79,8 +79,8 @@ def compile_build(program: Program, name: str) -> Built:
 
 
 def _by_nvrtc(program: Program, build: Build, arch: str) -> Built:
-    from ptxaudit.errors import InputError
-    from ptxaudit.nvrtc import compile_source
+    from ptxaudit.base.errors import InputError
+    from ptxaudit.frontend.compile.nvrtc import compile_source
 
     try:
         made = compile_source(program.source(), arch=arch, options=build.options, name=f"{program.name}.cu")

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.adversary import claims, ptx_check, telling, truth
-from ptxaudit import graph, lanes, machines
-
-from ptxaudit.assemble import SourceLines, kernel_entry
-from ptxaudit.code_facts import code_facts
-from ptxaudit.compare import compare
-from ptxaudit.link import link
-from ptxaudit.work import Account
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
+from ptxaudit.report.assemble import SourceLines, kernel_entry
+from ptxaudit.report.code_facts import code_facts
+from ptxaudit.review.compare import compare
 
 BUDGET = 20.0  # seconds a launch and telling
 CHUNK = 12  # cubins that a process takes at a time
@@ -56,9 +57,17 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
         launch = telling.TELLINGS[how](e, kernel)
         function = link(one.module, kernel)
         machine = machines.get(function.arch)
-        result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET))
+        result = engine.evaluate(
+            function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET)
+        )
         entry = kernel_entry(
-            function, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(one.module, function, {})
+            function,
+            result,
+            input=one.cubin.file,
+            machine=machine,
+            launch=launch,
+            lines=SourceLines(),
+            facts=code_facts(one.module, function, {}),
         )
         by_place = {function.instructions[site.index].place: site for site in result.sites}
         small = prod(e["grid"]) < CHIP

@@ -1,6 +1,7 @@
 """One audited launch against what was counted: every claim of every site.
 
-`ptxaudit.compare` holds requests and wavefronts against the counters. This adds what follows from the lanes that ran:
+`ptxaudit.review.compare` holds requests and wavefronts against the counters. This adds what follows from the lanes that
+ran:
 
     lanes      the lanes of all requests together are the counted ones
     active     requests with an active lane: at least a 32nd of the lanes, at most one a lane
@@ -8,8 +9,8 @@
     inside     ideal <= wavefronts <= ways x ideal
     generic    a claim about a generic access that was one of shared memory in no lane
     totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, but for what
-               other warps add (twice the ARBITRATION of `ptxaudit.compare`, and a few; to stores anything: loads and
-               copies that fill L1 do)
+               other warps add (twice the ARBITRATION of `ptxaudit.review.compare`, and a few; to stores anything: loads
+               and copies that fill L1 do)
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bench.adversary.truth import Counts
-from ptxaudit.compare import ARBITRATION, COUNTERS, DISPUTED, Comparison, Row, Total
-from ptxaudit.compare import Verdict as Judged
-from ptxaudit.lanes.result import SiteResult
-from ptxaudit.report import Site
-from ptxaudit.status import Status
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.report.model import Site
+from ptxaudit.review.compare import ARBITRATION, COUNTERS, DISPUTED, Comparison, Row, Total
+from ptxaudit.review.compare import Verdict as Judged
 
 _GENERIC = re.compile(r"(LD|ST|ATOM|RED)\b")
 LANES = 32

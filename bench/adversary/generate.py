@@ -159,7 +159,7 @@ def _epilogue(b: Builder) -> list[Statement]:
 
 def _shapes(b: Builder) -> list[Shape]:
     out: list[Shape] = []
-    for at in range(LAUNCHES):
+    for _at in range(LAUNCHES):
         block = b.dice.choice(WHOLE if b.full_warps else BLOCKS)
         cluster = b.dice.choice(CLUSTERS) if b.clusters else None
         grid = b.dice.choice(GRIDS)

@@ -95,7 +95,8 @@ class Launcher:
 def launch(folder: Path, numbers: list[int], notes: Path) -> int:
     """Launches some of the plan, in order; a line to `notes` before and after each. 3 when the context is lost.
 
-    A profiler may run the process once a pass: a launch whose buffers were elsewhere in the pass before is noted as moved.
+    A profiler may run the process once a pass: a launch whose buffers were elsewhere in the pass before is noted as
+    moved.
     """
     plan = read(folder)
     before = {note["done"]: note["addresses"] for note in notes_in(notes) if "done" in note}

@@ -11,17 +11,20 @@ from functools import lru_cache
 
 from bench.adversary import telling, truth
 from bench.adversary.claims import Finding, Verdict, claim_of, each
-from ptxaudit import graph, ir, lanes, machines
-from ptxaudit.assemble import SourceLines, kernel_entry
-from ptxaudit.code_facts import code_facts
-from ptxaudit.compare import DISPUTED
-from ptxaudit.link import link
-from ptxaudit.pairing import BY_MAP, Side, pair, ptx_map, side
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.report import Kernel, Site
-from ptxaudit.status import Status
-from ptxaudit.work import Account
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.link import link
+from ptxaudit.report.assemble import SourceLines, kernel_entry
+from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.model import Kernel, Site
+from ptxaudit.report.pairing import BY_MAP, Side, pair, ptx_map, side
+from ptxaudit.review.compare import DISPUTED
 
 BUDGET = 20.0
 
@@ -41,8 +44,16 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     linked = link(module, kernel)
     flow = graph.build(linked)
     machine = machines.get(function.arch)
-    result = lanes.evaluate(linked, flow, launch=launch, machine=machine, account=Account.for_budget(BUDGET))
-    entry = kernel_entry(linked, result, input=one.cubin.file, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, linked, {}))
+    result = engine.evaluate(linked, flow, launch=launch, machine=machine, account=Account.for_budget(BUDGET))
+    entry = kernel_entry(
+        linked,
+        result,
+        input=one.cubin.file,
+        machine=machine,
+        launch=launch,
+        lines=SourceLines(),
+        facts=code_facts(module, linked, {}),
+    )
     pairs = pair(kernel.name, side(linked, flow, entry, None), _side(machine_code, function, one))
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
     ran = dict(one.placed())

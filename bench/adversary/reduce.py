@@ -16,14 +16,16 @@ from bench.adversary import builds, plan, telling, truth
 from bench.adversary.claims import claim_of
 from bench.adversary.generate import program
 from bench.adversary.program import Program, variants
-from ptxaudit import graph, lanes, machines
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.assemble import SourceLines, kernel_entry
-from ptxaudit.code_facts import code_facts
-from ptxaudit.link import link
-from ptxaudit.report import Kernel
-from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.lift import lift_module
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
+from ptxaudit.report.assemble import SourceLines, kernel_entry
+from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.model import Kernel
 
 BUDGET = 20.0
 MOST = 400  # kernels that are tried
@@ -92,8 +94,16 @@ def _audited(data: bytes, made: Program, entry: Any, how: str) -> Kernel:
     launch = telling.TELLINGS[how](entry, kernel)
     function = link(module, kernel)
     machine = machines.get(function.arch)
-    result = lanes.evaluate(function, graph.build(function), launch=launch, machine=machine, budget=BUDGET)
-    return kernel_entry(function, result, input=made.name, machine=machine, launch=launch, lines=SourceLines(), facts=code_facts(module, function, {}))
+    result = engine.evaluate(function, graph.build(function), launch=launch, machine=machine, budget=BUDGET)
+    return kernel_entry(
+        function,
+        result,
+        input=made.name,
+        machine=machine,
+        launch=launch,
+        lines=SourceLines(),
+        facts=code_facts(module, function, {}),
+    )
 
 
 def _write(folder: Path, steps: Sequence[Program], build: str) -> None:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.adversary.program import Fill
-from ptxaudit import ir
-from ptxaudit.buffers import Buffer
-from ptxaudit.launch import Launch, same_name
+from ptxaudit.frontend.launch.buffers import Buffer
+from ptxaudit.frontend.launch.launch import Launch, same_name
+from ptxaudit.ir import nodes as ir
 
 Entry = Mapping[str, Any]
 

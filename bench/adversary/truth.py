@@ -4,7 +4,8 @@
 
 A profiler places instructions by their addresses in memory, where the sections of a cubin lie in any order and apart.
 `locate` finds where each section began: where its opcodes stand, in their order, on everything that ran. Sections with
-the same opcodes (two virtual methods, `__iAtomicAdd` and `__uAtomicAdd`) may have changed places: nothing is said of them.
+the same opcodes (two virtual methods, `__iAtomicAdd` and `__uAtomicAdd`) may have changed places: nothing is said of
+them.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.adversary.plan import CUBINS, PTX
-from ptxaudit import ir
-from ptxaudit.artifacts.cubin import INSTRUCTION_BYTES, Cubin, read_cubin
-from ptxaudit.compare import Counted, Profile
-from ptxaudit.errors import InputError
-from ptxaudit.sass.disassemble import Line, disassemble
-from ptxaudit.sass.lift import lift_module
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, Cubin, read_cubin
+from ptxaudit.frontend.sass.disassemble import Line, disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.ir import nodes as ir
+from ptxaudit.review.compare import Counted, Profile
 
 ALIGNED = 128  # bytes: sections of code begin at multiples
 TOGETHER = 40  # cubins of one process of the disassembler
@@ -53,8 +54,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Truth:
-    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts; alike: sections
-    that cannot be told from others, with their bytes."""
+    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts; alike:
+    sections that cannot be told from others, with their bytes."""
 
     entry: Mapping[str, Any] = field(repr=False)
     cubin: Cubin = field(repr=False)
@@ -91,7 +92,9 @@ class Truth:
     def told(self, place: int) -> bool:
         """What ran at a place of the engine's numbering is known: its section is like no other."""
         starts = self.starts
-        return not any(starts[name] <= place < starts[name] + size for name, size in self.alike.items() if name in starts)
+        return not any(
+            starts[name] <= place < starts[name] + size for name, size in self.alike.items() if name in starts
+        )
 
     @cached_property
     def profile(self) -> Profile:
@@ -105,7 +108,9 @@ def starts_of(function: ir.Function) -> dict[str, int]:
     """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; its own is at 0."""
     starts = {function.name: 0}
     for note in function.notes:
-        name, called, rest = note.replace(" may be called; ", " is called; ").partition(" is called; its code follows from offset ")
+        name, called, rest = note.replace(" may be called; ", " is called; ").partition(
+            " is called; its code follows from offset "
+        )
         if called:
             starts[name] = int(rest.removesuffix(" on"), 16)
     return starts
@@ -130,7 +135,8 @@ def locate(
     """{section: where it begins} for every section in which something ran. Raises NotLocated.
 
     places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them;
-    accesses: places that had wavefronts of shared memory. What runs in a section runs from its first instruction on, so the lowest place that is in no section yet is where one begins.
+    accesses: places that had wavefronts of shared memory. What runs in a section runs from its first instruction on, so
+    the lowest place that is in no section yet is where one begins.
     """
     found: dict[str, int] = {}
     if not _arrange(places, 0, opcodes, accesses, sections, found, [MOST_TRIES]) or kernel not in found:
@@ -165,9 +171,7 @@ def _arrange(
     return False
 
 
-def _fits(
-    places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: Set[int], code: Sequence[str]
-) -> int:
+def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: Set[int], code: Sequence[str]) -> int:
     """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
 
     The profiler has no text of functions that are only reached through tables. There control flow decides: what does
@@ -178,7 +182,9 @@ def _fits(
     ran = [(place - base) // INSTRUCTION_BYTES for place in islice(places, at, end)]
     if any(opcodes[place] not in ("", code[number]) for place, number in zip(islice(places, at, end), ran)):
         return 0
-    if any(place in accesses and not _ACCESSES.match(code[number]) for place, number in zip(islice(places, at, end), ran)):
+    if any(
+        place in accesses and not _ACCESSES.match(code[number]) for place, number in zip(islice(places, at, end), ran)
+    ):
         return 0
     blind = not any(opcodes[place] for place in islice(places, at, end))
     if blind and not all(
@@ -240,7 +246,9 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
                 except NotLocated as error:
                     print(f"seed {entry['seed']} {entry['build']}: {error}")
                     continue
-                yield Truth(entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike)
+                yield Truth(
+                    entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike
+                )
 
 
 def members(path: Path, names: set[str]) -> dict[str, bytes]:

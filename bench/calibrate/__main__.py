@@ -15,7 +15,9 @@ def main() -> None:
     command = commands.add_parser("plan", help="write the requests")
     command.add_argument("-o", "--output", type=Path, required=True)
     command.add_argument("--arch", default="sm_90")
-    command.add_argument("--part", default="classes,zeros,copies,matrices,instructions", help="one or several, with commas")
+    command.add_argument(
+        "--part", default="classes,zeros,copies,matrices,instructions", help="one or several, with commas"
+    )
     command.add_argument("--only", default="*", help="kernels, as globs with commas between")
     command = commands.add_parser("launch", help="launch every request once (what measure runs under ncu)")
     command.add_argument("folder", type=Path)
@@ -26,14 +28,18 @@ def main() -> None:
     command.add_argument("-o", "--output", type=Path, required=True)
     command.add_argument("--seconds", type=float, default=3600, help="stop after this time")
     command.add_argument("--chunk", type=int, default=400, help="launches a process of the profiler")
-    command = commands.add_parser("launch-tensor", help="wgmma and bulk tensor copies once (what measure-tensor runs under ncu)")
+    command = commands.add_parser(
+        "launch-tensor", help="wgmma and bulk tensor copies once (what measure-tensor runs under ncu)"
+    )
     command.add_argument("folder", type=Path)
     command.add_argument("--timed", action="store_true")
     command.add_argument("--only", default="*", help="kernels, as a glob")
     command = commands.add_parser("measure-tensor", help="wgmma and bulk tensor copies under ncu")
     command.add_argument("folder", type=Path)
     command.add_argument("-o", "--output", type=Path, required=True)
-    command.add_argument("--only", default="*", help="kernels that are counted, as a glob; copies are timed all the same")
+    command.add_argument(
+        "--only", default="*", help="kernels that are counted, as a glob; copies are timed all the same"
+    )
     command = commands.add_parser("launch-timing", help="what is timed, once (what measure-timing runs under ncu)")
     command.add_argument("folder", type=Path)
     command.add_argument("--only", default="*", help="kernels, as globs")
@@ -44,7 +50,7 @@ def main() -> None:
     command = commands.add_parser("merge", help="join data files of one device")
     command.add_argument("files", type=Path, nargs="+")
     command.add_argument("-o", "--output", type=Path, required=True)
-    command = commands.add_parser("count", help="count the requests of data files into ptxaudit/measured.py")
+    command = commands.add_parser("count", help="count the requests of data files into ptxaudit/hardware/measured.py")
     command.add_argument("files", type=Path, nargs="+")
     chosen = vars(parser.parse_args())
     match chosen.pop("command"):

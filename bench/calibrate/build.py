@@ -11,7 +11,7 @@ from bench.calibrate import tensor, timing
 from bench.calibrate.instructions import INSTRUCTIONS, Instruction, ptx
 
 _ACCESS = re.compile(r"\*/\s+(?:@(!?U?P\w+) )?((?:LDS|STS|ATOMS|LDSM|STSM|LDGSTS|LD|ST|ATOM)\b[\w.]*)")
-_NEVER = "!PT"                  # in front of each LDGSTS: a load that is predicated off
+_NEVER = "!PT"  # in front of each LDGSTS: a load that is predicated off
 
 
 def available(arch: str) -> list[Instruction]:
@@ -21,8 +21,10 @@ def available(arch: str) -> list[Instruction]:
 
 
 def build(folder: Path, arch: str) -> None:
-    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also tensor.cubin and timing.cubin."""
-    from ptxaudit.ptxas import assemble
+    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also
+    tensor.cubin and timing.cubin.
+    """
+    from ptxaudit.frontend.compile.ptxas import assemble
 
     text = ptx(arch, [one.name for one in available(arch)])
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,8 +41,13 @@ def build(folder: Path, arch: str) -> None:
 
 def machine_code(cubin: Path) -> dict[str, list[str]]:
     """{kernel: opcodes of its shared-memory instructions, in order}."""
-    from ptxaudit import toolchains
+    from ptxaudit.frontend.compile import toolchains
 
-    done = subprocess.run([toolchains.get("nvdisasm").path, "-c", str(cubin)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [toolchains.get("nvdisasm").path, "-c", str(cubin)], capture_output=True, text=True, check=True
+    )
     sections = re.split(r"^\.text\.(\w+):", done.stdout, flags=re.M)
-    return {name: [opcode for guard, opcode in _ACCESS.findall(body) if guard != _NEVER] for name, body in zip(sections[1::2], sections[2::2], strict=True)}
+    return {
+        name: [opcode for guard, opcode in _ACCESS.findall(body) if guard != _NEVER]
+        for name, body in zip(sections[1::2], sections[2::2], strict=True)
+    }

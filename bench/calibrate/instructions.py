@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-TABLE_ROWS = 3                  # words a lane: shared offset, source offset, value
+TABLE_ROWS = 3  # words a lane: shared offset, source offset, value
 LANES = 32
 WORD = 4
 MOST_IN_FLIGHT = 8
-RESULT_BYTES = 16               # a lane, in the result buffer
+RESULT_BYTES = 16  # a lane, in the result buffer
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,24 @@ class Instruction:
 _VECTOR = {1: "", 2: ".v2", 4: ".v4"}
 # type -> (bytes, register class, how a result goes out)
 _TYPES = {
-    "u8": (1, "r"), "s8": (1, "r"), "u16": (2, "r"), "s16": (2, "r"), "b32": (4, "r"), "u32": (4, "r"), "s32": (4, "r"), "f32": (4, "f"),
-    "b64": (8, "q"), "u64": (8, "q"), "s64": (8, "q"), "f64": (8, "d"), "b128": (16, "x"),
-    "b16": (2, "h"), "f16": (2, "h"), "bf16": (2, "h"), "f16x2": (4, "r"), "bf16x2": (4, "r"),
+    "u8": (1, "r"),
+    "s8": (1, "r"),
+    "u16": (2, "r"),
+    "s16": (2, "r"),
+    "b32": (4, "r"),
+    "u32": (4, "r"),
+    "s32": (4, "r"),
+    "f32": (4, "f"),
+    "b64": (8, "q"),
+    "u64": (8, "q"),
+    "s64": (8, "q"),
+    "f64": (8, "d"),
+    "b128": (16, "x"),
+    "b16": (2, "h"),
+    "f16": (2, "h"),
+    "bf16": (2, "h"),
+    "f16x2": (4, "r"),
+    "bf16x2": (4, "r"),
 }
 _OUT = {"r": "b32", "f": "f32", "q": "b64", "d": "f64", "h": "b16", "x": "b128"}
 
@@ -61,21 +76,44 @@ def _results(letter: str, count: int, size: int) -> str:
     return " ".join(f"st.global.{_OUT[letter]} [out+{i * max(size, 2)}], {letter}{10 + i};" for i in range(count))
 
 
-def _load(name: str, type_: str, count: int = 1, how: str = "", space: str = "shared", address: str = "a") -> Instruction:
+def _load(
+    name: str, type_: str, count: int = 1, how: str = "", space: str = "shared", address: str = "a"
+) -> Instruction:
     size, letter = _TYPES[type_]
     opcode = ".".join(filter(None, ("ld", how, space))) + f"{_VECTOR[count]}.{type_}"
-    body = f"{{on}}{opcode} {_group(letter, count, 10)}, [{address}]; {_results(letter, count, 4 if letter in 'rf' else size)}"
+    body = (
+        f"{{on}}{opcode} {_group(letter, count, 10)}, [{address}];"
+        f" {_results(letter, count, 4 if letter in 'rf' else size)}"
+    )
     return Instruction(name, opcode, body, size * count, "load" if space else "generic load")
 
 
-def _store(name: str, type_: str, count: int = 1, how: str = "", space: str = "shared", address: str = "a") -> Instruction:
+def _store(
+    name: str, type_: str, count: int = 1, how: str = "", space: str = "shared", address: str = "a"
+) -> Instruction:
     size, letter = _TYPES[type_]
     opcode = ".".join(filter(None, ("st", how, space))) + f"{_VECTOR[count]}.{type_}"
-    return Instruction(name, opcode, f"{{on}}{opcode} [{address}], {_group(letter, count, 1)};", size * count, "store" if space else "generic store")
+    return Instruction(
+        name,
+        opcode,
+        f"{{on}}{opcode} [{address}], {_group(letter, count, 1)};",
+        size * count,
+        "store" if space else "generic store",
+    )
 
 
-def _atom(name: str, operation: str, type_: str, *, head: str = "atom", operand: str | None = None, alone: bool = True,
-          least: int = 60, space: str = ".shared", address: str = "a") -> Instruction:
+def _atom(
+    name: str,
+    operation: str,
+    type_: str,
+    *,
+    head: str = "atom",
+    operand: str | None = None,
+    alone: bool = True,
+    least: int = 60,
+    space: str = ".shared",
+    address: str = "a",
+) -> Instruction:
     size, letter = _TYPES[type_]
     value = operand or f"{letter}1"
     values = f"{value}, {letter}2" if operation == "cas" else value
@@ -87,8 +125,21 @@ def _atom(name: str, operation: str, type_: str, *, head: str = "atom", operand:
         body = f"{{on}}{opcode} {letter}10, [{address}], {values}; {_results(letter, 1, size)}"
     said = opcode + (f" {operand}" if operand else "")
     # a loop compares with what was there: begin with zeros
-    start = "" if alone else {2: "st.shared.b16 [a], zero16;", 4: "st.shared.b32 [a], 0;", 8: "st.shared.b64 [a], 0;"}[size] + " bar.warp.sync 0xffffffff; "
-    return Instruction(name, said, start + body, size, ("atomic" if space else "generic atomic") if alone else "loop", alone=alone, least=least)
+    start = (
+        ""
+        if alone
+        else {2: "st.shared.b16 [a], zero16;", 4: "st.shared.b32 [a], 0;", 8: "st.shared.b64 [a], 0;"}[size]
+        + " bar.warp.sync 0xffffffff; "
+    )
+    return Instruction(
+        name,
+        said,
+        start + body,
+        size,
+        ("atomic" if space else "generic atomic") if alone else "loop",
+        alone=alone,
+        least=least,
+    )
 
 
 def _matrix(head: str, x: int, trans: bool) -> Instruction:
@@ -96,7 +147,9 @@ def _matrix(head: str, x: int, trans: bool) -> Instruction:
     name = f"{head}_x{x}{'_trans' if trans else ''}"
     if head == "ldmatrix":
         body = f"{opcode} {{{', '.join(f'r{10 + i}' for i in range(x))}}}, [a]; {_results('r', x, WORD)}"
-        return Instruction(name, opcode, "{on}" + body.replace("{r", "{{r").replace("}, [", "}}, ["), 16, "load", least=75)
+        return Instruction(
+            name, opcode, "{on}" + body.replace("{r", "{{r").replace("}, [", "}}, ["), 16, "load", least=75
+        )
     body = f"{{on}}{opcode} [a], {{{{{', '.join(f'r{1 + i}' for i in range(x))}}}}};"
     return Instruction(name, opcode, body, 16, "store", least=90)
 
@@ -104,7 +157,9 @@ def _matrix(head: str, x: int, trans: bool) -> Instruction:
 _WAIT = " cp.async.wait_all;"
 
 
-def _copy(name: str, kind: str, size: int, extra: str = "", before: str = "", said: str = "", count: int = 1, fetch: int = 0) -> Instruction:
+def _copy(
+    name: str, kind: str, size: int, extra: str = "", before: str = "", said: str = "", count: int = 1, fetch: int = 0
+) -> Instruction:
     opcode = f"cp.async.{kind}.shared.global" + (f".L2::{fetch}B" if fetch else "")
     copies = " ".join(f"{{on}}{opcode} [a{i or ''}], [s{i or ''}], {size}{extra};" for i in range(count))
     return Instruction(name, f"{opcode} {size}{said}", before + copies + _WAIT, size, "copy", least=80, requests=count)
@@ -113,18 +168,38 @@ def _copy(name: str, kind: str, size: int, extra: str = "", before: str = "", sa
 # the source is zero, and already in L1 when the copy begins: its address waits for the loaded word
 _TOUCH = "ld.global.ca.u32 r10, [s]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
 # the same for the lanes whose value has bit 0; bits 5 and 6 of it choose another sector of the line
-_TOUCH_SOME = ("and.b32 r7, r1, 1; setp.ne.u32 touch, r7, 0; and.b32 r7, r1, 96; cvt.u64.u32 t1, r7; xor.b64 t1, t1, s; mov.b32 r10, 0; "
-               "@touch ld.global.ca.u32 r10, [t1]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; ")
+_TOUCH_SOME = (
+    "and.b32 r7, r1, 1; setp.ne.u32 touch, r7, 0; and.b32 r7, r1, 96; cvt.u64.u32 t1, r7; xor.b64 t1, t1, s; mov.b32"
+    " r10, 0; @touch ld.global.ca.u32 r10, [t1]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
+)
 _NATIVE = ("add", "min", "max")
 _BITWISE = ("and", "or", "xor")
 
 
 def _table() -> Iterable[Instruction]:
-    for type_, name in (("u8", "u8"), ("s8", "s8"), ("u16", "u16"), ("s16", "s16"), ("b32", ""), ("b64", "64"), ("b128", "128")):
+    for type_, name in (
+        ("u8", "u8"),
+        ("s8", "s8"),
+        ("u16", "u16"),
+        ("s16", "s16"),
+        ("b32", ""),
+        ("b64", "64"),
+        ("b128", "128"),
+    ):
         yield _load(f"lds{name}", type_)
         if not type_.startswith("s"):
             yield _store(f"sts{name}", type_)
-    for count, type_ in ((2, "u8"), (4, "u8"), (2, "u16"), (4, "u16"), (2, "b32"), (4, "b32"), (2, "b64"), (4, "f32"), (2, "f64")):
+    for count, type_ in (
+        (2, "u8"),
+        (4, "u8"),
+        (2, "u16"),
+        (4, "u16"),
+        (2, "b32"),
+        (4, "b32"),
+        (2, "b64"),
+        (4, "f32"),
+        (2, "f64"),
+    ):
         yield _load(f"lds_v{count}_{type_}", type_, count)
         yield _store(f"sts_v{count}_{type_}", type_, count)
     for count, type_ in ((1, "u8"), (1, "u16"), (1, "b32"), (1, "b64"), (2, "b32"), (4, "b32"), (2, "b64")):
@@ -135,7 +210,14 @@ def _table() -> Iterable[Instruction]:
         yield _store(f"st_generic_v{count}", type_, count, space="", address="g")
     for how in ("volatile", "relaxed.gpu", "relaxed.cta", "cs", "lu", "L1::no_allocate"):
         for count in (1, 2, 4):
-            yield _load(f"ld_generic_{how.replace('.', '_').replace('::', '_')}_v{count}", "b32", count, how, space="", address="g")
+            yield _load(
+                f"ld_generic_{how.replace('.', '_').replace('::', '_')}_v{count}",
+                "b32",
+                count,
+                how,
+                space="",
+                address="g",
+            )
     yield _store("st_generic_volatile_v2", "b32", 2, "volatile", space="", address="g")
     yield _store("st_generic_volatile_v4", "b32", 4, "volatile", space="", address="g")
     for type_ in ("u8", "s8", "u16", "s16"):
@@ -157,8 +239,21 @@ def _table() -> Iterable[Instruction]:
         yield _atom(f"atom_{operation}128", operation, "b128", least=90)
     yield _atom("atom_generic_add", "add", "u32", space="", address="g")
     yield _atom("atom_generic_cas", "cas", "b32", space="", address="g")
-    for operation, type_ in (("add", "s32"), ("min", "u32"), ("min", "s32"), ("max", "u32"), ("max", "s32"), ("and", "b32"), ("or", "b32"), ("xor", "b32"),
-                             ("inc", "u32"), ("dec", "u32"), ("exch", "b32"), ("exch", "b64"), ("cas", "b64")):
+    for operation, type_ in (
+        ("add", "s32"),
+        ("min", "u32"),
+        ("min", "s32"),
+        ("max", "u32"),
+        ("max", "s32"),
+        ("and", "b32"),
+        ("or", "b32"),
+        ("xor", "b32"),
+        ("inc", "u32"),
+        ("dec", "u32"),
+        ("exch", "b32"),
+        ("exch", "b64"),
+        ("cas", "b64"),
+    ):
         yield _atom(f"atom_generic_{operation}_{type_}", operation, type_, space="", address="g")
     for type_ in ("f32", "f64", "u64", "f16", "bf16", "f16x2", "bf16x2"):
         yield _atom(f"loop_add_{type_}", "add", type_, alone=False, least=90)
@@ -195,14 +290,19 @@ def _with_guards() -> dict[str, Instruction]:
     found = {}
     for one in _table():
         found[one.name] = one
-        if one.kind in ("load", "store", "atomic", "copy") and one.requests == 1 and "matrix" not in one.name and not one.name.endswith(("touched", "mixed")):
+        if (
+            one.kind in ("load", "store", "atomic", "copy")
+            and one.requests == 1
+            and "matrix" not in one.name
+            and not one.name.endswith(("touched", "mixed"))
+        ):
             found[f"{one.name}_guard"] = replace(one, name=f"{one.name}_guard", off="guard")
     return found
 
 
 INSTRUCTIONS = _with_guards()
 
-NEWEST = 100                    # the newest architecture that the older PTX knows
+NEWEST = 100  # the newest architecture that the older PTX knows
 _VERSIONS = ("8.6", "9.0")
 _HEAD = """.version {version}
 .target {arch}
@@ -234,13 +334,17 @@ def kernel(instruction: Instruction) -> str:
     for i in range(instruction.requests):
         at = i * TABLE_ROWS * LANES * WORD
         n = i or ""
-        reads.append(f" ld.global.u32 r5, [row+{at}]; add.u32 a{n}, base, r5; "
-                     f"ld.global.u32 r6, [row+{at + LANES * WORD}]; cvt.u64.u32 t1, r6; add.u64 s{n}, source, t1;")
+        reads.append(
+            f" ld.global.u32 r5, [row+{at}]; add.u32 a{n}, base, r5; "
+            f"ld.global.u32 r6, [row+{at + LANES * WORD}]; cvt.u64.u32 t1, r6; add.u64 s{n}, source, t1;"
+        )
     guard = instruction.off == "guard"
     body = instruction.body.replace("{on}", "@on " if guard else "").replace("{{", "{").replace("}}", "}")
     if not guard:
         body = "@!on ret; " + body
-    return _KERNEL.format(name=instruction.name, result=RESULT_BYTES, reads="\n".join(reads), value=2 * LANES * WORD, body=body)
+    return _KERNEL.format(
+        name=instruction.name, result=RESULT_BYTES, reads="\n".join(reads), value=2 * LANES * WORD, body=body
+    )
 
 
 def ptx(arch: str, names: Iterable[str]) -> str:

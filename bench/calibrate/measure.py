@@ -26,16 +26,21 @@ from bench.calibrate.records import document
 
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared{}.sum"
 COUNTERS = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc")}
-MACHINE_CODE = "kernels.json"   # beside the cubin: the shared-memory instructions of each kernel
-TOTALS = ("", "op_misc")         # wavefronts of a lone request: the total less op_misc
+MACHINE_CODE = "kernels.json"  # beside the cubin: the shared-memory instructions of each kernel
+TOTALS = ("", "op_misc")  # wavefronts of a lone request: the total less op_misc
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared{}.sum"
 TENSOR = {
-    "wavefronts": WAVEFRONTS.format(""), "op_gmma": WAVEFRONTS.format("_op_gmma"), "conflicts_op_gmma": CONFLICTS.format("_op_gmma"),
+    "wavefronts": WAVEFRONTS.format(""),
+    "op_gmma": WAVEFRONTS.format("_op_gmma"),
+    "conflicts_op_gmma": CONFLICTS.format("_op_gmma"),
     "bank_writes": "l1tex__data_bank_writes.sum",
 }
 ACCESSES = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc")} | {
-    "conflicts": CONFLICTS.format(""), "bank_reads": "l1tex__data_bank_reads.sum", "bank_writes": "l1tex__data_bank_writes.sum"}
-SOURCE_ALIGN = 1 << 21         # at least
+    "conflicts": CONFLICTS.format(""),
+    "bank_reads": "l1tex__data_bank_reads.sum",
+    "bank_writes": "l1tex__data_bank_writes.sum",
+}
+SOURCE_ALIGN = 1 << 21  # at least
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def launch(folder: Path, plan_path: Path) -> None:
         for i in range(INSTRUCTIONS[request["kernel"]].requests):
             for key in ("addresses", "sources", "values"):
                 values = request.get(key) or [0] * LANES
-                rows.append(values[i * LANES:(i + 1) * LANES] if len(values) > LANES else values)
+                rows.append(values[i * LANES : (i + 1) * LANES] if len(values) > LANES else values)
     table = numpy.array(rows, numpy.uint32)
     device = gpu.call(driver.cuMemAlloc, table.nbytes)
     gpu.call(driver.cuMemcpyHtoD, device, table.ctypes.data, table.nbytes)
@@ -70,7 +75,7 @@ def launch(folder: Path, plan_path: Path) -> None:
     align = max(SOURCE_ALIGN, 1 << (reach - 1).bit_length())
     source = gpu.call(driver.cuMemAlloc, reach + align)
     gpu.call(driver.cuMemsetD8, source, 0, reach + align)
-    aligned = -(-int(source) // align) * align       # no offset carries into it: lines fall into the same classes anywhere
+    aligned = -(-int(source) // align) * align  # no offset carries into it: lines fall into the same classes anywhere
     out = gpu.call(driver.cuMemAlloc, 1 << 16)
     raw = (ctypes.c_uint64 * 4)(0, aligned, int(out), 0)
     places = (ctypes.c_void_p * 4)(*(ctypes.addressof(raw) + 8 * i for i in range(4)))
@@ -78,7 +83,20 @@ def launch(folder: Path, plan_path: Path) -> None:
     for start, request in zip(starts, plan, strict=True):
         raw[0] = int(device) + start * LANES * WORD
         raw[3] = request["active"]
-        gpu.call(driver.cuLaunchKernel, functions[request["kernel"]], 1, 1, 1, request.get("threads", LANES), 1, 1, WINDOW, stream, ctypes.addressof(places), 0)
+        gpu.call(
+            driver.cuLaunchKernel,
+            functions[request["kernel"]],
+            1,
+            1,
+            1,
+            request.get("threads", LANES),
+            1,
+            1,
+            WINDOW,
+            stream,
+            ctypes.addressof(places),
+            0,
+        )
     gpu.call(driver.cuCtxSynchronize)
     print(f"{len(plan)} launches; source at {aligned:#x}")
 
@@ -120,13 +138,31 @@ def _chunks(requests: list[dict[str, Any]], size: int) -> Iterator[tuple[tuple[s
     for counters in (TOTALS, tuple(COUNTERS)):
         same = [r for r in requests if (INSTRUCTIONS[r["kernel"]].kind == "loop") == (counters != TOTALS)]
         for start in range(0, len(same), size):
-            yield counters, same[start:start + size]
+            yield counters, same[start : start + size]
 
 
 def under_ncu(metrics: list[str], log: Path, *arguments: str) -> None:
     """Runs `python -m bench.calibrate …` under the profiler; its figures as CSV into the log."""
-    command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(metrics),
-               "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log), sys.executable, "-m", "bench.calibrate", *arguments]
+    command = [
+        "ncu",
+        "--clock-control",
+        "none",
+        "--cache-control",
+        "none",
+        "--metrics",
+        ",".join(metrics),
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+        "--log-file",
+        str(log),
+        sys.executable,
+        "-m",
+        "bench.calibrate",
+        *arguments,
+    ]
     subprocess.run(command, check=True)
 
 
@@ -135,11 +171,20 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     from bench.calibrate import tensor
     from bench.profiled import device_line
 
-    timed = subprocess.run([sys.executable, "-m", "bench.calibrate", "launch-tensor", str(folder), "--timed", "--only", "copy_*,store_*"])
+    timed = subprocess.run(
+        [sys.executable, "-m", "bench.calibrate", "launch-tensor", str(folder), "--timed", "--only", "copy_*,store_*"]
+    )
     cycles = [] if timed.returncode else json.loads(gzip.decompress((folder / "copies.json.gz").read_bytes()))
     if timed.returncode:
         print("the copies cannot be launched: they are left out")
-        only = ",".join(pattern for pattern in only.split(",") if not fnmatchcase("copy_tile", pattern) and not fnmatchcase("store_tile", pattern)) or "wgmma*"
+        only = (
+            ",".join(
+                pattern
+                for pattern in only.split(",")
+                if not fnmatchcase("copy_tile", pattern) and not fnmatchcase("store_tile", pattern)
+            )
+            or "wgmma*"
+        )
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch, "ncu.csv")
         under_ncu(list(TENSOR.values()), log, "launch-tensor", str(folder), "--only", only)
@@ -154,7 +199,9 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     print(f"{output}: {len(launches)} launches")
 
 
-def measure_timing(folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,test_wait") -> None:
+def measure_timing(
+    folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,test_wait"
+) -> None:
     """Times what no counter tells, then reads the counters of those kernels that are accesses of one warp."""
     from bench.calibrate import timing
     from bench.profiled import device_line
@@ -166,7 +213,14 @@ def measure_timing(folder: Path, output: Path, only: str = "*", counted: str = "
         log.touch()
         try:
             if launches:
-                under_ncu(list(ACCESSES.values()), log, "launch-timing", str(folder), "--only", ",".join(sorted({one["kernel"] for one in launches})))
+                under_ncu(
+                    list(ACCESSES.values()),
+                    log,
+                    "launch-timing",
+                    str(folder),
+                    "--only",
+                    ",".join(sorted({one["kernel"] for one in launches})),
+                )
         except subprocess.CalledProcessError as error:
             print(f"{error}: what was counted until then is kept")
         figures = read_log(log)
@@ -193,6 +247,11 @@ def number(text: str) -> float | None:
 
 
 def device_name() -> str:
-    said = subprocess.run(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     name, capability = said.stdout.splitlines()[0].rsplit(", ", 1)
     return f"{name} (sm_{capability.replace('.', '')})"

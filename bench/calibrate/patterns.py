@@ -1,8 +1,8 @@
 """Address patterns: what the lanes of one request ask for, in units of the access's width. Seeded: the same each time.
 
-    destinations(random, 16, 40)     40 named patterns of 32 units each
-    masks(random, 20)                20 masks of active lanes
-    sources(random, 16, "rows")      32 source offsets in bytes
+destinations(random, 16, 40)     40 named patterns of 32 units each
+masks(random, 20)                20 masks of active lanes
+sources(random, 16, "rows")      32 source offsets in bytes
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from random import Random
 
 LANES = 32
-WINDOW = 32 << 10               # bytes of shared memory that a request may touch
-SOURCE_WINDOW = 64 << 10        # bytes of global memory
+WINDOW = 32 << 10  # bytes of shared memory that a request may touch
+SOURCE_WINDOW = 64 << 10  # bytes of global memory
 EVERYONE = (1 << LANES) - 1
 LINE = 128
 
@@ -57,11 +57,11 @@ def _random(random: Random, width: int, i: int) -> tuple[str, list[int]]:
     span = min((2, 4, 8, 16, 32, 64, 128, 512, 4096)[i % 9], units(width))
     free = [random.randrange(span) for _ in range(LANES)]
     kind = i % 4
-    if kind == 1:                # partners i^1 agree
+    if kind == 1:  # partners i^1 agree
         free = [free[lane & ~1] for lane in range(LANES)]
-    elif kind == 2:              # partners i^2 agree
+    elif kind == 2:  # partners i^2 agree
         free = [free[lane & ~2] for lane in range(LANES)]
-    elif kind == 3:              # a permutation of consecutive units
+    elif kind == 3:  # a permutation of consecutive units
         free = random.sample(range(LANES), LANES)
     return f"random{i}", free
 
@@ -85,13 +85,13 @@ def sources(random: Random, width: int, kind: str) -> list[int]:
     per = LINE // width
     if kind == "contiguous":
         return [width * lane for lane in range(LANES)]
-    if kind == "rows":                       # a tile's rows in a matrix with a pitch
+    if kind == "rows":  # a tile's rows in a matrix with a pitch
         across = random.choice([2, 4, 8, 16])
         pitch = random.choice([128, 144, 256, 320, 512, 1024, 1152, 2048])
         return [lane // across * pitch + lane % across * width for lane in range(LANES)]
     if kind == "stride":
         return _strided(random, width)
-    if kind == "lines":                      # a few lines, words at random
+    if kind == "lines":  # a few lines, words at random
         lines = random.sample(range(64), random.choice([2, 2, 3, 4, 5, 8]))
         return [random.choice(lines) * LINE + random.randrange(per) * width for _ in range(LANES)]
     if kind == "permuted":

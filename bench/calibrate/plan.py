@@ -5,7 +5,8 @@
 Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts of warps), `copies`
 (cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
 `classes` (which source lines share a class), `partial` (cp.async.cg of parts of 16 bytes), `prefetching`
-(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `probe` (all this in small: a first look).
+(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `probe` (all this in small:
+a first look).
 """
 
 from __future__ import annotations
@@ -31,8 +32,15 @@ _RARE = ("volatile",)
 
 def write(output: Path, arch: str, part: str, only: str = "*") -> None:
     """only: kernels, as globs with commas between."""
-    requests = [one for name in part.split(",") for one in PARTS[name](arch) if any(fnmatchcase(one["kernel"], glob) for glob in only.split(","))]
-    output.write_bytes(gzip.compress(json.dumps({"arch": arch, "requests": requests}, separators=(",", ":")).encode(), mtime=0))
+    requests = [
+        one
+        for name in part.split(",")
+        for one in PARTS[name](arch)
+        if any(fnmatchcase(one["kernel"], glob) for glob in only.split(","))
+    ]
+    output.write_bytes(
+        gzip.compress(json.dumps({"arch": arch, "requests": requests}, separators=(",", ":")).encode(), mtime=0)
+    )
     print(f"{output}: {len(requests)} requests")
 
 
@@ -45,11 +53,19 @@ def instructions(arch: str) -> Iterator[Request]:
     for one in available(arch):
         if one.kind == "copy" or one.ptx.startswith(WHOLE_WARPS):
             continue
-        count = 3 if any(word in one.name for word in _RARE) else 16 if "128" in one.name and "atom" in one.name else _COMMON[one.kind]
+        count = (
+            3
+            if any(word in one.name for word in _RARE)
+            else 16
+            if "128" in one.name and "atom" in one.name
+            else _COMMON[one.kind]
+        )
         patterns = [*destinations(random, one.width, count)]
         for (name, units), mask in zip(patterns, masks(random, 2 * count, none=one.off == "guard")):
             mask = mask if one.kind != "generic load" else EVERYONE
-            yield request(one.name, name, [one.width * u for u in units], mask, values=[random.randrange(6) for _ in range(LANES)])
+            yield request(
+                one.name, name, [one.width * u for u in units], mask, values=[random.randrange(6) for _ in range(LANES)]
+            )
 
 
 def matrices(arch: str) -> Iterator[Request]:
@@ -60,7 +76,18 @@ def matrices(arch: str) -> Iterator[Request]:
         for i, (name, units) in enumerate(destinations(random, 16, 10)):
             mask, threads = EVERYONE, LANES
             if i % 5 in (1, 2):
-                mask = random.choice([0xFF, 0xFFFF, 0xFFFFFF00, 0x7FFFFFFF, 0xFFFFFFFE, 0x0F0F0F0F, 0xFFFF0000, random.getrandbits(32) | 1])
+                mask = random.choice(
+                    [
+                        0xFF,
+                        0xFFFF,
+                        0xFFFFFF00,
+                        0x7FFFFFFF,
+                        0xFFFFFFFE,
+                        0x0F0F0F0F,
+                        0xFFFF0000,
+                        random.getrandbits(32) | 1,
+                    ]
+                )
             elif i % 5 == 3:
                 threads = random.choice([1, 7, 8, 12, 16, 17, 24, 31])
                 mask = (1 << threads) - 1
@@ -81,10 +108,16 @@ def copies(arch: str) -> Iterator[Request]:
             by_lane = [random.randrange(2) for _ in range(LANES)]
             other = [1 | random.choice((32, 64, 96)) for _ in range(LANES)]
             for how, values in (("lines", by_line), ("lanes", by_lane), ("sectors", other)):
-                yield request(f"ca{size}_mixed", f"{name}/{kind}/touched {how}", addresses, mask, sources=from_, values=values)
-        for i in range(10):      # a tile's rows, copied by halves: the second meets lines on their way
-            rows = [lane // 4 * 512 + lane % 4 * size for lane in range(LANES)] if i % 2 else sources(random, size, "rows")
-            to = [size * random.randrange(64) for _ in range(LANES)] if i > 4 else [size * lane for lane in range(LANES)]
+                yield request(
+                    f"ca{size}_mixed", f"{name}/{kind}/touched {how}", addresses, mask, sources=from_, values=values
+                )
+        for i in range(10):  # a tile's rows, copied by halves: the second meets lines on their way
+            rows = (
+                [lane // 4 * 512 + lane % 4 * size for lane in range(LANES)] if i % 2 else sources(random, size, "rows")
+            )
+            to = (
+                [size * random.randrange(64) for _ in range(LANES)] if i > 4 else [size * lane for lane in range(LANES)]
+            )
             second = [s + (64 if i % 3 else 4 * size) for s in rows]
             yield request(f"ca{size}_flight2", "halves", to * 2, sources=rows + second)
 
@@ -106,24 +139,37 @@ def zeros(arch: str) -> Iterator[Request]:
             addresses = [size * u for u in units]
             yield request(f"{name}_srcsize", pattern, addresses, mask, sources=from_, values=values)
             if i % 2:
-                yield request(f"{name}_ignore", pattern, addresses, mask, sources=from_, values=[int(v == 0) for v in values])
+                yield request(
+                    f"{name}_ignore", pattern, addresses, mask, sources=from_, values=[int(v == 0) for v in values]
+                )
 
 
 def partial(arch: str) -> Iterator[Request]:
-    """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one quarter-warp alone."""
+    """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one
+    quarter-warp alone.
+    """
     random = Random(SEED + 5)
     for i, (pattern, units) in enumerate(destinations(random, 16, 48)):
         mixes = (0, 16, *range(1, 16)), (1, 15), (8, 16), (0, 8), (4,)
         values = [random.choice(mixes[i % 5]) for _ in range(LANES)]
         mask = (EVERYONE, 0xFF, 0xFF00, EVERYONE, 0xFFFF)[i // 3 % 5]
         kind = ("contiguous", "rows", "permuted", "lines")[i % 4]
-        one = request("cg16_srcsize", f"{pattern}/{kind}", [16 * u for u in units], mask, sources=sources(random, 16, kind), values=values)
+        one = request(
+            "cg16_srcsize",
+            f"{pattern}/{kind}",
+            [16 * u for u in units],
+            mask,
+            sources=sources(random, 16, kind),
+            values=values,
+        )
         yield from (one, dict(one)) if i % 4 == 0 else (one,)
     straight = [16 * lane for lane in range(LANES)]
-    for lines in range(1, 9):         # eight lanes into some destination lines, each lane to banks of its own
+    for lines in range(1, 9):  # eight lanes into some destination lines, each lane to banks of its own
         for step in (1, 3, 4):
             to = [LINE * step * (lane % lines) + 16 * lane for lane in range(8)] + straight[8:]
-            yield request("cg16_srcsize", f"{lines} lines, {step} apart", to, 0xFF, sources=straight, values=[8] * LANES)
+            yield request(
+                "cg16_srcsize", f"{lines} lines, {step} apart", to, 0xFF, sources=straight, values=[8] * LANES
+            )
 
 
 def prefetching(arch: str) -> Iterator[Request]:
@@ -135,21 +181,41 @@ def prefetching(arch: str) -> Iterator[Request]:
         for i, (name, units) in enumerate(destinations(random, one.width, 12)):
             kind = SOURCE_KINDS[i % 6]
             mask = EVERYONE if i % 3 else [*masks(random, 24)][2 * i + 1]
-            yield request(one.name, f"{name}/{kind}", [one.width * u for u in units], mask, sources=sources(random, one.width, kind))
+            yield request(
+                one.name,
+                f"{name}/{kind}",
+                [one.width * u for u in units],
+                mask,
+                sources=sources(random, one.width, kind),
+            )
 
 
 def merges(arch: str) -> Iterator[Request]:
     """Wide loads whose lanes i^1 or i^2 agree, or do not, by every kind of load."""
     random = Random(SEED + 7)
     for one in available(arch):
-        if one.kind not in ("load", "generic load") or one.width < 8 or one.off == "guard" or one.ptx.startswith(WHOLE_WARPS):
+        if (
+            one.kind not in ("load", "generic load")
+            or one.width < 8
+            or one.off == "guard"
+            or one.ptx.startswith(WHOLE_WARPS)
+        ):
             continue
         free = [random.randrange(64) for _ in range(LANES)]
-        rows = {"same": [0] * LANES, "straight": [*range(LANES)], "pairs": [lane // 2 for lane in range(LANES)], "again8": [lane % 8 for lane in range(LANES)],
-                "pairs apart": [free[lane & ~1] for lane in range(LANES)], "pairs i^2": [lane & ~2 for lane in range(LANES)],
-                "pairs i^2 apart": [free[lane & ~2] for lane in range(LANES)], "one pair not": [*(lane // 2 for lane in range(LANES - 1)), 40]}
+        rows = {
+            "same": [0] * LANES,
+            "straight": [*range(LANES)],
+            "pairs": [lane // 2 for lane in range(LANES)],
+            "again8": [lane % 8 for lane in range(LANES)],
+            "pairs apart": [free[lane & ~1] for lane in range(LANES)],
+            "pairs i^2": [lane & ~2 for lane in range(LANES)],
+            "pairs i^2 apart": [free[lane & ~2] for lane in range(LANES)],
+            "one pair not": [*(lane // 2 for lane in range(LANES - 1)), 40],
+        }
         for name, units in rows.items():
-            for mask in (EVERYONE, 0x5555_5555, 0x00FF_0FF0) if "pairs" in name and "apart" not in name else (EVERYONE,):
+            for mask in (
+                (EVERYONE, 0x5555_5555, 0x00FF_0FF0) if "pairs" in name and "apart" not in name else (EVERYONE,)
+            ):
                 yield request(one.name, name, [one.width * u for u in units], mask)
 
 
@@ -161,7 +227,13 @@ def classes(arch: str) -> Iterator[Request]:
     straight = [4 * lane for lane in range(LANES)]
     for bit in range(14, 24):
         for low in (0, 1, 2, 3):
-            yield request("ca4", f"two-lines {(1 << bit) + low}", straight, 3, sources=[0, ((1 << bit) + low) * LINE + 4] + [0] * (LANES - 2))
+            yield request(
+                "ca4",
+                f"two-lines {(1 << bit) + low}",
+                straight,
+                3,
+                sources=[0, ((1 << bit) + low) * LINE + 4] + [0] * (LANES - 2),
+            )
 
 
 def probe(arch: str) -> Iterator[Request]:
@@ -174,7 +246,9 @@ def probe(arch: str) -> Iterator[Request]:
         two = [0, d * LINE] + [0] * (LANES - 2)
         yield request("ca4", f"two-lines-one-bank {d}", straight, 3, sources=two)
         yield request("ca4_touched", f"two-lines-one-bank-touched {d}", straight, 3, sources=two)
-        yield request("ca4_touched", f"two-lines-touched {d}", straight, 3, sources=[0, d * LINE + 4] + [0] * (LANES - 2))
+        yield request(
+            "ca4_touched", f"two-lines-touched {d}", straight, 3, sources=[0, d * LINE + 4] + [0] * (LANES - 2)
+        )
     for word in range(LANES):
         yield request("ca4", f"one-line {word}", straight, 3, sources=[0, 4 * word] + [0] * (LANES - 2))
     for size in SIZES:
@@ -186,11 +260,32 @@ def probe(arch: str) -> Iterator[Request]:
     for one in available(arch):
         for name, units in destinations(random, one.width, 4):
             more = {"sources": [one.width * lane for lane in range(LANES)] * one.requests} if one.kind == "copy" else {}
-            yield request(one.name, name, [one.width * u for u in units] * one.requests, values=[lane % 5 for lane in range(LANES)] * one.requests, **more)
+            yield request(
+                one.name,
+                name,
+                [one.width * u for u in units] * one.requests,
+                values=[lane % 5 for lane in range(LANES)] * one.requests,
+                **more,
+            )
 
 
 def generic(arch: str) -> Iterator[Request]:
-    return (one for one in instructions(arch) if "generic" in one["kernel"] or "128" in one["kernel"] and "atom" in one["kernel"])
+    return (
+        one
+        for one in instructions(arch)
+        if "generic" in one["kernel"] or "128" in one["kernel"] and "atom" in one["kernel"]
+    )
 
 
-PARTS = {"merges": merges, "partial": partial, "prefetching": prefetching, "generic": generic, "instructions": instructions, "matrices": matrices, "copies": copies, "zeros": zeros, "classes": classes, "probe": probe}
+PARTS = {
+    "merges": merges,
+    "partial": partial,
+    "prefetching": prefetching,
+    "generic": generic,
+    "instructions": instructions,
+    "matrices": matrices,
+    "copies": copies,
+    "zeros": zeros,
+    "classes": classes,
+    "probe": probe,
+}

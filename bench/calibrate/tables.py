@@ -1,7 +1,7 @@
-"""Joins data files, and writes how many requests of each instruction they have into `ptxaudit/measured.py`.
+"""Joins data files, and writes how many requests of each instruction they have into `ptxaudit/hardware/measured.py`.
 
-    merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
-    count([Path("tests/data/requests_sm90.json.gz"), …])                     rewrites the table; files of timings count, too
+merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
+count([Path("tests/data/requests_sm90.json.gz"), …])                     rewrites the table; files of timings count, too
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ import json
 from collections import Counter
 from pathlib import Path
 
-MEASURED = Path(__file__).resolve().parent.parent.parent / "ptxaudit" / "measured.py"
+MEASURED = Path(__file__).resolve().parent.parent.parent / "ptxaudit" / "hardware" / "measured.py"
 _ORDER = ("LDS", "STS", "LD", "ST", "ATOMS", "ATOM", "LDSM", "STSM", "LDGSTS", "atom", "red")
 _WIDE = 130
 _BEGIN, _END = "MEASURED = {\n", "\n}"
 # kernels of `timing` that time cp.async.cg, which no counter sees: their machine instruction
-_TIMED = {"cg": "LDGSTS.E.BYPASS.128", "cg_ignore": "LDGSTS.E.BYPASS.128", "cg_size": "LDGSTS.E.BYPASS.128.ZFILL", "cg_l2_128": "LDGSTS.E.BYPASS.LTC128B.128"}
+_TIMED = {
+    "cg": "LDGSTS.E.BYPASS.128",
+    "cg_ignore": "LDGSTS.E.BYPASS.128",
+    "cg_size": "LDGSTS.E.BYPASS.128.ZFILL",
+    "cg_l2_128": "LDGSTS.E.BYPASS.LTC128B.128",
+}
 
 
 def merge(files: list[Path], output: Path) -> None:
@@ -32,7 +37,9 @@ def merge(files: list[Path], output: Path) -> None:
 
 
 def counted(files: list[Path]) -> Counter[str]:
-    """{machine instruction, and PTX opcode of a loop: requests}; of cp.async.cg, which no counter sees, those that were timed."""
+    """{machine instruction, and PTX opcode of a loop: requests}; of cp.async.cg, which no counter sees, those that were
+    timed.
+    """
     found: Counter[str] = Counter()
     for file in files:
         if file.suffix == ".jsonl":
@@ -51,7 +58,7 @@ def counted(files: list[Path]) -> Counter[str]:
 
 
 def count(files: list[Path]) -> None:
-    """Rewrites the table of `ptxaudit/measured.py`."""
+    """Rewrites the table of `ptxaudit/hardware/measured.py`."""
     found = counted(files)
     lines, line, head = [], "   ", ""
     for opcode in sorted(found, key=lambda opcode: (_ORDER.index(opcode.split(".")[0]), "BYPASS" in opcode, opcode)):

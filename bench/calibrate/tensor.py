@@ -20,13 +20,13 @@ from typing import Any
 
 ARCH = "sm_90a"
 THREADS = 128
-MAP_BYTES = 128                  # of a tensor map
+MAP_BYTES = 128  # of a tensor map
 SHARED = 160 << 10
-B_START = 32 << 10               # A lies below
+B_START = 32 << 10  # A lies below
 NS = (8, 64, 256)
 # descriptor's field: its code
 SWIZZLES = {"none": 0, "128": 1, "64": 2, "32": 3}
-COPIES = 16                      # of one tile, back to back, when timed: a barrier counts up to 2**20 bytes
+COPIES = 16  # of one tile, back to back, when timed: a barrier counts up to 2**20 bytes
 _HEAD = f"""
 .version 8.6
 .target {ARCH}
@@ -53,7 +53,11 @@ class Product:
         count = self.n // 2
         sums = ", ".join(f"f{i}" for i in range(count))
         a = "da" if self.a_shared else "{r0, r1, r2, r3}"
-        majors = f"{int(self.a_major == 'MN')}, {int(self.b_major == 'MN')}" if self.a_shared else f"{int(self.b_major == 'MN')}"
+        majors = (
+            f"{int(self.a_major == 'MN')}, {int(self.b_major == 'MN')}"
+            if self.a_shared
+            else f"{int(self.b_major == 'MN')}"
+        )
         zeros = " ".join(f"mov.f32 f{i}, 0f00000000;" for i in range(count))
         keep = " ".join(f"add.f32 total, total, f{i};" for i in range(count))
         return f"""
@@ -75,23 +79,36 @@ class Product:
 """
 
 
-PRODUCTS = {p.name: p for p in (
-    *(Product(n, True, a, b) for n in NS for a in ("K", "MN") for b in ("K", "MN")),
-    *(Product(n, False, "K", b) for n in NS for b in ("K", "MN")))}
+PRODUCTS = {
+    p.name: p
+    for p in (
+        *(Product(n, True, a, b) for n in NS for a in ("K", "MN") for b in ("K", "MN")),
+        *(Product(n, False, "K", b) for n in NS for b in ("K", "MN")),
+    )
+}
 
 # how the bytes go: instruction, and whether a barrier (a load) or a group (a store) waits for them
 _MOVES = {
-    "copy_tile": ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map, {x, x}], [bar];", True),
-    "copy_bytes": ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map], each, [bar];", True),
+    "copy_tile": (
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map, {x, x}], [bar];",
+        True,
+    ),
+    "copy_bytes": (
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map], each, [bar];",
+        True,
+    ),
     "store_tile": ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, x}], [base];", False),
     "store_bytes": ("cp.async.bulk.global.shared::cta.bulk_group [map], [base], each;", False),
 }
-_TILES = ("copy_tile", "store_tile")         # through a tensor map
+_TILES = ("copy_tile", "store_tile")  # through a tensor map
 _BEGIN = {True: "mbarrier.arrive.expect_tx.shared.b64 _, [bar], bytes;", False: ""}
-_END = {True: """
+_END = {
+    True: """
 wait:
  mbarrier.try_wait.parity.shared.b64 done, [bar], 0;
- @!done bra wait;""", False: " cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"}
+ @!done bra wait;""",
+    False: " cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;",
+}
 
 
 def _move(name: str) -> str:
@@ -133,22 +150,53 @@ def products() -> Iterator[dict[str, Any]]:
     for product in PRODUCTS.values():
         for swizzle in SWIZZLES:
             atom = {"none": 128, "32": 256, "64": 512, "128": 1024}[swizzle]
-            pairs = [(128, 256), (1024, 128), (144, 288), (128, 2048)] if swizzle == "none" else [(2048, atom), (1024, atom), (atom, 2048)]
+            pairs = (
+                [(128, 256), (1024, 128), (144, 288), (128, 2048)]
+                if swizzle == "none"
+                else [(2048, atom), (1024, atom), (atom, 2048)]
+            )
             for leading, stride in pairs:
-                yield {"kernel": product.name, "swizzle": swizzle, "leading": leading, "stride": stride,
-                       "n": product.n, "a": product.a_major if product.a_shared else "registers", "b": product.b_major}
-    for swizzle in SWIZZLES:         # a step along K inside the swizzle atom, as kernels take it
+                yield {
+                    "kernel": product.name,
+                    "swizzle": swizzle,
+                    "leading": leading,
+                    "stride": stride,
+                    "n": product.n,
+                    "a": product.a_major if product.a_shared else "registers",
+                    "b": product.b_major,
+                }
+    for swizzle in SWIZZLES:  # a step along K inside the swizzle atom, as kernels take it
         for start in (32, 64, 96):
-            yield {"kernel": "wgmma_n64_ak_bk", "swizzle": swizzle, "leading": 128, "stride": 1024, "start": start, "n": 64, "a": "K", "b": "K"}
+            yield {
+                "kernel": "wgmma_n64_ak_bk",
+                "swizzle": swizzle,
+                "leading": 128,
+                "stride": 1024,
+                "start": start,
+                "n": 64,
+                "a": "K",
+                "b": "K",
+            }
 
 
 def copies() -> Iterator[dict[str, Any]]:
     """Boxes of f16 into shared memory and out of it: bytes of a row, rows, swizzle mode; then plain runs of bytes."""
     for kernel in _TILES:
-        for swizzle, widths in (("none", (16, 32, 64, 128, 256)), ("32", (32,)), ("64", (32, 64)), ("128", (32, 64, 128))):
+        for swizzle, widths in (
+            ("none", (16, 32, 64, 128, 256)),
+            ("32", (32,)),
+            ("64", (32, 64)),
+            ("128", (32, 64, 128)),
+        ):
             for width in widths:
                 for rows in (8, 64, 128):
-                    yield {"kernel": kernel, "swizzle": swizzle, "row_bytes": width, "rows": rows, "bytes": width * rows}
+                    yield {
+                        "kernel": kernel,
+                        "swizzle": swizzle,
+                        "row_bytes": width,
+                        "rows": rows,
+                        "bytes": width * rows,
+                    }
     for kernel in ("copy_bytes", "store_bytes"):
         for size in (16, 128, 512, 1024, 2048, 4096, 8192, 16384, 32768):
             yield {"kernel": kernel, "swizzle": "none", "row_bytes": size, "rows": 1, "bytes": size}
@@ -156,11 +204,15 @@ def copies() -> Iterator[dict[str, Any]]:
 
 def plan(only: str = "*") -> list[dict[str, Any]]:
     """What is launched, in order; only: kernels, as globs with commas between."""
-    return [one for one in (*products(), *copies()) if any(fnmatchcase(one["kernel"], pattern) for pattern in only.split(","))]
+    return [
+        one
+        for one in (*products(), *copies())
+        if any(fnmatchcase(one["kernel"], pattern) for pattern in only.split(","))
+    ]
 
 
 def build(folder: Path) -> None:
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.ptxas import assemble
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tensor.cubin").write_bytes(assemble(ptx(), ARCH).cubin)
@@ -181,22 +233,43 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     source, out, rows = gpu.allocate(), gpu.allocate(), gpu.allocate()
     cycles = []
     for place, one in enumerate(plan(only)):
-        row = rows + MAP_BYTES * place       # of its own: the copy engine keeps descriptors that it has read
+        row = rows + MAP_BYTES * place  # of its own: the copy engine keeps descriptors that it has read
         if one["kernel"] in _MOVES:
             tile = one["kernel"] in _TILES
             if tile:
                 gpu.call(driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
-            arguments, times = (row if tile else source, out, one["bytes"]), [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES]
+            arguments, times = (
+                (row if tile else source, out, one["bytes"]),
+                [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES],
+            )
         else:
             start = one.get("start", 0)
-            pair = numpy.array([descriptor(start, one["leading"], one["stride"], one["swizzle"]),
-                                descriptor(B_START + start, one["leading"], one["stride"], one["swizzle"])], numpy.uint64)
+            pair = numpy.array(
+                [
+                    descriptor(start, one["leading"], one["stride"], one["swizzle"]),
+                    descriptor(B_START + start, one["leading"], one["stride"], one["swizzle"]),
+                ],
+                numpy.uint64,
+            )
             gpu.write(row, pair)
             arguments, times = (row, out, 0), [0]
         for count in times:
             raw = (ctypes.c_uint64 * 4)(*arguments, count)
             places = (ctypes.c_void_p * 4)(*(ctypes.addressof(raw) + 8 * i for i in range(4)))
-            gpu.call(driver.cuLaunchKernel, functions[one["kernel"]], 1, 1, 1, THREADS, 1, 1, SHARED, 0, ctypes.addressof(places), 0)
+            gpu.call(
+                driver.cuLaunchKernel,
+                functions[one["kernel"]],
+                1,
+                1,
+                1,
+                THREADS,
+                1,
+                1,
+                SHARED,
+                0,
+                ctypes.addressof(places),
+                0,
+            )
             try:
                 gpu.call(driver.cuCtxSynchronize)
             except RuntimeError as error:
@@ -215,12 +288,19 @@ def _tensor_map(gpu: Any, source: int, one: dict[str, Any]) -> Any:
     columns = one["row_bytes"] // 2
     u64, u32 = driver.cuuint64_t, driver.cuuint32_t
     made = gpu.call(
-        driver.cuTensorMapEncodeTiled, driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, source,
-        [u64(max(columns, 8)), u64(one["rows"])], [u64(one["row_bytes"])], [u32(columns), u32(one["rows"])], [u32(1), u32(1)],
+        driver.cuTensorMapEncodeTiled,
+        driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        2,
+        source,
+        [u64(max(columns, 8)), u64(one["rows"])],
+        [u64(one["row_bytes"])],
+        [u32(columns), u32(one["rows"])],
+        [u32(1), u32(1)],
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{modes[one['swizzle']]}"),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
-        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
     _KEPT.append(made)
     return made.getPtr()
 

@@ -1,4 +1,5 @@
-"""What no counter tells, timed: cp.async with lanes off and zeros, accesses to another block's shared memory, barriers, wgmma by layout.
+"""What no counter tells, timed: cp.async with lanes off and zeros, accesses to another block's shared memory, barriers,
+wgmma by layout.
 
     launches()               every launch: its kernel, table of lanes and what it says
     time_all(folder)         on a GPU, without the profiler: the cycles of one more instruction of each
@@ -25,18 +26,20 @@ from bench.calibrate.patterns import EVERYONE, LANES, LINE, destinations
 
 ARCH = tensor.ARCH
 UNROLL = 8
-TRIPS = (8, 40)                  # of the loop, in the launch with few and the one with many
-REPEATS = 3                      # launches of each; the least counts
-WARPS = 8                        # of a copy
-WINDOW = 20 << 10                # bytes of a warp
-FAR = 512 * WARPS                # from one copy of a block to the next
-BLOCKS = 132                     # all multiprocessors of an H200
+TRIPS = (8, 40)  # of the loop, in the launch with few and the one with many
+REPEATS = 3  # launches of each; the least counts
+WARPS = 8  # of a copy
+WINDOW = 20 << 10  # bytes of a warp
+FAR = 512 * WARPS  # from one copy of a block to the next
+BLOCKS = 132  # all multiprocessors of an H200
 SHARED = 200 << 10
-TABLE = 4                        # words a lane: address, value, on, another address
-RANKS = {"own": 0, "other": 1}   # whose memory a cluster kernel accesses
+TABLE = 4  # words a lane: address, value, on, another address
+RANKS = {"own": 0, "other": 1}  # whose memory a cluster kernel accesses
 SEED = 11
-WHAT = ("cycles: of one more instruction of a warp, in a run of them (a copy: of one of 8 warps; a wgmma: of a warpgroup), without the profiler; "
-        "counters: of `unroll` such instructions in one launch of one block, a cluster kernel of two")
+WHAT = (
+    "cycles: of one more instruction of a warp, in a run of them (a copy: of one of 8 warps; a wgmma: of a warpgroup),"
+    " without the profiler; counters: of `unroll` such instructions in one launch of one block, a cluster kernel of two"
+)
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,12 @@ class Timed:
     before: str = ""
     warps: int = 1
     cluster: bool = False
-    source: str = "warp"         # of a copy: 512 bytes of each warp, the same of all ("block"), or further ones each time ("far")
-    each: str = ""               # at the end of each trip
-    window: int = WINDOW         # bytes between the destinations of two warps
-    keep: str = ""               # takes what the instruction gave, so that it is not dropped
+    source: str = (
+        "warp"  # of a copy: 512 bytes of each warp, the same of all ("block"), or further ones each time ("far")
+    )
+    each: str = ""  # at the end of each trip
+    window: int = WINDOW  # bytes between the destinations of two warps
+    keep: str = ""  # takes what the instruction gave, so that it is not dropped
 
     @property
     def ptx(self) -> str:
@@ -62,14 +67,14 @@ class Timed:
         meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" if self.cluster else "bar.sync 0;"
         return f"""
 .visible .entry {self.name}(.param .u64 p_row, .param .u64 p_source, .param .u64 p_out, .param .u32 p_times, .param .u32 p_rank)
-{'.explicitcluster .reqnctapercluster 2, 1, 1' if self.cluster else ''} .maxntid {LANES * self.warps}, 1, 1 {{
+{".explicitcluster .reqnctapercluster 2, 1, 1" if self.cluster else ""} .maxntid {LANES * self.warps}, 1, 1 {{
  .reg .pred on, ignore, first, more, p<{UNROLL}>; .reg .b32 a, b, n, r<40>, total, lane, warp, rank, times, i, me, base; .reg .b64 row, s, out, t0, t1, t, q<{UNROLL}>;
  ld.param.u64 row, [p_row]; ld.param.u64 s, [p_source]; ld.param.u64 out, [p_out]; ld.param.u32 times, [p_times]; ld.param.u32 rank, [p_rank];
- mov.u32 i, %tid.x; and.b32 lane, i, {LANES - 1}; shr.u32 warp, i, 5; mul.wide.u32 t, {'lane' if self.source == 'block' else 'i'}, 16; add.u64 s, s, t; mul.wide.u32 t, lane, 4; add.u64 row, row, t;
+ mov.u32 i, %tid.x; and.b32 lane, i, {LANES - 1}; shr.u32 warp, i, 5; mul.wide.u32 t, {"lane" if self.source == "block" else "i"}, 16; add.u64 s, s, t; mul.wide.u32 t, lane, 4; add.u64 row, row, t;
  ld.global.u32 a, [row]; ld.global.u32 n, [row+{4 * LANES}]; ld.global.u32 i, [row+{8 * LANES}]; setp.ne.u32 on, i, 0; ld.global.u32 b, [row+{12 * LANES}];
  mov.u32 base, memory; mad.lo.u32 a, warp, {self.window}, a; add.u32 a, a, base; add.u32 b, b, base; setp.ne.u32 ignore, n, 0; mov.u32 total, 0; mov.u32 me, 0;
- {times('mov.b32 r{r}, lane; mov.b32 r1{r}, lane;')} {times('mov.u64 q{r}, 0;')}
- {'mov.u32 me, %cluster_ctarank; mapa.shared::cluster.u32 a, a, rank; mapa.shared::cluster.u32 b, b, rank;' if self.cluster else ''}
+ {times("mov.b32 r{r}, lane; mov.b32 r1{r}, lane;")} {times("mov.u64 q{r}, 0;")}
+ {"mov.u32 me, %cluster_ctarank; mapa.shared::cluster.u32 a, a, rank; mapa.shared::cluster.u32 b, b, rank;" if self.cluster else ""}
  setp.eq.u32 first, me, 0;
  {self.before}
  mov.u32 i, 0;
@@ -79,13 +84,13 @@ class Timed:
 again:
  {times(self.body)}
  {times(self.keep)} {self.each}
- {f'add.u64 s, s, {FAR * UNROLL};' if self.source == 'far' else ''}
+ {f"add.u64 s, s, {FAR * UNROLL};" if self.source == "far" else ""}
  add.u32 i, i, 1; setp.lt.u32 more, i, times; @more bra again;
  {self.after}
- {'' if self.cluster else 'bar.sync 0;'}
+ {"" if self.cluster else "bar.sync 0;"}
  mov.u64 t1, %clock64; sub.u64 t1, t1, t0; st.global.u64 [out], t1; st.global.u32 [out+8], total;
 done:
- {'nanosleep.u32 20000;' if self.cluster else ''}
+ {"nanosleep.u32 20000;" if self.cluster else ""}
  {meet}
  ret;
 }}
@@ -107,13 +112,20 @@ def _cluster() -> Iterator[Timed]:
         ("atom", "@on atom.shared::cluster.add.u32 r{r}, [a], n;", _KEEP),
         ("red", "@on red.shared::cluster.add.u32 [a], n;", ""),
         ("st_async", "@on st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [a], r{r}, [b];", ""),
-        ("st_async_v4", "@on st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [a], {r{r}, r1{r}, n, n}, [b];", ""),
+        (
+            "st_async_v4",
+            "@on st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [a], {r{r}, r1{r}, n, n}, [b];",
+            "",
+        ),
     ):
         # what was sent is taken for arrived once a load of the same place is back
         after = "" if keep else "@on ld.shared::cluster.b32 r0, [a]; xor.b32 total, total, r0;"
         before = ""
         if name.startswith("st_async"):
-            before = "setp.eq.u32 more, lane, 0; setp.eq.and.u32 more, me, rank, more; @more mbarrier.init.shared.b64 [base], 1048575;"
+            before = (
+                "setp.eq.u32 more, lane, 0; setp.eq.and.u32 more, me, rank, more; @more mbarrier.init.shared.b64"
+                " [base], 1048575;"
+            )
         yield Timed(f"cluster_{name}", body, after, before, cluster=True, keep=keep)
 
 
@@ -123,32 +135,58 @@ def _circumstances() -> Iterator[Timed]:
         for waits in (False, True):
             for window in (WINDOW, 0):
                 body = "@on cp.async.cg.shared.global [a], [s" + ("+{far}" if source == "far" else "") + "], 16;"
-                yield Timed(f"cg_{source}{'_waits' if waits else ''}{'' if window else '_onto'}", body, _WAIT,
-                            warps=WARPS, keep="", source=source, window=window, each=_WAIT if waits else "")
+                yield Timed(
+                    f"cg_{source}{'_waits' if waits else ''}{'' if window else '_onto'}",
+                    body,
+                    _WAIT,
+                    warps=WARPS,
+                    keep="",
+                    source=source,
+                    window=window,
+                    each=_WAIT if waits else "",
+                )
 
 
-KERNELS = {one.name: one for one in (
-    Timed("ca", "@on cp.async.ca.shared.global [a], [s], 16;", _WAIT, warps=WARPS),
-    Timed("cg", "@on cp.async.cg.shared.global [a], [s], 16;", _WAIT, warps=WARPS),
-    Timed("cg_l2_128", "@on cp.async.cg.shared.global.L2::128B [a], [s], 16;", _WAIT, warps=WARPS),
-    Timed("cg_size", "@on cp.async.cg.shared.global [a], [s], 16, n;", _WAIT, warps=WARPS),
-    Timed("cg_ignore", "@on cp.async.cg.shared.global [a], [s], 16, ignore;", _WAIT, warps=WARPS),
-    Timed("local_ld", "@on ld.volatile.shared.b32 r{r}, [a];", keep=_KEEP),
-    Timed("local_st", "@on st.volatile.shared.b32 [a], r{r};", "@on ld.shared.b32 r0, [a]; xor.b32 total, total, r0;"),
-    Timed("arrive", "@on mbarrier.arrive.shared.b64 q{r}, [a];", before=_BARRIERS, keep="cvt.u32.u64 r{r}, q{r}; " + _KEEP),
-    Timed("arrive_sink", "@on mbarrier.arrive.shared::cluster.b64 _, [a];", before=_BARRIERS),
-    Timed("test_wait", "@on mbarrier.test_wait.parity.shared.b64 p{r}, [a], 0;", before=_BARRIERS, keep="selp.b32 r{r}, 1, 0, p{r}; " + _KEEP),
-    *_circumstances(),
-    *_cluster(),
-)}
+KERNELS = {
+    one.name: one
+    for one in (
+        Timed("ca", "@on cp.async.ca.shared.global [a], [s], 16;", _WAIT, warps=WARPS),
+        Timed("cg", "@on cp.async.cg.shared.global [a], [s], 16;", _WAIT, warps=WARPS),
+        Timed("cg_l2_128", "@on cp.async.cg.shared.global.L2::128B [a], [s], 16;", _WAIT, warps=WARPS),
+        Timed("cg_size", "@on cp.async.cg.shared.global [a], [s], 16, n;", _WAIT, warps=WARPS),
+        Timed("cg_ignore", "@on cp.async.cg.shared.global [a], [s], 16, ignore;", _WAIT, warps=WARPS),
+        Timed("local_ld", "@on ld.volatile.shared.b32 r{r}, [a];", keep=_KEEP),
+        Timed(
+            "local_st", "@on st.volatile.shared.b32 [a], r{r};", "@on ld.shared.b32 r0, [a]; xor.b32 total, total, r0;"
+        ),
+        Timed(
+            "arrive",
+            "@on mbarrier.arrive.shared.b64 q{r}, [a];",
+            before=_BARRIERS,
+            keep="cvt.u32.u64 r{r}, q{r}; " + _KEEP,
+        ),
+        Timed("arrive_sink", "@on mbarrier.arrive.shared::cluster.b64 _, [a];", before=_BARRIERS),
+        Timed(
+            "test_wait",
+            "@on mbarrier.test_wait.parity.shared.b64 p{r}, [a], 0;",
+            before=_BARRIERS,
+            keep="selp.b32 r{r}, 1, 0, p{r}; " + _KEEP,
+        ),
+        *_circumstances(),
+        *_cluster(),
+    )
+}
 
 
 def ptx() -> str:
     head = f".version 8.6\n.target {ARCH}\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n"
-    return head + "".join(one.ptx for one in KERNELS.values()) + "".join(_product(one) for one in tensor.PRODUCTS.values())
+    return (
+        head + "".join(one.ptx for one in KERNELS.values()) + "".join(_product(one) for one in tensor.PRODUCTS.values())
+    )
 
 
 # --- wgmma ----------------------------------------------------------------------------------------
+
 
 def _product(product: tensor.Product) -> str:
     """A run of products into the same sums, 4 x UNROLL before each wait."""
@@ -181,6 +219,7 @@ again:
 
 # --- what is launched -------------------------------------------------------------------------------
 
+
 def launches() -> Iterator[dict[str, Any]]:
     yield from _copies()
     for one in tensor.products():
@@ -188,8 +227,22 @@ def launches() -> Iterator[dict[str, Any]]:
     yield from _accesses()
 
 
-def _one(kernel: str, pattern: str, addresses: list[int], active: int = EVERYONE, values: list[int] | None = None, **more: Any) -> dict[str, Any]:
-    return {"kernel": kernel, "pattern": pattern, "addresses": addresses, "active": active, "values": values or [0] * LANES, **more}
+def _one(
+    kernel: str,
+    pattern: str,
+    addresses: list[int],
+    active: int = EVERYONE,
+    values: list[int] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    return {
+        "kernel": kernel,
+        "pattern": pattern,
+        "addresses": addresses,
+        "active": active,
+        "values": values or [0] * LANES,
+        **more,
+    }
 
 
 def _copies() -> Iterator[dict[str, Any]]:
@@ -202,7 +255,7 @@ def _copies() -> Iterator[dict[str, Any]]:
         for one in _circumstances():
             for blocks in (1, BLOCKS):
                 yield _one(one.name, name, row, blocks=blocks)
-    for k in range(1, LANES + 1):                # k pairs in class 0, and k spread over as many groups as it takes
+    for k in range(1, LANES + 1):  # k pairs in class 0, and k spread over as many groups as it takes
         for spread in (False, True):
             lines = random.sample(range(0, WINDOW // LINE, 4), k)
             order = [lane % 4 * 8 + lane // 4 for lane in range(LANES)] if spread else range(LANES)
@@ -210,27 +263,37 @@ def _copies() -> Iterator[dict[str, Any]]:
             for i, lane in enumerate(order):
                 to[lane] = lines[min(i, k - 1)] * LINE + lane % 8 * 16
             yield _one("cg", f"lines of one class, {'spread' if spread else 'in order'}", to)
-    for i, (name, units) in enumerate(destinations(random, 16, 40)):
+    for name, units in destinations(random, 16, 40):
         units = [u % (WINDOW // 16) for u in units]
         yield _one("cg", name, [16 * u for u in units])
     for name, row in strides.items():
         for zeros in (0xFFFF_FFFF, 0xFFFF, 0x5555_5555, 0xFF, 0x0101_0101, 1):
             yield _one("cg", f"{name}, the others off", row, EVERYONE & ~zeros)
-            yield _one("cg_size", f"{name}, zeros", row, values=[0 if zeros >> lane & 1 else 16 for lane in range(LANES)])
+            yield _one(
+                "cg_size", f"{name}, zeros", row, values=[0 if zeros >> lane & 1 else 16 for lane in range(LANES)]
+            )
             yield _one("cg_ignore", f"{name}, ignored", row, values=[zeros >> lane & 1 for lane in range(LANES)])
-            yield _one("cg_size", f"{name}, halves", row, values=[8 if zeros >> lane & 1 else 16 for lane in range(LANES)])
+            yield _one(
+                "cg_size", f"{name}, halves", row, values=[8 if zeros >> lane & 1 else 16 for lane in range(LANES)]
+            )
 
 
 def _accesses() -> Iterator[dict[str, Any]]:
-    """Words, then vectors, at strides and on one word; other blocks' memory, one's own by the same instruction, barriers."""
+    """Words, then vectors, at strides and on one word; other blocks' memory, one's own by the same instruction,
+    barriers.
+    """
     for name, one in KERNELS.items():
         if one.warps > 1:
             continue
         width = 16 if "v4" in name else 8 if "v2" in name or "arrive" in name or "wait" in name else 4
         words = [width * s for s in (1, 2, 4, 8, 16, 32)] + [132]
         rows = {f"stride{step}": [step * lane for lane in range(LANES)] for step in words if step % width == 0}
-        rows |= {"same": [0] * LANES, "pairs": [lane // 2 * width for lane in range(LANES)], "quarters": [lane % 8 * width for lane in range(LANES)],
-                 "reversed": [(LANES - 1 - lane) * width for lane in range(LANES)]}
+        rows |= {
+            "same": [0] * LANES,
+            "pairs": [lane // 2 * width for lane in range(LANES)],
+            "quarters": [lane % 8 * width for lane in range(LANES)],
+            "reversed": [(LANES - 1 - lane) * width for lane in range(LANES)],
+        }
         for pattern, row in rows.items():
             for active in (EVERYONE, 0xFFFF, 1) if pattern == f"stride{width}" else (EVERYONE,):
                 for rank in RANKS if one.cluster else ("own",):
@@ -238,13 +301,14 @@ def _accesses() -> Iterator[dict[str, Any]]:
 
 
 def build(folder: Path) -> None:
-    from ptxaudit.ptxas import assemble
+    from ptxaudit.frontend.compile.ptxas import assemble
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "timing.cubin").write_bytes(assemble(ptx(), ARCH).cubin)
 
 
 # --- on the GPU -------------------------------------------------------------------------------------
+
 
 class Runner:
     """Launches on the first GPU."""
@@ -271,12 +335,33 @@ class Runner:
             threads, blocks = LANES * kernel.warps, 2 if kernel.cluster else one.get("blocks", 1)
         else:
             start = one.get("start", 0)
-            gpu.write(self.row, numpy.array([tensor.descriptor(place + start, one["leading"], one["stride"], one["swizzle"])
-                                             for place in (0, tensor.B_START)], numpy.uint64))
+            gpu.write(
+                self.row,
+                numpy.array(
+                    [
+                        tensor.descriptor(place + start, one["leading"], one["stride"], one["swizzle"])
+                        for place in (0, tensor.B_START)
+                    ],
+                    numpy.uint64,
+                ),
+            )
             threads, blocks = tensor.THREADS, 1
         raw = (ctypes.c_uint64 * 5)(self.row, self.source, self.out, trips, RANKS[one.get("whose", "own")])
         places = (ctypes.c_void_p * 5)(*(ctypes.addressof(raw) + 8 * i for i in range(5)))
-        gpu.call(gpu.driver.cuLaunchKernel, self.functions[one["kernel"]], blocks, 1, 1, threads, 1, 1, SHARED, 0, ctypes.addressof(places), 0)
+        gpu.call(
+            gpu.driver.cuLaunchKernel,
+            self.functions[one["kernel"]],
+            blocks,
+            1,
+            1,
+            threads,
+            1,
+            1,
+            SHARED,
+            0,
+            ctypes.addressof(places),
+            0,
+        )
         gpu.call(gpu.driver.cuCtxSynchronize)
         return int(gpu.read(self.out, "uint64", 1)[0])
 
@@ -297,7 +382,7 @@ def time_all(folder: Path, only: str = "*") -> list[dict[str, Any]]:
     for one in chosen(only):
         try:
             few, many = (min(runner.launch(one, trips) for _ in range(REPEATS)) for trips in TRIPS)
-        except RuntimeError as error:      # nothing can be launched after it
+        except RuntimeError as error:  # nothing can be launched after it
             print(f"{one['kernel']}, {one['pattern']}: {error}; the launches from there on are left out")
             break
         timed.append({**one, "cycles": round((many - few) / (TRIPS[1] - TRIPS[0]) / repeated(one), 2)})

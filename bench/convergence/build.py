@@ -1,6 +1,6 @@
 """Compiles the kernels of `sources` in several ways, anywhere.
 
-    python -m bench.convergence.build FOLDER --first 0 --count 200 [--ways O3,O0,G]
+python -m bench.convergence.build FOLDER --first 0 --count 200 [--ways O3,O0,G]
 """
 
 from __future__ import annotations
@@ -15,16 +15,21 @@ from .frame import Frame
 from .sources import source
 
 WAYS = {
-    "O3": ("-lineinfo",), "O1": ("-lineinfo", "-Xptxas", "-O1"), "O0": ("-lineinfo", "-Xptxas", "-O0"), "G": ("-G",),
+    "O3": ("-lineinfo",),
+    "O1": ("-lineinfo", "-Xptxas", "-O1"),
+    "O0": ("-lineinfo", "-Xptxas", "-O0"),
+    "G": ("-G",),
     "r24": ("-lineinfo", "-maxrregcount=24"),
 }
-KERNELS = 20                   # a source
+KERNELS = 20  # a source
 
 
 def compile_one(nvcc: str, file: Path, way: str) -> str:
     """FOLDER/kNNN.cu to FOLDER/kNNN.WAY.cubin; what was said when that failed."""
     out = file.with_suffix(f".{way}.cubin")
-    done = subprocess.run([nvcc, "-arch=sm_90", "-cubin", "-w", *WAYS[way], "-o", out, file], capture_output=True, text=True)
+    done = subprocess.run(
+        [nvcc, "-arch=sm_90", "-cubin", "-w", *WAYS[way], "-o", out, file], capture_output=True, text=True
+    )
     return f"{file.name} {way}: {done.stderr}" if done.returncode else ""
 
 
@@ -44,7 +49,12 @@ def main(arguments: list[str]) -> int:
         files.append(options.folder / f"k{first:05}.cu")
         files[-1].write_text(source(range(first, first + KERNELS)), encoding="utf-8")
     with ThreadPoolExecutor(options.jobs) as pool:
-        said = list(pool.map(lambda task: compile_one(options.nvcc, *task), [(f, way) for f in files for way in options.ways.split(",")]))
+        said = list(
+            pool.map(
+                lambda task: compile_one(options.nvcc, *task),
+                [(f, way) for f in files for way in options.ways.split(",")],
+            )
+        )
     print(*(s for s in said if s), sep="\n")
     return int(any(said))
 

@@ -1,10 +1,11 @@
-"""The kernels that random programs are put into: room for a program, and a warp that ends the launch where lanes wait for ever.
+"""The kernels that random programs are put into: room for a program, and a warp that ends the launch where lanes wait
+for ever.
 
     frame = Frame.build()            compiles (anywhere); Frame.load(path) reads what `save` wrote (no compiler needed)
     cubin = frame.with_programs([code, …])         kernel p0 runs the first, p1 the second …
 
-A lane that waits at a convergence barrier for ever cannot be woken by others. So the first warp of the block counts the lanes
-that have left, and traps when some have not after a while: the launch then fails instead of hanging.
+A lane that waits at a convergence barrier for ever cannot be woken by others. So the first warp of the block counts the
+lanes that have left, and traps when some have not after a while: the launch then fails instead of hanging.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .words import WORD, nop
 
 KERNELS = 64
 THREADS = LANES * (WARPS + 1)
-PATIENCE = 8_000_000           # cycles
+PATIENCE = 8_000_000  # cycles
 
 _SOURCE = """
 extern "C" __global__ void __launch_bounds__({threads}) p{number}(uint4 *records, const uint2 *lanes, unsigned *done, unsigned *keep) {{
@@ -55,8 +56,16 @@ class Frame:
 
     @classmethod
     def build(cls) -> Frame:
-        source = "".join(_SOURCE.format(number=k, threads=THREADS, lanes=LANES * WARPS, patience=PATIENCE,
-                                        room=(_FILLER + "\n    ") * (MOST_WORDS + 1)) for k in range(KERNELS))
+        source = "".join(
+            _SOURCE.format(
+                number=k,
+                threads=THREADS,
+                lanes=LANES * WARPS,
+                patience=PATIENCE,
+                room=(_FILLER + "\n    ") * (MOST_WORDS + 1),
+            )
+            for k in range(KERNELS)
+        )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "frame.cu"
             path.write_text(source, encoding="utf-8")
@@ -66,7 +75,10 @@ class Frame:
 
         filler = re.compile(rb"(?:\x5d\x79\x00\x00\x4d.{11}){%d,}" % MOST_WORDS, re.DOTALL)
         found = [match.start() for match in filler.finditer(data)]
-        sections = {s.name: range(s["sh_offset"], s["sh_offset"] + s["sh_size"]) for s in ELFFile(io.BytesIO(data)).iter_sections()}
+        sections = {
+            s.name: range(s["sh_offset"], s["sh_offset"] + s["sh_size"])
+            for s in ELFFile(io.BytesIO(data)).iter_sections()
+        }
         return cls(data, tuple(next(at for at in found if at in sections[f".text.p{k}"]) for k in range(KERNELS)))
 
     def save(self, path: Path) -> None:
@@ -82,5 +94,5 @@ class Frame:
         out = bytearray(self.data)
         for room, code in zip(self.rooms, programs, strict=False):
             code += nop() * (MOST_WORDS - len(code) // WORD)
-            out[room:room + len(code)] = code
+            out[room : room + len(code)] = code
         return bytes(out)

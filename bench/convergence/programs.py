@@ -3,8 +3,10 @@
     program = random_program(7, "nested")     a tuple of steps, the same for the same seed
     code = assemble(program)                  128-bit words
 
-Every lane has a *word* of its own, out of which it takes a bit whenever it has to decide, round and round, and a number of
-*records* after which it leaves. So a program ends whatever its steps are, unless its lanes wait for each other for ever.
+Every lane has a *word* of its own, out of which it takes a bit whenever it has to decide, round and round, and a number
+of
+*records* after which it leaves. So a program ends whatever its steps are, unless its lanes wait for each other for
+ever.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ from dataclasses import dataclass, replace
 
 from . import words
 
-BARRIERS = 16                  # B0 to B15
-MOST_WORDS = 640               # of a program: the room that the frame (`frame.py`) has for it
+BARRIERS = 16  # B0 to B15
+MOST_WORDS = 640  # of a program: the room that the frame (`frame.py`) has for it
 
 
 @dataclass(frozen=True)
 class Step:
     """One step. kind:
 
-        record           (number) writes down the number and the lanes that are together here, and leaves after the last record
+        record           (number) writes down the number and the lanes that are together here, and leaves after the last
+                         record
         decide           the predicate becomes the next bit of the lane's word
         branch           (target) where `when` says
         open, sync       BSSY number, with the place behind `target`; BSYNC number
@@ -48,11 +51,11 @@ Program = tuple[Step, ...]
 # --- words --------------------------------------------------------------------------------------
 
 _POINTER, _LINE, _WORD, _LEFT, _DONE, _ONE, _MASK, _PLACE = 2, 4, 8, 9, 10, 12, 13, 20
-_SAVED = 24                    # the first register that barriers are saved in
-LANES, WARPS = 32, 4           # warps that run a program, each with words of its own
+_SAVED = 24  # the first register that barriers are saved in
+LANES, WARPS = 32, 4  # warps that run a program, each with words of its own
 _RECORD_BYTES = 16
 STRIDE = _RECORD_BYTES * LANES * WARPS
-_DECIDED, _MORE = 0, 1         # predicates
+_DECIDED, _MORE = 0, 1  # predicates
 
 
 def _guard(when: bool | None) -> words.Guard:
@@ -64,11 +67,11 @@ def _length(step: Step, variant: str = "") -> int:
 
 
 def assemble(program: Program, variant: str = "", first_warp: int = 1) -> bytes:
-    """The program with what it begins and ends with. Parameters of the kernel: where the records go, the lanes' words and numbers
-    of records, a counter of lanes that have left. first_warp: the warps before it do something else.
+    """The program with what it begins and ends with. Parameters of the kernel: where the records go, the lanes' words
+    and numbers of records, a counter of lanes that have left. first_warp: the warps before it do something else.
 
-    variant: "+" with the bit of every instruction set by which a warp may keep its turn; "~" with a load from memory, which is
-    waited for, behind every record.
+    variant: "+" with the bit of every instruction set by which a warp may keep its turn; "~" with a load from memory,
+    which is waited for, behind every record.
     """
     begin = _begin(first_warp)
     places, at = [], len(begin)
@@ -90,10 +93,19 @@ def assemble(program: Program, variant: str = "", first_warp: int = 1) -> bytes:
 
 def _begin(first_warp: int) -> list[bytes]:
     return [
-        words.thread(0), words.memory_descriptor(), words.add(0, 0, -first_warp * LANES),
-        words.parameter(_POINTER, 0x210), words.wide(_POINTER, 0, _RECORD_BYTES, _POINTER),
-        words.parameter(14, 0x218), words.wide(14, 0, 8, 14), words.load(_WORD, 14), words.load(_LEFT, 14, 4),
-        words.parameter(_DONE, 0x220), words.mov(_ONE, 1), words.mov(_PLACE + 1, 0), words.mov(7, 0),
+        words.thread(0),
+        words.memory_descriptor(),
+        words.add(0, 0, -first_warp * LANES),
+        words.parameter(_POINTER, 0x210),
+        words.wide(_POINTER, 0, _RECORD_BYTES, _POINTER),
+        words.parameter(14, 0x218),
+        words.wide(14, 0, 8, 14),
+        words.load(_WORD, 14),
+        words.load(_LEFT, 14, 4),
+        words.parameter(_DONE, 0x220),
+        words.mov(_ONE, 1),
+        words.mov(_PLACE + 1, 0),
+        words.mov(7, 0),
         *(words.mov(_SAVED + k, 0) for k in range(8)),
     ]
 
@@ -103,8 +115,15 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
     guard = _guard(step.when)
     match step.kind:
         case "record":
-            out = [words.vote(4), words.clock(6), words.mov(5, step.number), words.store(_POINTER, 4),
-                   words.add(_POINTER, _POINTER, STRIDE), words.add(_LEFT, _LEFT, -1), words.is_not_zero(_MORE, _LEFT)]
+            out = [
+                words.vote(4),
+                words.clock(6),
+                words.mov(5, step.number),
+                words.store(_POINTER, 4),
+                words.add(_POINTER, _POINTER, STRIDE),
+                words.add(_LEFT, _LEFT, -1),
+                words.is_not_zero(_MORE, _LEFT),
+            ]
             slow = [words.load(7, 14), words.nop()] if variant == "~" else []
             return [*out, *slow, words.bra(end - (at + len(out) + len(slow) + 1), words.Guard(_MORE, True))]
         case "decide":
@@ -122,8 +141,12 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
         case "restore":
             return [words.restore(step.number, _SAVED + step.register)]
         case "jump":
-            return [words.mov(_PLACE, places[step.target] * words.WORD), words.mov(_PLACE, places[step.other] * words.WORD, words.Guard(_DECIDED)),
-                    words.nop(), words.ret(_PLACE, -(at + 4))]
+            return [
+                words.mov(_PLACE, places[step.target] * words.WORD),
+                words.mov(_PLACE, places[step.other] * words.WORD, words.Guard(_DECIDED)),
+                words.nop(),
+                words.ret(_PLACE, -(at + 4)),
+            ]
         case "yield":
             return [words.yield_()]
         case "warpsync":
@@ -138,6 +161,7 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
 
 
 # --- what is put together -------------------------------------------------------------------------
+
 
 class _Writer:
     """Steps with labels for targets."""
@@ -166,15 +190,19 @@ class _Writer:
 
     def program(self) -> Program:
         place = lambda target: self.labels[target] if isinstance(target, str) and target else len(self.steps)
-        return tuple(replace(s, target=place(s.target), other=place(s.other)) if s.kind in ("branch", "open", "jump") else s for s in self.steps)
+        return tuple(
+            replace(s, target=place(s.target), other=place(s.other)) if s.kind in ("branch", "open", "jump") else s
+            for s in self.steps
+        )
 
 
 @dataclass(frozen=True)
 class Manner:
     """How structured programs are written. Shares of what may be done at each place.
 
-    barriers: ifs and loops that are put between BSSY and BSYNC; proper: lanes that leave them early say BREAK; reused: barrier
-    numbers are drawn from so many, 0 = one for each depth; yields, warpsyncs, indirect, early (exits), gotos, saves.
+    barriers: ifs and loops that are put between BSSY and BSYNC; proper: lanes that leave them early say BREAK; reused:
+    barrier numbers are drawn from so many, 0 = one for each depth; yields, warpsyncs, indirect, early (exits), gotos,
+    saves.
     """
 
     barriers: float = 1.0
@@ -205,7 +233,9 @@ class _Structured(_Writer):
     def __init__(self, seed: int, manner: Manner):
         super().__init__(seed)
         self.manner = manner
-        self.scopes: list[tuple[str, str, int | None]] = []       # of loops and ifs around: (where it ends, where it goes on, barrier)
+        self.scopes: list[
+            tuple[str, str, int | None]
+        ] = []  # of loops and ifs around: (where it ends, where it goes on, barrier)
         self.saved = 0
 
     def write(self) -> Program:
@@ -226,7 +256,9 @@ class _Structured(_Writer):
         if chance(manner.yields):
             self.put("yield")
         if chance(manner.warpsyncs):
-            self.put("warpsync_all") if chance(0.3) else self.put("warpsync", self.random.choice((0xFFFFFFFF, 0xFFFF, 0xFFFF0000, 0x55555555)))
+            self.put("warpsync_all") if chance(0.3) else self.put(
+                "warpsync", self.random.choice((0xFFFFFFFF, 0xFFFF, 0xFFFF0000, 0x55555555))
+            )
         if chance(manner.early):
             self.put("decide")
             self.put("exit", when=True)
@@ -275,6 +307,7 @@ class _Structured(_Writer):
             self.here(otherwise)
             if self.chance(0.7):
                 self.block(depth)
+
         self.scoped(inside, False)
 
     def loop(self, depth: int) -> None:
@@ -284,6 +317,7 @@ class _Structured(_Writer):
             self.record()
             self.put("decide")
             self.put("branch", 0, head, self.chance(0.5))
+
         self.scoped(inside, True)
 
     def leave_early(self) -> None:
@@ -295,7 +329,7 @@ class _Structured(_Writer):
             target = self.random.choice([*self.labels, *(s[0] for s in self.scopes)])
         self.put("decide")
         when = self.chance(0.5)
-        for _, _, inner in reversed(self.scopes[outward + 1:]):
+        for _, _, inner in reversed(self.scopes[outward + 1 :]):
             if inner is not None and inner != barrier and self.chance(self.manner.proper):
                 self.put("leave", inner, when=when)
         self.put("branch", 0, target, when)
@@ -327,7 +361,9 @@ class _Flat(_Writer):
 
 
 def random_program(seed: int, manner: str) -> Program:
-    """The program of a seed, in one of MANNERS, or "flat" (no barriers), "any1", "any3" (barriers anywhere, of so many numbers)."""
+    """The program of a seed, in one of MANNERS, or "flat" (no barriers), "any1", "any3" (barriers anywhere, of so many
+    numbers).
+    """
     for attempt in range(100):
         number = seed * 100 + attempt
         if manner == "flat":
@@ -357,6 +393,9 @@ def readable(program: Program) -> str:
     for at, s in enumerate(program):
         when = "" if s.when is None else "@P " if s.when else "@!P "
         target = f" -> {s.target}" if s.kind in ("branch", "open", "jump") else ""
-        lines.append(f"{at:3} {when}{s.kind} {s.number}{target}" + (f" | {s.other}" if s.kind == "jump" else "")
-                     + (f" r{s.register}" if s.kind in ("save", "clear", "restore") else ""))
+        lines.append(
+            f"{at:3} {when}{s.kind} {s.number}{target}"
+            + (f" | {s.other}" if s.kind == "jump" else "")
+            + (f" r{s.register}" if s.kind in ("save", "clear", "restore") else "")
+        )
     return "\n".join(lines)

@@ -3,9 +3,9 @@
     python -m bench.convergence.run programs FRAME PLAN -o OUT.npz
     python -m bench.convergence.run kernels FOLDER -o OUT.npz         every t… of FOLDER/*.cubin, with each of SEEDS
 
-OUT.npz: `names` (one a warp: "nested/12/3", "file.cubin/t7/seed/warp"), `ends` (where each warp's issues end), and of all issues
-`number`, `mask` and `cycles` since the issue before. A program whose lanes wait for ever has its name in `stuck`.
-Needs numpy and cuda-bindings.
+OUT.npz: `names` (one a warp: "nested/12/3", "file.cubin/t7/seed/warp"), `ends` (where each warp's issues end), and of
+all issues `number`, `mask` and `cycles` since the issue before. A program whose lanes wait for ever has its name in
+`stuck`. Needs numpy and cuda-bindings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from . import programs, sources
 from .frame import KERNELS, THREADS, Frame
 
 SEEDS = (1, 20250)
-MOST_RECORDS = 64              # of a lane in a program
+MOST_RECORDS = 64  # of a lane in a program
 BATCH = KERNELS
 
 
@@ -108,8 +108,15 @@ class Traces:
 
     def save(self, path: Path) -> None:
         join = lambda parts: np.concatenate(parts) if parts else np.zeros(0, np.uint32)
-        np.savez_compressed(path, names=np.array(self.names), ends=np.array(self.ends, np.int64), number=join(self.number),
-                            mask=join(self.mask), cycles=join(self.cycles), stuck=np.array(self.stuck, dtype="U64"))
+        np.savez_compressed(
+            path,
+            names=np.array(self.names),
+            ends=np.array(self.ends, np.int64),
+            number=join(self.number),
+            mask=join(self.mask),
+            cycles=join(self.cycles),
+            stuck=np.array(self.stuck, dtype="U64"),
+        )
 
 
 # --- programs -----------------------------------------------------------------------------------
@@ -160,7 +167,7 @@ def _work(frame_path: Path, batches: list[list[tuple[str, int]]], queue: Any) ->
 def run_programs(frame: Path, wanted: list[tuple[str, int]], seconds: float) -> Traces:
     """All of these, as far as the time goes: first in batches, those of a batch that failed one by one."""
     out, until = Traces(), time.monotonic() + seconds
-    batches = [wanted[k:k + BATCH] for k in range(0, len(wanted), BATCH)]
+    batches = [wanted[k : k + BATCH] for k in range(0, len(wanted), BATCH)]
     context = multiprocessing.get_context("spawn")
     while batches and time.monotonic() < until:
         queue = context.Queue()
@@ -188,7 +195,7 @@ def run_programs(frame: Path, wanted: list[tuple[str, int]], seconds: float) -> 
                 out.stuck.append("/".join(map(str, failed[0])))
             else:
                 half = max(1, len(failed) // 8)
-                batches = [failed[k:k + half] for k in range(0, len(failed), half)] + batches
+                batches = [failed[k : k + half] for k in range(0, len(failed), half)] + batches
     return out
 
 
@@ -202,6 +209,7 @@ def _extend(out: Traces, more: Traces) -> None:
 
 # --- kernels ------------------------------------------------------------------------------------
 
+
 def run_kernels(files: Iterator[Path], seconds: float) -> Traces:
     """Every kernel t… of these cubins."""
     gpu, out, until = Gpu(), Traces(), time.monotonic() + seconds
@@ -214,7 +222,11 @@ def run_kernels(files: Iterator[Path], seconds: float) -> Traces:
         records = gpu.allocate(size * len(wanted))
         gpu.clear(records, size * len(wanted))
         for k, (name, seed) in enumerate(wanted):
-            gpu.launch(functions[name], sources.WARPS * sources.LANES, ((records + k * size, seed), (ctypes.c_void_p, ctypes.c_uint)))
+            gpu.launch(
+                functions[name],
+                sources.WARPS * sources.LANES,
+                ((records + k * size, seed), (ctypes.c_void_p, ctypes.c_uint)),
+            )
         gpu.wait()
         for k, (name, seed) in enumerate(wanted):
             found = gpu.read(records + k * size, (sources.RECORDS, sources.WARPS, sources.LANES, 4))
@@ -240,7 +252,10 @@ def main(arguments: list[str]) -> int:
     else:
         traces = run_kernels(sorted(options.path.glob("*.cubin")), options.seconds)
     traces.save(options.output)
-    print(f"{len(traces.names)} warps, {sum(map(len, traces.mask))} issues, {sum('!' in n for n in traces.names)} not consistent, stuck: {traces.stuck}")
+    print(
+        f"{len(traces.names)} warps, {sum(map(len, traces.mask))} issues, {sum('!' in n for n in traces.names)} not"
+        f" consistent, stuck: {traces.stuck}"
+    )
     return 0
 
 

@@ -2,9 +2,10 @@
 
     source(range(10))      the text of kernels t0 … t9, the same for the same numbers
 
-Every lane has a *word* of its own, of whose bits its decisions are made, and a number of backward jumps that it may make. At
-`T(number)` a lane appends (lanes that are together here, number, clock) to a list of its own in global memory, and stores to shared memory
-at a place that its number decides: the accesses whose figures are then compared with the list. Nothing of that parts lanes.
+Every lane has a *word* of its own, of whose bits its decisions are made, and a number of backward jumps that it may
+make. At `T(number)` a lane appends (lanes that are together here, number, clock) to a list of its own in global memory,
+and stores to shared memory at a place that its number decides: the accesses whose figures are then compared with the
+list. Nothing of that parts lanes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-RECORDS = 256                  # a lane
+RECORDS = 256  # a lane
 WARPS = 4
 LANES = 32
 RECORD_BYTES = 16
@@ -43,13 +44,30 @@ STEPS = (1, 1, 2, 3, 8, 32)
 class _Body:
     """One function's text."""
 
-    def __init__(self, chosen: random.Random, numbers: Iterable[int], callees: list[str], tables: list[str], name: str, value: str):
-        """callees: functions that may be called; tables: arrays of two of them; value: what is returned, "" of a kernel."""
-        self.random, self.numbers, self.callees, self.tables, self.name, self.value = chosen, numbers, callees, tables, name, value
+    def __init__(
+        self,
+        chosen: random.Random,
+        numbers: Iterable[int],
+        callees: list[str],
+        tables: list[str],
+        name: str,
+        value: str,
+    ):
+        """callees: functions that may be called; tables: arrays of two of them; value: what is returned, "" of a
+        kernel.
+        """
+        self.random, self.numbers, self.callees, self.tables, self.name, self.value = (
+            chosen,
+            numbers,
+            callees,
+            tables,
+            name,
+            value,
+        )
         self.lines: list[str] = []
         self.loops = 0
         self.labels = 0
-        self.open_labels: list[str] = []         # that end something around, or are behind it
+        self.open_labels: list[str] = []  # that end something around, or are behind it
         self.passed: list[str] = []
         self.size = 0
 
@@ -103,7 +121,10 @@ class _Body:
         self.put(depth, call if self.chance(0.6) else f"if ({self.condition()}) {call}")
 
     def sync(self, depth: int, _: int) -> None:
-        self.put(depth, self.random.choice(("__syncwarp(__activemask());", "s.x ^= __shfl_sync(__activemask(), s.x, 0) & 64;")))
+        self.put(
+            depth,
+            self.random.choice(("__syncwarp(__activemask());", "s.x ^= __shfl_sync(__activemask(), s.x, 0) & 64;")),
+        )
 
     # --- what is around something
 
@@ -123,7 +144,14 @@ class _Body:
             self.labels += 1
             self.passed.append(f"H{self.labels}")
             self.put(depth, f"H{self.labels}:")
-        form = self.random.choice(("while (J && ({c})) {{", "do {{", "for (;;) {{", "#pragma unroll 1\nfor (int i = bits(s, 2); i >= 0; i--) {{"))
+        form = self.random.choice(
+            (
+                "while (J && ({c})) {{",
+                "do {{",
+                "for (;;) {{",
+                "#pragma unroll 1\nfor (int i = bits(s, 2); i >= 0; i--) {{",
+            )
+        )
         for line in form.format(c=self.condition()).split("\n"):
             self.put(depth, line)
         self.loops += 1

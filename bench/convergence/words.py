@@ -3,15 +3,15 @@
     bssy(0, 3)         BSSY B0, three instructions behind the next one
     bra(-2, P0)        @P0 BRA to the instruction before this one
 
-Encodings as `nvdisasm -hex` shows them of ptxas's own output; `tests/test_convergence_bench.py` reads every one of them back
-with nvdisasm. Every instruction waits for all that were issued before it, so that nothing depends on scheduling.
+Encodings as `nvdisasm -hex` shows them of ptxas's own output; `tests/test_convergence_bench.py` reads every one of them
+back with nvdisasm. Every instruction waits for all that were issued before it, so that nothing depends on scheduling.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-WORD = 16                      # bytes of an instruction
+WORD = 16  # bytes of an instruction
 RZ, PT = 255, 7
 _LOW64 = (1 << 64) - 1
 
@@ -29,13 +29,14 @@ class Guard:
 
 
 ALWAYS = Guard(PT)
-_UNSET = 7                     # no scoreboard
+_UNSET = 7  # no scoreboard
 _ALL_SCOREBOARDS = 0x3F
-_STALL = 15                    # cycles to the next instruction
+_STALL = 15  # cycles to the next instruction
 
 
 def word(low: int, high: int, guard: Guard = ALWAYS, written: int = _UNSET, read: int = _UNSET) -> bytes:
-    """An instruction out of its two halves, without guard (bits 12 to 15) and without what schedules it (bits 105 to 125).
+    """An instruction out of its two halves, without guard (bits 12 to 15) and without what schedules it (bits 105 to
+    125).
 
     written, read: the scoreboards by which others wait until its result is there, or its operands are no longer needed.
     """

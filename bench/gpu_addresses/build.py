@@ -3,8 +3,8 @@
     python bench/gpu_addresses/build.py DIR [--kernels 300]       no GPU needed: DIR/manifest.json and the cubins
     python3 bench/gpu_addresses/run.py DIR -o addresses.json.gz   on a GPU
 
-The kernels are those of tests/twin/generate.py whose addresses depend neither on memory nor on registers that nobody wrote:
-the interpreter twin runs each twice with different junk. Arguments and log sizes are in the manifest.
+The kernels are those of tests/twin/generate.py whose addresses depend neither on memory nor on registers that nobody
+wrote: the interpreter twin runs each twice with different junk. Arguments and log sizes are in the manifest.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from twin import compare, generate, instrument, machine          # noqa: E402
-from twin.code import flatten                           # noqa: E402
+from twin import compare, generate, instrument, machine  # noqa: E402
+from twin.code import flatten  # noqa: E402
 
-from ptxaudit.errors import InputError                  # noqa: E402
-from ptxaudit.ptx.parse import parse_module             # noqa: E402
-from ptxaudit.ptxas import assemble                     # noqa: E402
+from ptxaudit.base.errors import InputError  # noqa: E402
+from ptxaudit.frontend.compile.ptxas import assemble  # noqa: E402
+from ptxaudit.frontend.ptx.parse import parse_module  # noqa: E402
 
-EVENTS = 90                # accesses of one thread
-REQUESTS = 240             # of one kernel
+EVENTS = 90  # accesses of one thread
+REQUESTS = 240  # of one kernel
 
 
 def fits(k: generate.Kernel) -> int:
     """The most events of one thread; 0 where the kernel is not for a GPU."""
-    if "%warpid" in k.text:                       # a slot of the multiprocessor: nothing to hold against
+    if "%warpid" in k.text:  # a slot of the multiprocessor: nothing to hold against
         return 0
     requests = machine.settled(k)
     if requests is None or not 4 <= len(requests) <= REQUESTS:
@@ -59,10 +59,20 @@ def built(k: generate.Kernel, most: int, folder: Path) -> dict | None:
         offsets.append(at)
         at += size
     return {
-        "seed": k.seed, "text": k.text, "grid": k.grid, "block": k.block, "cluster": k.cluster, "dynamic": k.dynamic, "cubin": name,
-        "events": events, "offsets": offsets, "pointer_at": offsets[3],
+        "seed": k.seed,
+        "text": k.text,
+        "grid": k.grid,
+        "block": k.block,
+        "cluster": k.cluster,
+        "dynamic": k.dynamic,
+        "cubin": name,
+        "events": events,
+        "offsets": offsets,
+        "pointer_at": offsets[3],
         "parameters": base64.b64encode(compare.parameter_buffer(code, k.params, k.seed)).decode(),
-        "variables": [n for n, _ in instrument.shared_variables(k.text)], "first_symbol": instrument.SYMBOL, "tool": str(made.tool.version),
+        "variables": [n for n, _ in instrument.shared_variables(k.text)],
+        "first_symbol": instrument.SYMBOL,
+        "tool": str(made.tool.version),
     }
 
 

@@ -6,7 +6,8 @@ Threads write {2 * line + acts, address, lanes that are here} for every access (
 warp that name the same lanes at the same line for the k-th time were there together: that is one request.
 
     {device, driver, toolchain, kernels: [{seed, text, block, grid, …, symbols: {name: address},
-      requests: [[block number, warp, line, lanes here, lanes that act, address of the first, difference to it, …], …]}]}
+      requests: [[block number, warp, line, lanes here, lanes that act, address of the first, difference to it, …],
+      …]}]}
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 
 EVENT_WORDS = 4
 LANES = 32
-GLOBAL_BYTES = 1 << 20           # what the pointer parameter points to
+GLOBAL_BYTES = 1 << 20  # what the pointer parameter points to
 
 
 class Gpu:
@@ -61,9 +62,11 @@ class Gpu:
         self.call(driver.cuMemsetD8, log, 0, size)
         parameters = bytearray(base64.b64decode(kernel["parameters"]))
         at = kernel["pointer_at"]
-        parameters[at:at + 8] = self.memory.to_bytes(8, "little")
+        parameters[at : at + 8] = self.memory.to_bytes(8, "little")
         raw = ctypes.create_string_buffer(bytes(parameters), len(parameters))
-        places = (ctypes.c_void_p * len(kernel["offsets"]))(*(ctypes.addressof(raw) + offset for offset in kernel["offsets"]))
+        places = (ctypes.c_void_p * len(kernel["offsets"]))(
+            *(ctypes.addressof(raw) + offset for offset in kernel["offsets"])
+        )
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = kernel["grid"]
         config.blockDimX, config.blockDimY, config.blockDimZ = kernel["block"]
@@ -93,7 +96,7 @@ def requests_of(kernel: dict, events: np.ndarray) -> tuple[dict[str, int], list[
         if row[0, 0] > kernel["events"]:
             raise RuntimeError(f"seed {kernel['seed']}: {row[0, 0]} events in a thread")
         seen: dict[tuple, int] = defaultdict(int)
-        for word, address, mask, _ in row[1:1 + row[0, 0]].tolist():
+        for word, address, mask, _ in row[1 : 1 + row[0, 0]].tolist():
             line, acts = divmod(word, 2)
             if line >= kernel["first_symbol"]:
                 if block == 0:
@@ -105,10 +108,22 @@ def requests_of(kernel: dict, events: np.ndarray) -> tuple[dict[str, int], list[
     out = []
     for (block, warp, line, mask, _), lanes in together.items():
         if sum(1 << lane for lane in lanes) != mask:
-            raise RuntimeError(f"seed {kernel['seed']}: line {line} was met by lanes {sorted(lanes)}, which say {mask:#x}")
+            raise RuntimeError(
+                f"seed {kernel['seed']}: line {line} was met by lanes {sorted(lanes)}, which say {mask:#x}"
+            )
         acting = sorted(lane for lane, (acts, _) in lanes.items() if acts)
         addresses = [lanes[lane][1] for lane in acting]
-        out.append([block, warp, line, mask, sum(1 << lane for lane in acting), *addresses[:1], *(a - addresses[0] for a in addresses[1:])])
+        out.append(
+            [
+                block,
+                warp,
+                line,
+                mask,
+                sum(1 << lane for lane in acting),
+                *addresses[:1],
+                *(a - addresses[0] for a in addresses[1:]),
+            ]
+        )
     return symbols, sorted(out)
 
 
@@ -120,12 +135,14 @@ def run(folder: Path, first: int, results: Path) -> None:
         for kernel in manifest["kernels"][first:]:
             line = {"seed": kernel["seed"]}
             try:
-                line["symbols"], line["requests"] = requests_of(kernel, gpu.events(kernel, (folder / kernel["cubin"]).read_bytes()))
+                line["symbols"], line["requests"] = requests_of(
+                    kernel, gpu.events(kernel, (folder / kernel["cubin"]).read_bytes())
+                )
             except RuntimeError as error:
                 line["error"] = str(error)
             print(json.dumps(line, separators=(",", ":")), file=out, flush=True)
             if "cu" in line.get("error", ""):
-                raise SystemExit(f"{line['error']} at seed {kernel['seed']}")       # the context is lost
+                raise SystemExit(f"{line['error']} at seed {kernel['seed']}")  # the context is lost
 
 
 def main() -> None:
@@ -139,7 +156,9 @@ def main() -> None:
         return run(options.folder, options.first, lines)
     manifest = json.loads((options.folder / "manifest.json").read_text())
     lines.write_text("")
-    while (done := len(lines.read_text().splitlines())) < len(manifest["kernels"]):       # after a fault, a new process goes on
+    while (done := len(lines.read_text().splitlines())) < len(
+        manifest["kernels"]
+    ):  # after a fault, a new process goes on
         subprocess.run([sys.executable, __file__, str(options.folder), "-o", str(options.output), "--first", str(done)])
         if len(lines.read_text().splitlines()) == done:
             raise SystemExit("no kernel could be run")
@@ -151,11 +170,21 @@ def main() -> None:
         data = {k: kernel[k] for k in ("seed", "text", "grid", "block", "cluster", "dynamic", "events", "parameters")}
         kept.append({**data, "symbols": line["symbols"], "requests": line["requests"]})
     gpu = Gpu()
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split("\n")[0]
-    document = {"device": gpu.name(), "driver": driver, "toolchain": manifest["toolchain"], "failed": failed, "kernels": kept}
+    driver = subprocess.run(
+        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True
+    ).stdout.split("\n")[0]
+    document = {
+        "device": gpu.name(),
+        "driver": driver,
+        "toolchain": manifest["toolchain"],
+        "failed": failed,
+        "kernels": kept,
+    }
     options.output.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 9, mtime=0))
     lines.unlink()
-    print(f"{options.output}: {len(kept)} kernels, {sum(len(k['requests']) for k in kept)} requests, {len(failed)} failed")
+    print(
+        f"{options.output}: {len(kept)} kernels, {sum(len(k['requests']) for k in kept)} requests, {len(failed)} failed"
+    )
     print("\n".join(failed[:20]))
 
 

@@ -1,11 +1,13 @@
-"""Repairs every source of samples/, bench/kernels/ and bench/repairs/, compiles it as it was and as it is then, and predicts both.
+"""Repairs every source of samples/, bench/kernels/ and bench/repairs/, compiles it as it was and as it is then, and
+predicts both.
 
-    samples/transpose  ->  transpose.before.cubin, transpose.after.cubin, and in plan.json for each launch of a repaired kernel
+    samples/transpose  ->  transpose.before.cubin, transpose.after.cubin, and in plan.json for each launch of a repaired
+                           kernel
                            {"kernel": "float_32_pitch_32", "repairs": ["tile: pad the row to 33 floats"],
                             "before": {"wavefronts": 4224, "ideal": 256}, "after": {"wavefronts": 256, …}, …}
 
-Predicted is the machine code, under its launches of launch.toml. Sources of other projects are taken too, where a folder with their
-checkouts is given (`projects.toml` says which, at which commit).
+Predicted is the machine code, under its launches of launch.toml. Sources of other projects are taken too, where a
+folder with their checkouts is given (`projects.toml` says which, at which commit).
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from ptxaudit import audit
-from ptxaudit.collect import Part
-from ptxaudit.fix.patch import Patch, patch
-from ptxaudit.fix.repairs import repairs_of
-from ptxaudit.launch_file import launches_from
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.options import Options
-from ptxaudit.pipeline import examine
-from ptxaudit.report import Kernel
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.launch.launch_file import launches_from
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.report.model import Kernel
+from ptxaudit.review.fix.patch import Patch, patch
+from ptxaudit.review.fix.repairs import repairs_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = (ROOT / "samples", ROOT / "bench" / "kernels", ROOT / "bench" / "repairs")
@@ -38,8 +40,8 @@ ARCH = "sm_90"
 
 @dataclass(frozen=True)
 class Case:
-    """One source with its launches. origin: the folder, or project, it is from; compile: further arguments of `compile_source`;
-    data: tables of data.toml, for the machine that measures."""
+    """One source with its launches. origin: the folder, or project, it is from; compile: further arguments of
+    `compile_source`; data: tables of data.toml, for the machine that measures."""
 
     name: str
     source: Path

@@ -1,6 +1,7 @@
 """Writes the table of docs/fixes.md out of what was measured.
 
-{"kernel": "turn", "before": {"wavefronts": 4224, …}, …}  ->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 → 256 | … |
+{"kernel": "turn", "before": {"wavefronts": 4224, …}, …}  ->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 →
+                                                            256 | … |
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def counted(launch: dict[str, Any], side: str) -> int:
 def table(document: dict[str, Any]) -> str:
     """The rows, what paid most first."""
     rows = [
-        "| kernel | of | repair | excess predicted | wavefronts predicted | counted | shared bytes | instructions | time | |",
+        (
+            "| kernel | of | repair | excess predicted | wavefronts predicted | counted | shared bytes | instructions |"
+            " time | |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for launch in sorted(document["launches"], key=lambda one: -_ratio(one)):
@@ -64,8 +68,10 @@ def table(document: dict[str, Any]) -> str:
         name = re.sub(r"^void |\(.*", "", launch["demangled"])
         said = "<br>".join(repair.replace("|", "\\|") for repair in launch["repairs"])
         rows.append(
-            f"| {name.partition('<')[0]} | {launch['origin']} | {said} | {_change(*excess)} | {_change(before['wavefronts'], after['wavefronts'])} | "
-            f"{_change(counted(launch, 'before'), counted(launch, 'after'))} | {_change(*launch['bytes'])} | {_change(*launch['instructions'])} | {_time(launch)} |"
+            f"| {name.partition('<')[0]} | {launch['origin']} | {said} | {_change(*excess)} |"
+            f" {_change(before['wavefronts'], after['wavefronts'])} |"
+            f" {_change(counted(launch, 'before'), counted(launch, 'after'))} | {_change(*launch['bytes'])} |"
+            f" {_change(*launch['instructions'])} | {_time(launch)} |"
         )
     return "\n".join(rows) + "\n"
 

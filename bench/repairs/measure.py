@@ -1,8 +1,10 @@
-"""Runs what `build` made on a GPU: are results the same, how many wavefronts does the hardware count, how long does it take.
+"""Runs what `build` made on a GPU: are results the same, how many wavefronts does the hardware count, how long does it
+take.
 
-Counted is each launch as it is in the plan, under Nsight Compute. Timed is the same kernel with so many more blocks that the chip is full,
-in a dimension of the grid that the kernel does not read: they do the same work again, on data that lies in the L2 cache. That is the most
-that a repair can be worth: a kernel that waits for DRAM gains less. Before and after take turns, RUNS times each; the median is kept.
+Counted is each launch as it is in the plan, under Nsight Compute. Timed is the same kernel with so many more blocks
+that the chip is full, in a dimension of the grid that the kernel does not read: they do the same work again, on data
+that lies in the L2 cache. That is the most that a repair can be worth: a kernel that waits for DRAM gains less. Before
+and after take turns, RUNS times each; the median is kept.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any
 
 
 def run(folder: Path, results: Path | None, skip: list[int]) -> None:
-    """Launches everything once but for these, before and after, and compares what pointers point to then; written launch by launch."""
+    """Launches everything once but for these, before and after, and compares what pointers point to then; written
+    launch by launch.
+    """
     gpu, cache, same = Gpu(), {}, {}
     for at, launch in enumerate(_plan(folder)["launches"]):
         if at in skip:
@@ -65,7 +69,9 @@ def run(folder: Path, results: Path | None, skip: list[int]) -> None:
 
 
 def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, dict[int, int]]:
-    """As `prepare`; what no data.toml tells is small numbers, which are places inside of any array as indices, and told apart as floats."""
+    """As `prepare`; what no data.toml tells is small numbers, which are places inside of any array as indices, and told
+    apart as floats.
+    """
     from fnmatch import fnmatchcase
 
     import numpy

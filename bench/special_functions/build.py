@@ -16,8 +16,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from bench.special_functions import indices, operations
-from ptxaudit.nvrtc import compile_source
-from ptxaudit.ptxas import assemble
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
 
 HERE = Path(__file__).parent
 INSTRUCTION = 16  # bytes

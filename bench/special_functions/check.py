@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ptxaudit.lanes import mufu
+from ptxaudit.engine.ops import mufu
 
 BLOCK = 1 << 16
 
@@ -20,7 +20,8 @@ def check(measured: Path) -> None:
             name, began = key.split("/")[1], time.perf_counter()
             wrong = differing(name, data[key])
             print(
-                f"{name}: {len(wrong)} of 65,536 blocks of inputs differ {' '.join(map(hex, wrong[:8]))}".rstrip() + ", "
+                f"{name}: {len(wrong)} of 65,536 blocks of inputs differ {' '.join(map(hex, wrong[:8]))}".rstrip()
+                + ", "
                 f"{time.perf_counter() - began:.0f} s",
                 flush=True,
             )

@@ -1,6 +1,6 @@
 """Derives the interpolator's coefficients from the results of whole periods.
 
-Every result bounds V of `ptxaudit.lanes.mufu` from both sides: the bits below its last place are cut off. In each
+Every result bounds V of `ptxaudit.engine.ops.mufu` from both sides: the bits below its last place are cut off. In each
 segment V is linear in three integers, found near the least-squares fit; for the right ones the bounds on the constant
 of all 2**17 inputs leave an interval, which holds one number of the form (c0 << grain) + bias.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ptxaudit.lanes import mufu
+from ptxaudit.engine.ops import mufu
 
 SIZE = 1 << mufu.X_BITS
 NEAR = 3  # how far integers are looked for around the fit, in steps

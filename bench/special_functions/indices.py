@@ -94,8 +94,7 @@ def _floats() -> dict[str, str]:
         "ddiv": "double d = (double)a / (double)x; " + _DOUBLE,
         "dsqrt": "double d = sqrt((double)x); " + _DOUBLE,
         "ddiv_bits": "double d = __longlong_as_double(x * 0x9E3779B97F4A7C15ll)"
-        " / __longlong_as_double(x * 0xBF58476D1CE4E5B9ll); "
-        + _DOUBLE,
+        " / __longlong_as_double(x * 0xBF58476D1CE4E5B9ll); " + _DOUBLE,
         "dsqrt_bits": "double d = sqrt(__longlong_as_double(x * 0x9E3779B97F4A7C15ll)); " + _DOUBLE,
     }
     for mode in ("rn", "rz", "ru", "rd"):

@@ -1,8 +1,8 @@
 """A slow, obvious PTX interpreter: the dumb twin of lifting and of the lane engine.
 
-It works from the syntax tree (`ptxaudit.ptx.syntax`), one lane at a time, with Python's integers: no
+It works from the syntax tree (`ptxaudit.frontend.ptx.syntax`), one lane at a time, with Python's integers: no
 IR, no arrays, no slices, no symbols. `run.requests(text, kernel, launch)` gives every request of every
-site; `count` scores them by loops; `compare` holds `ptxaudit.lanes` against both.
+site; `count` scores them by loops; `compare` holds `ptxaudit.engine` against both.
 
     code          syntax tree -> a flat list of steps, labels resolved, names in their scopes
     arith floats  what an opcode computes, from integers and exact fractions;  opcodes  all of them on awkward values

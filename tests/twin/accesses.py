@@ -17,8 +17,11 @@ class Accesses(Values):
                 self.put(f"and.b32 {m}, {self.word()}, {(1 << (count.bit_length() - 1)) - 1};")
                 self.put(f"shl.b32 {d}, {m}, {shift};")
             case 3:
-                self.put(f"mad.lo.s32 {d}, {self.rng.choice(self.words[:6])}, {width * r.randrange(1, 40)}, {width * r.randrange(8)};")
-            case 4:                                     # row * pitch + column, swizzled
+                self.put(
+                    f"mad.lo.s32 {d}, {self.rng.choice(self.words[:6])}, {width * r.randrange(1, 40)},"
+                    f" {width * r.randrange(8)};"
+                )
+            case 4:  # row * pitch + column, swizzled
                 row, low, swapped, m = (self.new("r") for _ in range(4))
                 self.put(f"shr.u32 {row}, {self.word()}, {r.randrange(1, 5)};")
                 self.put(f"xor.b32 {swapped}, {self.word()}, {row};")
@@ -43,7 +46,9 @@ class Accesses(Values):
         r = self.rng
         name, size = r.choice(self.shared)
         kind = r.choices(["ld", "st", "atom", "ldmatrix", "stmatrix", "cp"], [20, 16, 4, 2, 1, 2])[0]
-        bits, vector = r.choice([(8, 1), (16, 1), (32, 1), (32, 1), (32, 1), (64, 1), (32, 2), (32, 4), (64, 2), (8, 4), (16, 2), (16, 4)])
+        bits, vector = r.choice(
+            [(8, 1), (16, 1), (32, 1), (32, 1), (32, 1), (64, 1), (32, 2), (32, 4), (64, 2), (8, 4), (16, 2), (16, 4)]
+        )
         if kind == "atom":
             bits, vector = 32, 1
         if kind in ("ldmatrix", "stmatrix", "cp"):
@@ -107,16 +112,24 @@ class Accesses(Values):
         elif kind == "ldmatrix":
             n = self.pick(1, 2, 4)
             regs = [self.new("r") for _ in range(n)]
-            self.put(f"ldmatrix.sync.aligned.m8n8.x{n}{self.pick('', '.trans')}.shared.b16 {{{', '.join(regs)}}}, {where};")
+            self.put(
+                f"ldmatrix.sync.aligned.m8n8.x{n}{self.pick('', '.trans')}.shared.b16 {{{', '.join(regs)}}}, {where};"
+            )
             self.data += regs
         elif kind == "stmatrix":
             n = self.pick(1, 2, 4)
-            self.put(f"stmatrix.sync.aligned.m8n8.x{n}{self.pick('', '.trans')}.shared.b16 {where}, {{{', '.join(self.word() for _ in range(n))}}};")
+            self.put(
+                f"stmatrix.sync.aligned.m8n8.x{n}{self.pick('', '.trans')}.shared.b16 {where},"
+                f" {{{', '.join(self.word() for _ in range(n))}}};"
+            )
         else:
             wide, source = self.new("rd"), self.new("rd")
             self.put(f"mul.wide.u32 {wide}, {self.rng.choice(self.words[:4])}, {copied};")
             self.put(f"add.u64 {source}, %rdin, {wide};")
-            self.put(f"{guard}cp.async.{self.pick('ca', 'cg') if copied == 16 else 'ca'}.shared.global {where}, [{source}], {copied};")
+            self.put(
+                f"{guard}cp.async.{self.pick('ca', 'cg') if copied == 16 else 'ca'}.shared.global {where}, [{source}],"
+                f" {copied};"
+            )
 
     def across(self) -> None:
         self.features.add("across")
@@ -132,13 +145,17 @@ class Accesses(Values):
             m = full
         match r.randrange(8):
             case 0 | 1 | 2:
-                if not quiet:           # a lane that is not there would be read: keep to votes
+                if not quiet:  # a lane that is not there would be read: keep to votes
                     self.words.append(m)
                     return
                 mode = self.pick("idx", "up", "down", "bfly")
                 p = self.new("p")
-                c = {"up": self.pick("0", "0x1800", "0x1000"), "idx": self.pick("0x1f", "0x181f", "0x100f")}.get(mode, self.pick("0x1f", "0x181f", "0x1c1f"))
-                self.put(f"shfl.sync.{mode}.b32 {d}{self.pick('', '|' + p)}, {self.word()}, {self.small(32)}, {c}, {full};")
+                c = {"up": self.pick("0", "0x1800", "0x1000"), "idx": self.pick("0x1f", "0x181f", "0x100f")}.get(
+                    mode, self.pick("0x1f", "0x181f", "0x1c1f")
+                )
+                self.put(
+                    f"shfl.sync.{mode}.b32 {d}{self.pick('', '|' + p)}, {self.word()}, {self.small(32)}, {c}, {full};"
+                )
             case 3 | 4:
                 self.put(f"vote.sync.ballot.b32 {d}, {self.predicate()}, {m};")
             case 5:
@@ -148,7 +165,10 @@ class Accesses(Values):
                 self.preds.append(p)
                 return
             case 6:
-                self.put(f"redux.sync.{self.pick('add.u32', 'add.s32', 'min.s32', 'max.u32', 'and.b32', 'or.b32', 'xor.b32', 'max.s32')} {d}, {self.word()}, {m};")
+                self.put(
+                    f"redux.sync.{self.pick('add.u32', 'add.s32', 'min.s32', 'max.u32', 'and.b32', 'or.b32', 'xor.b32', 'max.s32')}"
+                    f" {d}, {self.word()}, {m};"
+                )
             case 7:
                 e = self.new("r")
                 self.put(f"and.b32 {e}, {self.word()}, {self.pick(1, 3, 7)};")

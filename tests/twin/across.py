@@ -40,7 +40,10 @@ class Across:
                     j = low | bv & ~segment & 31
                     inside = j <= top
             source = j if inside else l
-            out[l] = (values[source] if source in values else junk("inactive", l, step.line, self.machine.seed), int(inside))
+            out[l] = (
+                values[source] if source in values else junk("inactive", l, step.line, self.machine.seed),
+                int(inside),
+            )
         for l, (v, q) in out.items():
             self.write(frame, d, l, v)
             if p is not None:
@@ -49,8 +52,12 @@ class Across:
     def _vote(self, frame, step, words, acting) -> None:
         members = self._members(frame, step.operands[2] if len(step.operands) > 2 else None, acting)
         yes = [l for l in members if self.value(frame, step.operands[1], l, 1)]
-        result = {"all": len(yes) == len(members), "any": bool(yes), "uni": len(yes) in (0, len(members)),
-                  "ballot": sum(1 << l for l in yes)}[next(w for w in words if w in ("all", "any", "uni", "ballot"))]
+        result = {
+            "all": len(yes) == len(members),
+            "any": bool(yes),
+            "uni": len(yes) in (0, len(members)),
+            "ballot": sum(1 << l for l in yes),
+        }[next(w for w in words if w in ("all", "any", "uni", "ballot"))]
         for l in acting:
             self.write(frame, step.operands[0], l, int(result))
 
@@ -83,11 +90,22 @@ class Across:
     def _redux(self, frame, step, words, acting) -> None:
         members = self._members(frame, step.operands[2], acting)
         t = words[-1]
-        read = lambda l: signed(self.value(frame, step.operands[1], l, 32), 32) if t == "s32" else self.value(frame, step.operands[1], l, 32)
+        read = lambda l: (
+            signed(self.value(frame, step.operands[1], l, 32), 32)
+            if t == "s32"
+            else self.value(frame, step.operands[1], l, 32)
+        )
         values = [read(l) for l in members]
         name = next(w for w in words if w in ("add", "min", "max", "and", "or", "xor"))
         out = values[0]
         for v in values[1:]:
-            out = {"add": out + v, "min": min(out, v), "max": max(out, v), "and": out & v, "or": out | v, "xor": out ^ v}[name]
+            out = {
+                "add": out + v,
+                "min": min(out, v),
+                "max": max(out, v),
+                "and": out & v,
+                "or": out | v,
+                "xor": out ^ v,
+            }[name]
         for l in acting:
             self.write(frame, step.operands[0], l, out & mask(32))

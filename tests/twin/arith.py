@@ -1,12 +1,13 @@
 """What an opcode computes: `meaning("bfe.s32")` is (widths of the sources, a function of unsigned integers).
 
-Written from the PTX ISA manual, one sentence each, on Python's integers; nothing is shared with `ptxaudit.lanes.meaning`.
+Written from the PTX ISA manual, one sentence each, on Python's integers; nothing is shared with
+`ptxaudit.engine.ops.meaning`.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache
 
 from . import floats
 from .code import WIDTH
@@ -28,8 +29,14 @@ def _divide(a: int, b: int) -> int:
     return -q if (a < 0) != (b < 0) else q
 
 
-COMPARE = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
-           "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
+COMPARE = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
 UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
@@ -37,7 +44,7 @@ class NoMeaning(Exception):
     """The twin does not know the opcode; what it writes is junk."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def meaning(opcode: str):
     """(widths of the sources, f(sources) -> an integer or a tuple of them). Raises NoMeaning."""
     base, *mods = opcode.split(".")
@@ -67,7 +74,7 @@ def meaning(opcode: str):
             return (n, n), lambda a, b: max(min(s(a) + sign * s(b), (1 << 31) - 1), -(1 << 31)) & m
         raise NoMeaning(opcode)
     if "cc" in words or base in ("addc", "subc", "madc"):
-        raise NoMeaning(opcode)          # `run` does these: they read and write the carry
+        raise NoMeaning(opcode)  # `run` does these: they read and write the carry
     if kind == "f" and base not in ("mov", "selp"):
         raise NoMeaning(opcode)
     part = next((w for w in words if w in ("lo", "hi", "wide")), None)
@@ -81,7 +88,11 @@ def meaning(opcode: str):
         case "mul" | "mad":
             if part == "wide":
                 product = lambda a, b: s(a) * s(b) & mask(2 * n)
-                return ((n, n), product) if base == "mul" else ((n, n, 2 * n), lambda a, b, c: (product(a, b) + c) & mask(2 * n))
+                return (
+                    ((n, n), product)
+                    if base == "mul"
+                    else ((n, n, 2 * n), lambda a, b, c: (product(a, b) + c) & mask(2 * n))
+                )
             shift = n if part == "hi" else 0
             product = lambda a, b: (s(a) * s(b) >> shift) & m
             return ((n, n), product) if base == "mul" else ((n, n, n), lambda a, b, c: (product(a, b) + c) & m)
@@ -115,18 +126,22 @@ def meaning(opcode: str):
             return (n,), lambda a: int(a == 0)
         case "lop3":
             return (32, 32, 32, 32), lambda a, b, c, table: sum(
-                (table >> ((a >> i & 1) * 4 + (b >> i & 1) * 2 + (c >> i & 1)) & 1) << i for i in range(32))
+                (table >> ((a >> i & 1) * 4 + (b >> i & 1) * 2 + (c >> i & 1)) & 1) << i for i in range(32)
+            )
         case "shl":
             return (n, 32), lambda a, k: (a << k) & m if k < n else 0
         case "shr":
             return (n, 32), lambda a, k: (s(a) >> min(k, n)) & m
         case "shf":
+
             def funnel(a, b, c):
                 k = c & 31 if "wrap" in words else min(c, 32)
                 wide = b << 32 | a
                 return (wide << k >> 32) & mask(32) if "l" in words else (wide >> k) & mask(32)
+
             return (32, 32, 32), funnel
         case "bfe":
+
             def extract(a, pos, length):
                 pos, length = pos & 255, length & 255
                 sign = 0 if not is_s or length == 0 else a >> min(pos + length - 1, n - 1) & 1
@@ -135,8 +150,10 @@ def meaning(opcode: str):
                     bit = a >> (pos + i) & 1 if i < length and pos + i < n else sign
                     out |= bit << i
                 return out
+
             return (n, 32, 32), extract
         case "bfi":
+
             def insert(a, b, pos, length):
                 pos, length = pos & 255, length & 255
                 out = b
@@ -144,18 +161,23 @@ def meaning(opcode: str):
                     if pos + i < n:
                         out = out & ~(1 << (pos + i)) | (a >> i & 1) << (pos + i)
                 return out
+
             return (n, n, 32, 32), insert
         case "bmsk":
+
             def bits(a, b):
                 if "wrap" in words:
                     a, b = a & 31, b & 31
                 return sum(1 << i for i in range(32) if a <= i < a + b)
+
             return (32, 32), bits
         case "szext":
+
             def extend(a, k):
                 k = k & 31 if "wrap" in words else min(k, 32)
                 low = a & mask(k)
                 return signed(low, k) & m if is_s and k else low
+
             return (32, 32), extend
         case "brev":
             return (n,), lambda a: int(f"{a:0{n}b}"[::-1], 2)
@@ -164,11 +186,13 @@ def meaning(opcode: str):
         case "clz":
             return (n,), lambda a: n - a.bit_length()
         case "bfind":
+
             def find(a):
                 x = a ^ m if is_s and a >> (n - 1) else a
                 if not x:
                     return mask(32)
                 return n - x.bit_length() if "shiftamt" in words else x.bit_length() - 1
+
             return (n,), find
         case "fns":
             return (32, 32, 32), _nth_set
@@ -183,12 +207,14 @@ def meaning(opcode: str):
                 return (n0, n0, 32), lambda a, b, c: a if signed(c, 32) >= 0 else b
         case "dp4a":
             kinds = [x[0] for x in types]
+
             def dot(a, b, c):
                 out = c
                 for i in range(4):
                     x, y = a >> 8 * i & 255, b >> 8 * i & 255
                     out += (signed(x, 8) if kinds[0] == "s" else x) * (signed(y, 8) if kinds[1] == "s" else y)
                 return out & mask(32)
+
             return (32, 32, 32), dot
     raise NoMeaning(opcode)
 
@@ -220,9 +246,14 @@ def _permute(a: int, b: int, c: int, mode: str) -> int:
             out.append((255 if byte & 128 else 0) if k & 8 else byte)
     else:
         k = c & 3
-        rows = {"f4e": [k, k + 1, k + 2, k + 3], "b4e": [k, (k - 1) % 8, (k - 2) % 8, (k - 3) % 8], "rc8": [k] * 4,
-                "ecl": [max(k, i) for i in range(4)], "ecr": [min(k, i) for i in range(4)],
-                "rc16": [2 * (k & 1), 2 * (k & 1) + 1] * 2}
+        rows = {
+            "f4e": [k, k + 1, k + 2, k + 3],
+            "b4e": [k, (k - 1) % 8, (k - 2) % 8, (k - 3) % 8],
+            "rc8": [k] * 4,
+            "ecl": [max(k, i) for i in range(4)],
+            "ecr": [min(k, i) for i in range(4)],
+            "rc16": [2 * (k & 1), 2 * (k & 1) + 1] * 2,
+        }
         out = [data[i] for i in rows[mode]]
     return sum(byte << 8 * i for i, byte in enumerate(out))
 
@@ -234,6 +265,7 @@ def _compare(base, types, words):
     combine = next((w for w in rest if w in ("and", "or", "xor")), None)
     if kind == "f":
         ftz = "ftz" in rest
+
         def test(a, b):
             if ftz:
                 a, b = floats.flush(a, n), floats.flush(b, n)
@@ -246,6 +278,7 @@ def _compare(base, types, words):
             return lost or COMPARE[relation[:-1]](x, y)
     else:
         name = UNSIGNED_NAMES.get(relation, relation)
+
         def test(a, b):
             if kind == "s":
                 a, b = signed(a, n), signed(b, n)
@@ -258,6 +291,7 @@ def _compare(base, types, words):
             join = {"and": lambda x, y: x and y, "or": lambda x, y: x or y, "xor": lambda x, y: x != y}[combine]
             p, q = join(p, bool(c)), join(q, bool(c))
         return int(p), int(q)
+
     widths = (n, n, 1) if combine else (n, n)
     if base == "setp":
         return widths, both
@@ -278,6 +312,7 @@ def _convert(types, words):
     if to[0] == "f" and of[0] == "f":
         if sat:
             raise NoMeaning("cvt")
+
         def between(a):
             if floats.is_nan(a, k) and 64 in (n, k):
                 return floats.nan_between(floats.NAN[32] if ftz and k == 32 else a, k, n)
@@ -289,15 +324,18 @@ def _convert(types, words):
                 f = floats.Fraction(floats.integer(f, mode))
             bits = floats.rounded(f, n, mode or "rn", math.copysign(1, x) < 0)
             return floats.flush(bits, n) if ftz and n == 32 else bits
+
         return (k,), between
     if to[0] == "f":
         return (k,), lambda a: floats.rounded(floats.Fraction(signed(a, k) if of[0] == "s" else a), n, mode or "rn")
     if of[0] == "f":
         return (k,), lambda a: floats.to_integer(a, k, n, to[0] == "s", mode, ftz)
+
     def whole(a):
         x = signed(a, k) if of[0] == "s" else a
         if sat:
             low, high = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if to[0] == "s" else (0, mask(n))
             x = min(max(x, low), high)
         return x & mask(n)
+
     return (k,), whole

@@ -119,7 +119,10 @@ class Translation:
             lines.append(f"  {guard}{{ {self.statement(step)} }}")
         lines += [f"{label}:;" for label in at_label.get(len(self.code.steps), ())]
         declared = "".join(f"  u{max(bits, 8)} {n} = 0;\n" for n, bits in registers.items())
-        return f"{PRELUDE}\n{self.tables()}\nstatic void thread(const T *t) {{\n  u8 loc[256] = {{0}}; u32 cc = 0; (void)cc; (void)loc;\n{declared}" + "\n".join(lines) + "\n}\n" + LAUNCH
+        return (
+            f"{PRELUDE}\n{self.tables()}\nstatic void thread(const T *t) {{\n  u8 loc[256] = {{0}}; u32 cc = 0;"
+            f" (void)cc; (void)loc;\n{declared}" + "\n".join(lines) + "\n}\n" + LAUNCH
+        )
 
     def value(self, o, bits: int) -> str:
         match o:
@@ -155,7 +158,11 @@ class Translation:
                 return f"goto {re.sub(r'[^A-Za-z0-9_]', '_', ops[0].name)};"
             case "brx":
                 table = self.code.tables[ops[1].name]
-                return f"switch ({v(0, 32)}) {{ " + " ".join(f"case {i}: goto {re.sub(r'[^A-Za-z0-9_]', '_', x)};" for i, x in enumerate(table)) + " default: return; }"
+                return (
+                    f"switch ({v(0, 32)}) {{ "
+                    + " ".join(f"case {i}: goto {re.sub(r'[^A-Za-z0-9_]', '_', x)};" for i, x in enumerate(table))
+                    + " default: return; }"
+                )
             case "ret" | "exit":
                 return "return;"
             case "bar":
@@ -171,7 +178,9 @@ class Translation:
                     return " ".join(f"{name(r)} = {v(1)} >> {each * i};" for i, r in enumerate(ops[0].items))
                 if isinstance(ops[1], Many):
                     each = n // len(ops[1].items)
-                    return put(" | ".join(f"((u64){self.value(r, each)} << {each * i})" for i, r in enumerate(ops[1].items)))
+                    return put(
+                        " | ".join(f"((u64){self.value(r, each)} << {each * i})" for i, r in enumerate(ops[1].items))
+                    )
                 return put(v(1))
             case "cvt":
                 return put(self.convert(types, words, ops))
@@ -180,7 +189,16 @@ class Translation:
             case "set":
                 return put(f"{_relation(words[0], t, v(1), v(2), s, n)} ? ~0u : 0")
             case "add" | "sub" | "mul" | "div" | "fma" | "sqrt" | "min" | "max" if t[0] == "f":
-                letter = {"add": "+", "sub": "-", "mul": "*", "div": "/", "fma": "f", "sqrt": "r", "min": "i", "max": "a"}[base]
+                letter = {
+                    "add": "+",
+                    "sub": "-",
+                    "mul": "*",
+                    "div": "/",
+                    "fma": "f",
+                    "sqrt": "r",
+                    "min": "i",
+                    "max": "a",
+                }[base]
                 given = [v(k) for k in range(1, len(ops))] + ["0"] * (4 - len(ops))
                 return put(f"{t}('{letter}', '{_rounding(words)}', {int('ftz' in words)}, {', '.join(given)})")
             case "neg" | "abs" if t[0] == "f":
@@ -266,8 +284,11 @@ class Translation:
         x = self.value(ops[1], k)
         number = f"sx({k}, {x})" if of[0] == "s" else x
         if "f16" in types:
-            return f"({{ _Float16 h_ = (_Float16)bits32({x}); u16 b_; memcpy(&b_, &h_, 2); b_; }})" if to == "f16" else \
-                f"({{ u16 b_ = {x}; _Float16 h_; memcpy(&h_, &b_, 2); of32((float)h_); }})"
+            return (
+                f"({{ _Float16 h_ = (_Float16)bits32({x}); u16 b_; memcpy(&b_, &h_, 2); b_; }})"
+                if to == "f16"
+                else f"({{ u16 b_ = {x}; _Float16 h_; memcpy(&h_, &b_, 2); of32((float)h_); }})"
+            )
         if to[0] == of[0] == "f":
             if n == k:
                 return f"{of}('w', '{_rounding(words)}', 0, {x}, 0, 0)"
@@ -283,7 +304,9 @@ class Translation:
         n, s = WIDTH[t], t[0] == "s"
         test = _relation(words[0], t, self.value(ops[1], n), self.value(ops[2], n), s, n)
         join = next((w for w in words if w in ("and", "or", "xor")), None)
-        combined = lambda a: f"({a} {dict(zip(('and', 'or', 'xor'), '&|^'))[join]} ({self.value(ops[3], 1)}))" if join else a
+        combined = lambda a: (
+            f"({a} {dict(zip(('and', 'or', 'xor'), '&|^'))[join]} ({self.value(ops[3], 1)}))" if join else a
+        )
         first, second = ops[0].items if isinstance(ops[0], Many) else (ops[0], None)
         text = f"{{ u8 a = {combined(test)}, b = {combined('(!' + test + ')')}; (void)b; {name(first)} = a;"
         return text + (f" {name(second)} = b; }}" if second is not None else " }")
@@ -294,28 +317,49 @@ class Translation:
         n = WIDTH.get(t, 32)
         if space == "param":
             at = self.machine_offset(where)
-            number = int.from_bytes(self.machine.parameters[at:at + n // 8], "little")
+            number = int.from_bytes(self.machine.parameters[at : at + n // 8], "little")
             text = f"sx({n}, {number}ull)" if t[0] == "s" else f"{number}ull"
             return f"{name(step.operands[0])} = {text};"
         if space in ("const", "global") and base == "ld":
             address = f"(u64)({self.value(where.base, 64)} + {where.offset})"
             return f"{name(step.operands[0])} = table({address}, {n // 8});"
-        address = f"(u{32 if space == 'shared' else 64})({self.value(where.base, 32 if space == 'shared' else 64)} + {where.offset})"
+        address = (
+            f"(u{32 if space == 'shared' else 64})({self.value(where.base, 32 if space == 'shared' else 64)} +"
+            f" {where.offset})"
+        )
         if base in ("cp", "ldmatrix", "stmatrix") or space == "shared":
             other = step.operands[0]
-            zero = "" if base in ("st", "red", "cp", "stmatrix") else " ".join(f"{name(r)} = 0;" for r in _registers(other))
+            zero = (
+                ""
+                if base in ("st", "red", "cp", "stmatrix")
+                else " ".join(f"{name(r)} = 0;" for r in _registers(other))
+            )
             return f"note({step.line}, (u32)({self.value(where.base, 32)} + {where.offset})); {zero}"
         other = step.operands[1 if base == "st" else 0]
         items = other.items if isinstance(other, Many) else (other,)
         if space == "generic":
             local = f"{address} - {instructions.LOCAL_WINDOW}ull"
-            body = f"if ({address} >= {instructions.SHARED_WINDOW}ull) {{ note({step.line}, {address} - {instructions.SHARED_WINDOW}ull); }} else {{ " + (
-                " ".join(f"set(loc, {local} + {i * n // 8}, {n // 8}, {self.value(o, n)});" for i, o in enumerate(items)) if base == "st" else "") + " }"
+            body = (
+                f"if ({address} >= {instructions.SHARED_WINDOW}ull) {{ note({step.line}, {address} -"
+                f" {instructions.SHARED_WINDOW}ull); }} else {{ "
+                + (
+                    " ".join(
+                        f"set(loc, {local} + {i * n // 8}, {n // 8}, {self.value(o, n)});" for i, o in enumerate(items)
+                    )
+                    if base == "st"
+                    else ""
+                )
+                + " }"
+            )
             return body + ("" if base == "st" else " ".join(f"{name(r)} = 0;" for r in items))
         if base == "st":
-            return " ".join(f"set(loc, {address} + {i * n // 8}, {n // 8}, {self.value(o, n)});" for i, o in enumerate(items))
+            return " ".join(
+                f"set(loc, {address} + {i * n // 8}, {n // 8}, {self.value(o, n)});" for i, o in enumerate(items)
+            )
         load = lambda i: f"get(loc, {address} + {i * n // 8}, {n // 8})"
-        return " ".join(f"{name(r)} = {f'(u{r.bits})sx({n}, {load(i)})' if t[0] == 's' else load(i)};" for i, r in enumerate(items))
+        return " ".join(
+            f"{name(r)} = {f'(u{r.bits})sx({n}, {load(i)})' if t[0] == 's' else load(i)};" for i, r in enumerate(items)
+        )
 
     def machine_offset(self, where: Mem) -> int:
         return instructions.Instructions._offset(self.code, where.base.name) + where.offset
@@ -380,7 +424,23 @@ def addresses(machine: run.Machine, folder: Path, grid, block) -> dict[tuple[int
     """(block number, thread number) -> [(line, address), …] as the compiled C has them."""
     source, library = folder / "kernel.c", folder / "kernel.so"
     source.write_text(Translation(machine).text())
-    subprocess.run([COMPILER, "-O1", "-w", "-ffp-contract=off", "-frounding-math", "-fwrapv", "-shared", "-fPIC", "-o", str(library), str(source), "-lm"], check=True)
+    subprocess.run(
+        [
+            COMPILER,
+            "-O1",
+            "-w",
+            "-ffp-contract=off",
+            "-frounding-math",
+            "-fwrapv",
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(library),
+            str(source),
+            "-lm",
+        ],
+        check=True,
+    )
     call = ctypes.CDLL(str(library)).launch
     call.restype = ctypes.c_uint64
     room = 1 << 20

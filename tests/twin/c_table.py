@@ -2,7 +2,8 @@
 
     PYTHONPATH=tests python -m twin.c_table        writes tests/data/c_addresses.json.gz
 
-An entry holds the kernel's text, its launch, the places of its variables, and for every thread the (line, address) pairs in order.
+An entry holds the kernel's text, its launch, the places of its variables, and for every thread the (line, address)
+pairs in order.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.frontend.ptx.parse import parse_module
 
 from . import c_side, compare, generate
 from .code import flatten
@@ -36,9 +37,16 @@ def entry(kernel, folder: Path) -> dict:
     twin = machine(kernel)
     found = c_side.addresses(twin, folder, kernel.grid, kernel.block)
     params = [base64.b64encode(p).decode() if isinstance(p, bytes) else p for p in kernel.params]
-    return {"seed": kernel.seed, "text": kernel.text, "grid": kernel.grid, "block": kernel.block, "params": params, "dynamic": kernel.dynamic,
-            "places": [[space, name, at] for (space, name), at in twin.places.items()],
-            "threads": [[x for pair in found[key] for x in pair] for key in sorted(found)]}
+    return {
+        "seed": kernel.seed,
+        "text": kernel.text,
+        "grid": kernel.grid,
+        "block": kernel.block,
+        "params": params,
+        "dynamic": kernel.dynamic,
+        "places": [[space, name, at] for (space, name), at in twin.places.items()],
+        "threads": [[x for pair in found[key] for x in pair] for key in sorted(found)],
+    }
 
 
 def read() -> list[tuple[generate.Kernel, dict, dict]]:

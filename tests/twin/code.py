@@ -1,17 +1,36 @@
 """Flattens a PTX function: a list of steps with labels as positions and every name looked up in its scope.
 
-    { .reg .b32 t; mov.b32 t, %tid.x; }  ->  Step(opcode="mov.b32", operands=(Reg("t@3", 32), Special("tid.x")))
+{ .reg .b32 t; mov.b32 t, %tid.x; }  ->  Step(opcode="mov.b32", operands=(Reg("t@3", 32), Special("tid.x")))
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ptxaudit.ptx import syntax as s
+from ptxaudit.frontend.ptx import syntax as s
 
-WIDTH = {"pred": 1, "b8": 8, "u8": 8, "s8": 8, "b16": 16, "u16": 16, "s16": 16, "f16": 16, "bf16": 16,
-         "b32": 32, "u32": 32, "s32": 32, "f32": 32, "f16x2": 32, "bf16x2": 32,
-         "b64": 64, "u64": 64, "s64": 64, "f64": 64, "b128": 128}
+WIDTH = {
+    "pred": 1,
+    "b8": 8,
+    "u8": 8,
+    "s8": 8,
+    "b16": 16,
+    "u16": 16,
+    "s16": 16,
+    "f16": 16,
+    "bf16": 16,
+    "b32": 32,
+    "u32": 32,
+    "s32": 32,
+    "f32": 32,
+    "f16x2": 32,
+    "bf16x2": 32,
+    "b64": 64,
+    "u64": 64,
+    "s64": 64,
+    "f64": 64,
+    "b128": 128,
+}
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,7 @@ class Code:
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
-    parameters: list[tuple[str, int, int]] = field(default_factory=list)     # name, bytes, alignment
+    parameters: list[tuple[str, int, int]] = field(default_factory=list)  # name, bytes, alignment
     results: list[tuple[str, int, int]] = field(default_factory=list)
 
 
@@ -107,11 +126,26 @@ def fold(x) -> int:
             return {"-": -v, "+": v, "~": ~v, "!": int(not v)}[o]
         case s.Binary(operator=o, left=a, right=b):
             a, b = fold(a), fold(b)
-            return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: int(a / b), "%": lambda: a % b,
-                    "<<": lambda: a << b, ">>": lambda: a >> b, "&": lambda: a & b, "|": lambda: a | b, "^": lambda: a ^ b,
-                    "<": lambda: int(a < b), ">": lambda: int(a > b), "==": lambda: int(a == b), "!=": lambda: int(a != b),
-                    "<=": lambda: int(a <= b), ">=": lambda: int(a >= b), "&&": lambda: int(bool(a and b)),
-                    "||": lambda: int(bool(a or b))}[o]()
+            return {
+                "+": lambda: a + b,
+                "-": lambda: a - b,
+                "*": lambda: a * b,
+                "/": lambda: int(a / b),
+                "%": lambda: a % b,
+                "<<": lambda: a << b,
+                ">>": lambda: a >> b,
+                "&": lambda: a & b,
+                "|": lambda: a | b,
+                "^": lambda: a ^ b,
+                "<": lambda: int(a < b),
+                ">": lambda: int(a > b),
+                "==": lambda: int(a == b),
+                "!=": lambda: int(a != b),
+                "<=": lambda: int(a <= b),
+                ">=": lambda: int(a >= b),
+                "&&": lambda: int(bool(a and b)),
+                "||": lambda: int(bool(a or b)),
+            }[o]()
         case s.Group(items=(one,)):
             return fold(one)
         case s.Cast(value=v):
@@ -136,6 +170,7 @@ def _element(variable: s.Variable) -> tuple[int, int, int]:
 
 def _initial(value, bits: int, count: int) -> bytes:
     out = b""
+
     def put(v):
         nonlocal out
         if isinstance(v, s.Vector):
@@ -143,6 +178,7 @@ def _initial(value, bits: int, count: int) -> bytes:
                 put(item)
             return
         out += (fold(v) & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
+
     put(value)
     return out.ljust(count * bits // 8, b"\0")
 
@@ -202,7 +238,13 @@ class Flattener:
                             scope.names[d.name] = Reg(f"{d.name}@{mark}", bits)
                 case s.Variable():
                     for v in declared(statement):
-                        name = f"{v.name}@{mark}" if v.space == "param" else v.name if self.code.entry else f"{v.name}@{self.code.name}"
+                        name = (
+                            f"{v.name}@{mark}"
+                            if v.space == "param"
+                            else v.name
+                            if self.code.entry
+                            else f"{v.name}@{self.code.name}"
+                        )
                         v.name = name
                         self.code.variables[name] = v
                         for d in statement.declarators:
@@ -216,9 +258,15 @@ class Flattener:
                     self.body(statement, Scope(scope))
                 case s.Instruction():
                     guard = statement.guard
-                    self.code.steps.append(Step(
-                        statement.opcode, tuple(self.operand(o, scope) for o in statement.operands),
-                        scope.find(guard.name) if guard else None, guard.negated if guard else False, statement.line))
+                    self.code.steps.append(
+                        Step(
+                            statement.opcode,
+                            tuple(self.operand(o, scope) for o in statement.operands),
+                            scope.find(guard.name) if guard else None,
+                            guard.negated if guard else False,
+                            statement.line,
+                        )
+                    )
 
     def operand(self, o, scope: Scope):
         match o:

@@ -8,13 +8,15 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from ptxaudit import graph, lanes, machines
-from ptxaudit.lanes import Facts
-from ptxaudit.lanes.result import Status
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.engine.memory.environment import Facts
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
 
 from . import count
 from .code import Imm, flatten
@@ -30,12 +32,12 @@ class Seen:
 
     requests: int = 0
     active: int = 0
-    elsewhere: int = 0                            # issues of a generic access to other memory
-    elsewhere_active: int = 0                     # those with an active lane
+    elsewhere: int = 0  # issues of a generic access to other memory
+    elsewhere_active: int = 0  # those with an active lane
     low: int = 0
     high: int = 0
     ideal: int = 0
-    each: set = field(default_factory=set)        # (low, high) of single requests
+    each: set = field(default_factory=set)  # (low, high) of single requests
     uncounted: bool = False
 
 
@@ -51,11 +53,13 @@ def lifted(text: str, kernel: str | None = None):
 def parameter_buffer(code, values, seed: int = 0) -> bytes:
     """The raw buffer: given numbers, and pointers that are multiples of 256 for None."""
     out = bytearray()
-    for k, ((name, size, align), value) in enumerate(zip(code.parameters, values)):
+    for k, ((_name, size, align), value) in enumerate(zip(code.parameters, values)):
         while len(out) % align:
             out.append(0)
         if value is None:
-            value = ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40) if size == 8 else junk("value", seed, k) % 64
+            value = (
+                ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40) if size == 8 else junk("value", seed, k) % 64
+            )
         if isinstance(value, (bytes, bytearray)):
             out += bytes(value).ljust(size, b"\0")
         else:
@@ -63,7 +67,9 @@ def parameter_buffer(code, values, seed: int = 0) -> bytes:
     return bytes(out)
 
 
-def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **options) -> tuple[dict[int, Seen], Machine]:
+def watch(
+    syntax, kernel: str, grid, block, parameters: bytes, places=None, **options
+) -> tuple[dict[int, Seen], Machine]:
     """line -> Seen of every site that the twin issued. places: of variables, where not the twin's own."""
     memo: dict = {}
     seen: dict[int, Seen] = defaultdict(Seen)
@@ -82,21 +88,34 @@ def watch(syntax, kernel: str, grid, block, parameters: bytes, places=None, **op
             return
         s.active += 1
         step = steps[request.line]
-        if "matrix" in step.opcode and len(request.addresses) < 32:       # not defined with lanes missing
+        if "matrix" in step.opcode and len(request.addresses) < 32:  # not defined with lanes missing
             s.uncounted = True
             return
         size = step.operands[2].value if step.opcode.startswith("cp.async") else None
-        key = (step.opcode, size, tuple(request.addresses.items()), tuple((request.sources or {}).items()), request.zeros)
+        key = (
+            step.opcode,
+            size,
+            tuple(request.addresses.items()),
+            tuple((request.sources or {}).items()),
+            request.zeros,
+        )
         if key not in memo:
             added = step.operands[-1] if step.opcode.startswith(("atom", "red")) else None
-            memo[key] = count.score(step.opcode, size, request.addresses, request.sources,
-                                    added.value if isinstance(added, Imm) else None, request.zeros)
+            memo[key] = count.score(
+                step.opcode,
+                size,
+                request.addresses,
+                request.sources,
+                added.value if isinstance(added, Imm) else None,
+                request.zeros,
+            )
         low, high, ideal = memo[key]
         if low is None:
             s.uncounted = True
             return
         s.low, s.high, s.ideal = s.low + low, s.high + high, s.ideal + ideal
         s.each.add((low, high))
+
     machine.record = note
     machine.run()
     return seen, machine
@@ -134,13 +153,32 @@ def figures(function, result) -> list[Figure]:
         add = lambda values: None if any(v is None for v in values) else sum(values)
         total = lambda name: add([getattr(s, name) for s in live])
         status = least.status if least else Status.EXACT if live else Status.UNREACHED
-        bounds = None if any(s.bounds is None for s in live) or not live else tuple(map(sum, zip(*(s.bounds for s in live))))
-        per = None if any(s.per_request is None for s in live) or not live else (
-            min(s.per_request[0] for s in live), max(s.per_request[1] for s in live))
-        if status == Status.INVARIANT and (per is None or per[0] != per[1] or any(s.status not in (Status.INVARIANT, Status.UNREACHED) for s in sites)):
+        bounds = (
+            None if any(s.bounds is None for s in live) or not live else tuple(map(sum, zip(*(s.bounds for s in live))))
+        )
+        per = (
+            None
+            if any(s.per_request is None for s in live) or not live
+            else (min(s.per_request[0] for s in live), max(s.per_request[1] for s in live))
+        )
+        if status == Status.INVARIANT and (
+            per is None or per[0] != per[1] or any(s.status not in (Status.INVARIANT, Status.UNREACHED) for s in sites)
+        ):
             status = Status.BOUNDED
-        out.append(Figure(status, least.reason if least else "", total("requests"), total("active_requests"), total("wavefronts"),
-                          total("ideal"), bounds, per, line, text))
+        out.append(
+            Figure(
+                status,
+                least.reason if least else "",
+                total("requests"),
+                total("active_requests"),
+                total("wavefronts"),
+                total("ideal"),
+                bounds,
+                per,
+                line,
+                text,
+            )
+        )
     return out
 
 
@@ -152,32 +190,66 @@ class Verdict:
     sites: int = 0
     others: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
-    seconds: float = 0.0                          # that the engine took
+    seconds: float = 0.0  # that the engine took
 
 
-def full(text: str, kernel: str, grid, block, params, dynamic: int = 0, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
+def full(
+    text: str,
+    kernel: str,
+    grid,
+    block,
+    params,
+    dynamic: int = 0,
+    seed: int = 0,
+    verdict: Verdict | None = None,
+    **options,
+) -> Verdict:
     """Everything told: exact answers must be the twin's."""
     syntax, function, flow = lifted(text, kernel)
-    launch = Launch(kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster"))
+    launch = Launch(
+        kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster")
+    )
     return launched(syntax, function, flow, launch, seed, verdict, **options)
 
 
 def told(kernel, verdict: Verdict, **options) -> Verdict:
     """`full` of a generated kernel."""
-    return full(kernel.text, kernel.name, kernel.grid, kernel.block, kernel.params, kernel.dynamic, kernel.seed, verdict,
-                cluster=kernel.cluster, **options)
+    return full(
+        kernel.text,
+        kernel.name,
+        kernel.grid,
+        kernel.block,
+        kernel.params,
+        kernel.dynamic,
+        kernel.seed,
+        verdict,
+        cluster=kernel.cluster,
+        **options,
+    )
 
 
-def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options) -> Verdict:
+def launched(
+    syntax, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options
+) -> Verdict:
     """The same of a kernel that is lifted; parameters that the launch does not tell are pointers."""
     verdict = verdict or Verdict()
     begin = time.perf_counter()
-    result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE)
+    result = engine.evaluate(function, flow, launch=launch, machine=MACHINE)
     verdict.seconds += time.perf_counter() - begin
-    seen, _ = watch(syntax, function.name, launch.grid, launch.block, filled(function, launch, seed),
-                    dynamic_shared=launch.dynamic_shared or 0, seed=seed, cluster=launch.cluster or function.cluster or (1, 1, 1),
-                    **{k: v for k, v in options.items() if k != "cluster"})
-    unscored = {i.place for i in function.instructions if i.site is not None and i.site.unscored}      # the twin does not count them
+    seen, _ = watch(
+        syntax,
+        function.name,
+        launch.grid,
+        launch.block,
+        filled(function, launch, seed),
+        dynamic_shared=launch.dynamic_shared or 0,
+        seed=seed,
+        cluster=launch.cluster or function.cluster or (1, 1, 1),
+        **{k: v for k, v in options.items() if k != "cluster"},
+    )
+    unscored = {
+        i.place for i in function.instructions if i.site is not None and i.site.unscored
+    }  # the twin does not count them
     for site in figures(function, result):
         s = seen.get(site.place, Seen())
         verdict.sites += 1
@@ -192,7 +264,9 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
             continue
         if site.status == Status.EXACT:
             verdict.exact += 1
-            may_merge = launch.cluster is not None and GENERIC_LOAD.search(site.text)          # in clusters, which the twin's rule leaves out
+            may_merge = launch.cluster is not None and GENERIC_LOAD.search(
+                site.text
+            )  # in clusters, which the twin's rule leaves out
             ideal = min(s.ideal, site.ideal) if may_merge else s.ideal
             mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
@@ -202,7 +276,9 @@ def launched(syntax, function, flow, launch: Launch, seed: int = 0, verdict: Ver
         verdict.others.append((site.status.value, site.reason))
         issued = s.requests + s.elsewhere, s.active + s.elsewhere_active
         if any(mine not in (None, theirs) for mine, theirs in zip((site.requests, site.active_requests), issued)):
-            verdict.wrong.append(where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {issued}")
+            verdict.wrong.append(
+                where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {issued}"
+            )
         verdict.wrong += [where + w for w in ranges(site, s)]
     return verdict
 
@@ -212,9 +288,13 @@ def filled(function, launch: Launch, seed: int) -> bytes:
     given, known = launch.buffer(function)
     out = bytearray(given)
     for k, p in enumerate(function.parameters):
-        if not any(known[p.offset:p.offset + p.size]):
-            value = ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40) if p.size == 8 else junk("value", seed, k) % 64
-            out[p.offset:p.offset + p.size] = value.to_bytes(max(p.size, 8), "little")[:p.size]
+        if not any(known[p.offset : p.offset + p.size]):
+            value = (
+                ((junk("pointer", seed, k) & 0x3FFFFFFF) << 8) + (1 << 40)
+                if p.size == 8
+                else junk("value", seed, k) % 64
+            )
+            out[p.offset : p.offset + p.size] = value.to_bytes(max(p.size, 8), "little")[: p.size]
     return bytes(out)
 
 
@@ -223,7 +303,11 @@ def ranges(site, s: Seen) -> list[str]:
     out = []
     if s.uncounted:
         return out
-    if site.bounds is not None and site.requests is not None and not (site.bounds[0] <= s.low and s.high <= site.bounds[1]):
+    if (
+        site.bounds is not None
+        and site.requests is not None
+        and not (site.bounds[0] <= s.low and s.high <= site.bounds[1])
+    ):
         out.append(f"{site.status.value}: bounds {site.bounds}, twin {s.low, s.high} ({site.reason})")
     if site.per_request is not None and s.each:
         low, high = min(e[0] for e in s.each), max(e[1] for e in s.each)
@@ -232,23 +316,62 @@ def ranges(site, s: Seen) -> list[str]:
     return out
 
 
-def partly(text: str, kernel: str, grid, block, params, told, dynamic: int = 0, seed: int = 0, runs: int = 3, facts: Facts = Facts(),
-           with_launch: bool = True, rng=None, verdict: Verdict | None = None, **options) -> Verdict:
+def partly(
+    text: str,
+    kernel: str,
+    grid,
+    block,
+    params,
+    told,
+    dynamic: int = 0,
+    seed: int = 0,
+    runs: int = 3,
+    facts: Facts = Facts(),
+    with_launch: bool = True,
+    rng=None,
+    verdict: Verdict | None = None,
+    **options,
+) -> Verdict:
     """Some parameters not told, or no launch: ranges must contain what happens for values of the unknowns."""
     verdict = verdict or Verdict()
     syntax, function, flow = lifted(text, kernel)
     codes, _ = flatten(syntax)
-    launch = Launch(kernel, grid=grid, block=block, params=[p if t else None for p, t in zip(params, told)], dynamic_shared=dynamic,
-                    cluster=options.get("cluster")) if with_launch else None
+    launch = (
+        Launch(
+            kernel,
+            grid=grid,
+            block=block,
+            params=[p if t else None for p, t in zip(params, told)],
+            dynamic_shared=dynamic,
+            cluster=options.get("cluster"),
+        )
+        if with_launch
+        else None
+    )
     begin = time.perf_counter()
-    result = lanes.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts)
+    result = engine.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts)
     verdict.seconds += time.perf_counter() - begin
     for run in range(runs):
-        values = [p if t or run == 0 or p is None else rng.randbytes(len(p)) if isinstance(p, bytes) else rng.choice([rng.randrange(64), rng.randrange(1 << 32), 32, 33]) for p, t in zip(params, told)]
+        values = [
+            p
+            if t or run == 0 or p is None
+            else rng.randbytes(len(p))
+            if isinstance(p, bytes)
+            else rng.choice([rng.randrange(64), rng.randrange(1 << 32), 32, 33])
+            for p, t in zip(params, told)
+        ]
         cluster = options.get("cluster") or (1, 1, 1)
         its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) * c for c in cluster)
-        seen, _ = watch(syntax, kernel, its_grid, block, parameter_buffer(codes[kernel], values, seed + run), dynamic_shared=dynamic, seed=seed + run,
-                        **options | {"cluster": cluster})
+        seen, _ = watch(
+            syntax,
+            kernel,
+            its_grid,
+            block,
+            parameter_buffer(codes[kernel], values, seed + run),
+            dynamic_shared=dynamic,
+            seed=seed + run,
+            **options | {"cluster": cluster},
+        )
         for site in figures(function, result):
             s = seen.get(site.place, Seen())
             where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}: "
@@ -279,5 +402,20 @@ def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> V
     mode = rng.randrange(3)
     told = [mode == 1 and p is not None and rng.random() < 0.5 for p in kernel.params]
     facts = Facts(block=kernel.block) if mode == 0 else Facts()
-    return partly(kernel.text, kernel.name, kernel.grid, kernel.block, kernel.params, told, kernel.dynamic, seed, runs, facts,
-                  mode != 0, rng, verdict, cluster=kernel.cluster, **options)
+    return partly(
+        kernel.text,
+        kernel.name,
+        kernel.grid,
+        kernel.block,
+        kernel.params,
+        told,
+        kernel.dynamic,
+        seed,
+        runs,
+        facts,
+        mode != 0,
+        rng,
+        verdict,
+        cluster=kernel.cluster,
+        **options,
+    )

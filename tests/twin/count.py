@@ -1,9 +1,9 @@
-"""Wavefronts of one request, by loops over lanes; loads and stores of shared memory from the sentences of the rule, the rest
-(generic loads among them, which merge no groups) by `score_request`.
+"""Wavefronts of one request, by loops over lanes; loads and stores of shared memory from the sentences of the rule, the
+rest (generic loads among them, which merge no groups) by `score_request`.
 
-Bank of a byte address = (address / 4) mod 32. Up to 32 bits a lane: the whole warp, the most distinct words in one bank.
-64 bits: two half-warps, 128: four quarter-warps; loads merge pairs of groups when for every active lane i lane i^1 is
-inactive or has the same address, or the same with i^2.
+Bank of a byte address = (address / 4) mod 32. Up to 32 bits a lane: the whole warp, the most distinct words in one
+bank. 64 bits: two half-warps, 128: four quarter-warps; loads merge pairs of groups when for every active lane i lane
+i^1 is inactive or has the same address, or the same with i^2.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ptxaudit import score_request
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
 
 from .code import WIDTH
 
@@ -40,10 +40,16 @@ def plain(addresses: dict[int, int], width: int, is_load: bool) -> tuple[int, in
     return wavefronts, ideal
 
 
-def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dict[int, int] | None = None,
-          added: int | None = None, zeros=()):
-    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant; zeros: lanes
-    of a cp.async that write zeros, apart from those that copy."""
+def score(
+    opcode: str,
+    size: int | None,
+    addresses: dict[int, int],
+    sources: dict[int, int] | None = None,
+    added: int | None = None,
+    zeros=(),
+):
+    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant;
+    zeros: lanes of a cp.async that write zeros, apart from those that copy."""
     base, *words = opcode.split(".")
     types = [w for w in words if w in WIDTH]
     if base in ("ld", "st") and types and ("shared" in words or base == "st"):
@@ -54,9 +60,15 @@ def score(opcode: str, size: int | None, addresses: dict[int, int], sources: dic
     active = sum(1 << l for l in addresses)
     from_row = None if sources is None else [sources.get(l, 0) for l in range(LANES)]
     try:
-        s = score_request(opcode if size is None else f"{opcode} {size}", row, active, sources=from_row, operand=added,
-                          zero_filled=sum(1 << l for l in zeros))
-    except InputError:                    # an access that has no rule
+        s = score_request(
+            opcode if size is None else f"{opcode} {size}",
+            row,
+            active,
+            sources=from_row,
+            operand=added,
+            zero_filled=sum(1 << l for l in zeros),
+        )
+    except InputError:  # an access that has no rule
         return None, None, None
     if s.bounds is None:
         return None, None, None

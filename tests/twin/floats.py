@@ -6,8 +6,12 @@ import math
 import struct
 from fractions import Fraction
 
-FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}      # precision, least and largest exponent
-NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0xFFF8000000000000}          # as an H100 gives them: tests/data/float_operations_sm90.npz
+FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}  # precision, least and largest exponent
+NAN = {
+    16: 0x7FFF,
+    32: 0x7FFFFFFF,
+    64: 0xFFF8000000000000,
+}  # as an H100 gives them: tests/data/float_operations_sm90.npz
 _CODES = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
@@ -89,7 +93,7 @@ def flush(bits: int, width: int) -> int:
 
 def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool = False) -> int:
     """add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max."""
-    if width == 64 and name not in ("min", "max"):          # the first NaN of c, a, b
+    if width == 64 and name not in ("min", "max"):  # the first NaN of c, a, b
         lost = next((a for a in (*args[2:], *args[:2]) if is_nan(a, 64)), None)
         if lost is not None:
             return quiet(lost, 64)
@@ -104,7 +108,7 @@ def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool 
         if math.isnan(x[0]) or math.isnan(x[1]):
             return NAN[width] if math.isnan(x[0]) and math.isnan(x[1]) else args[1] if math.isnan(x[0]) else args[0]
         if x[0] == x[1]:
-            pair = sorted(args, key=lambda b: b >> (width - 1))      # +0 above −0
+            pair = sorted(args, key=lambda b: b >> (width - 1))  # +0 above −0
             return pair[0] if name == "max" else pair[1]
         return args[0] if (x[0] < x[1]) == (name == "min") else args[1]
     out = _special(name, x)
@@ -137,7 +141,7 @@ def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool 
 def _root(x: Fraction, width: int, mode: str) -> int:
     if x == 0:
         return 0
-    scale = 1 << 1200                # more than half the bits of the least double
+    scale = 1 << 1200  # more than half the bits of the least double
     n = x.numerator * scale * scale // x.denominator
     r = math.isqrt(n)
     exact = r * r == n and n * x.denominator == x.numerator * scale * scale

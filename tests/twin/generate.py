@@ -2,9 +2,9 @@
 
 What is random: index expressions over thread and block indices and parameters with every integer and bit-field
 operation; loops with trip counts that are constant, from a parameter, or different in each lane; divergence,
-nested, with break, continue and early ends; switches; predicated instructions; shuffles, votes, matches; 64-bit, 16-bit and
-float arithmetic; calls; local arrays; double buffers; swizzles; generic addresses; odd blocks, partial warps, clusters; and the
-shapes of `idioms`.
+nested, with break, continue and early ends; switches; predicated instructions; shuffles, votes, matches; 64-bit, 16-bit
+and float arithmetic; calls; local arrays; double buffers; swizzles; generic addresses; odd blocks, partial warps,
+clusters; and the shapes of `idioms`.
 
     values -> accesses -> statements -> idioms -> generate        each builds on the one before
 
@@ -19,12 +19,26 @@ from dataclasses import dataclass, field
 
 from .idioms import SLOTS, Idioms
 
-BLOCKS = [(32, 1, 1), (64, 1, 1), (128, 1, 1), (48, 1, 1), (7, 9, 3), (8, 8, 1), (16, 4, 1), (33, 2, 1), (5, 5, 5), (16, 2, 2), (100, 1, 1), (1, 37, 1),
-          (4, 8, 3), (2, 2, 20)]
+BLOCKS = [
+    (32, 1, 1),
+    (64, 1, 1),
+    (128, 1, 1),
+    (48, 1, 1),
+    (7, 9, 3),
+    (8, 8, 1),
+    (16, 4, 1),
+    (33, 2, 1),
+    (5, 5, 5),
+    (16, 2, 2),
+    (100, 1, 1),
+    (1, 37, 1),
+    (4, 8, 3),
+    (2, 2, 20),
+]
 GRIDS = [(1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 1), (1, 3, 2), (4, 1, 1), (7, 1, 1), (2, 2, 2), (23, 1, 1)]
 
 
-STRUCT = 24                # bytes of the parameter that is a structure
+STRUCT = 24  # bytes of the parameter that is a structure
 FIELDS = [("u8", 0), ("s8", 1), ("u16", 2), ("s16", 6), ("u32", 8), ("s32", 12)]
 
 
@@ -35,7 +49,7 @@ class Kernel:
     name: str
     grid: tuple
     block: tuple
-    params: list                     # a value a parameter; None for pointers
+    params: list  # a value a parameter; None for pointers
     dynamic: int
     features: set = field(default_factory=set)
     cluster: tuple | None = None
@@ -72,7 +86,10 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
     features: set = set()
     block, grid = rng.choice(BLOCKS), rng.choice(GRIDS)
     if small:
-        block, grid = rng.choice([b for b in BLOCKS if b[0] * b[1] * b[2] <= 66]), rng.choice([(1, 1, 1), (2, 1, 1), (1, 2, 1)])
+        block, grid = (
+            rng.choice([b for b in BLOCKS if b[0] * b[1] * b[2] <= 66]),
+            rng.choice([(1, 1, 1), (2, 1, 1), (1, 2, 1)]),
+        )
     cluster = None
     if rng.random() < 0.12 and not lonely:
         cluster = rng.choice([(2, 1, 1), (1, 2, 1), (2, 2, 1)])
@@ -114,11 +131,15 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
     w.lines.append(f"{w.end}:")
     w.put("ret;")
     module = [".version 8.5", ".target sm_90", ".address_size 64", ""]
-    module += [".extern .shared .align 16 .b8 s_dyn[];"] * bool(dynamic) + [".shared .align 16 .b8 s_mod[1024];"] * (("s_mod", 1024) in outer)
+    module += [".extern .shared .align 16 .b8 s_dyn[];"] * bool(dynamic) + [".shared .align 16 .b8 s_mod[1024];"] * (
+        ("s_mod", 1024) in outer
+    )
     module += [f".shared .align 4 .b8 s_slots[{4 * SLOTS}];"] * w.has_slots
     module += w.tables + functions
-    module.append(f".visible .entry k(.param .u32 k_param_0, .param .s32 k_param_1, .param .u64 k_param_2, "
-                  f".param .u64 .ptr .global .align 16 k_param_3, .param .align 8 .b8 k_param_4[{STRUCT}])")
+    module.append(
+        f".visible .entry k(.param .u32 k_param_0, .param .s32 k_param_1, .param .u64 k_param_2, "
+        f".param .u64 .ptr .global .align 16 k_param_3, .param .align 8 .b8 k_param_4[{STRUCT}])"
+    )
     if rng.random() < 0.5:
         module.append(f"\t.reqntid {block[0]}, {block[1]}, {block[2]}")
     if cluster and rng.random() < 0.5:
@@ -126,9 +147,13 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
     module += ["{"] + w.declarations()
     module += [f"\t.shared .align 16 .b8 {name}[{size}];" for name, size in shared]
     module += w.lines + ["}"]
-    params = [rng.choice([rng.randrange(64), rng.randrange(1024), 32, 64, rng.randrange(1 << 32)]),
-              rng.choice([rng.randrange(-40, 64), 17, 16, rng.randrange(-(1 << 31), 1 << 31)]),
-              rng.choice([rng.randrange(1 << 12), rng.randrange(1 << 40)]), None, rng.randbytes(STRUCT)]
+    params = [
+        rng.choice([rng.randrange(64), rng.randrange(1024), 32, 64, rng.randrange(1 << 32)]),
+        rng.choice([rng.randrange(-40, 64), 17, 16, rng.randrange(-(1 << 31), 1 << 31)]),
+        rng.choice([rng.randrange(1 << 12), rng.randrange(1 << 40)]),
+        None,
+        rng.randbytes(STRUCT),
+    ]
     return Kernel(seed, "\n".join(module) + "\n", "k", grid, block, params, dynamic, features, cluster)
 
 
@@ -136,7 +161,9 @@ def _inputs(w: Idioms, cluster) -> None:
     """Registers that everything starts from: indices, parameters, the thread's number."""
     rng = w.rng
     often = {"tid.x": 1.0, "tid.y": 0.7, "ctaid.x": 0.5, "laneid": 0.3}
-    names = ["tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x"] + ["warpid"] * (not w.lonely)
+    names = ["tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x"] + ["warpid"] * (
+        not w.lonely
+    )
     if cluster:
         names += ["cluster_ctaid.x", "cluster_ctarank", "cluster_nctaid.x", "clusterid.x", "cluster_nctarank"]
         often |= {"cluster_ctarank": 0.8}

@@ -1,16 +1,17 @@
 """Random idioms: shapes of real kernels that plain statements rarely form.
 
-Short-circuit conditions, lanes that are parted by what is known and moved on by what is not, loops that test at their end or
-are entered in the middle, roles by warp, tables in constant and in
-shared memory, ranks among active lanes, leaders, pointers that are shared or not, trip counts and indices that were loaded.
+Short-circuit conditions, lanes that are parted by what is known and moved on by what is not, loops that test at their
+end or are entered in the middle, roles by warp, tables in constant and in
+shared memory, ranks among active lanes, leaders, pointers that are shared or not, trip counts and indices that were
+loaded.
 """
 
 from __future__ import annotations
 
 from .statements import Statements
 
-TABLE = 32                 # entries of a constant table
-SLOTS = 256                # entries of the shared table: more than a block has threads
+TABLE = 32  # entries of a constant table
+SLOTS = 256  # entries of the shared table: more than a block has threads
 
 
 class Idioms(Statements):
@@ -18,7 +19,7 @@ class Idioms(Statements):
 
     uses_data = False
     lonely = False
-    thread = ""                      # a register with the thread's number in its block; "" in functions
+    thread = ""  # a register with the thread's number in its block; "" in functions
     has_slots = False
 
     def idiom(self) -> None:
@@ -109,7 +110,10 @@ class Idioms(Statements):
         self.put(f"@{self.pick('', '!')}{p} bra {out};")
         q = self._of_all()
         self.divergent += 1
-        away = [f"bra {label}" for loop in self.loops for label in loop] or [f"bra {self.end}", *(["exit"] if not self.prefix else [])]
+        away = [f"bra {label}" for loop in self.loops for label in loop] or [
+            f"bra {self.end}",
+            *(["exit"] if not self.prefix else []),
+        ]
         self.features.add("early end")
         self.put(f"@{q} {self.rng.choice(away)};")
         if self.chance(0.4):
@@ -123,7 +127,10 @@ class Idioms(Statements):
         self.put(f"mov.u32 {d}, {self.pick(lane, 0, 1)};")
         for p in self.rng.sample([self._of_lanes(lane), self._of_all()], 2):
             self.put(f"@{self.pick('', '!')}{p} bra {end};")
-        self.put(f"{self.pick('add.u32', 'shl.b32', 'xor.b32')} {d}, {lane}, {self.pick(1, 2, 3, self.rng.choice(self.alike or [lane]))};")
+        self.put(
+            f"{self.pick('add.u32', 'shl.b32', 'xor.b32')} {d}, {lane},"
+            f" {self.pick(1, 2, 3, self.rng.choice(self.alike or [lane]))};"
+        )
         self.lines.append(f"{end}:")
         self.put(f"and.b32 {d}, {d}, 31;")
         self._in_one_bank(d)
@@ -171,6 +178,7 @@ class Idioms(Statements):
         def inside():
             self.words += [counter, counter]
             self.statements(3)
+
         self.nested(inside)
         self.divergent -= 1
         self.loops.pop()
@@ -220,7 +228,11 @@ class Idioms(Statements):
         self.features.add("constant table")
         r = self.rng
         style = r.randrange(3)
-        entries = [[r.randrange(1024) for _ in range(TABLE)], r.sample(range(TABLE), TABLE), [k * 33 % 128 for k in range(TABLE)]][style]
+        entries = [
+            [r.randrange(1024) for _ in range(TABLE)],
+            r.sample(range(TABLE), TABLE),
+            [k * 33 % 128 for k in range(TABLE)],
+        ][style]
         name, space = f"{self.prefix}table{len(self.tables)}", self.pick("const", "const", "global")
         self.tables.append(f".{space} .align 4 .u32 {name}[{TABLE}] = {{{', '.join(map(str, entries))}}};")
         at, base, address, d = self.new("r"), self.new("rd"), self.new("rd"), self.new("r")
@@ -246,7 +258,11 @@ class Idioms(Statements):
         if self.chance(0.4):
             self.put(f"ld.shared.u32 {d}, [{mine}];")
         else:
-            self.put(f"xor.b32 {at}, {self.thread}, {self.pick(1, 2, 7)};" if self.chance(0.5) else f"and.b32 {at}, {self.word()}, {self.pick(7, 31)};")
+            self.put(
+                f"xor.b32 {at}, {self.thread}, {self.pick(1, 2, 7)};"
+                if self.chance(0.5)
+                else f"and.b32 {at}, {self.word()}, {self.pick(7, 31)};"
+            )
             self.put(f"mad.lo.u32 {theirs}, {at}, 4, {base};")
             self.put(f"ld.shared.u32 {d}, [{theirs}];")
         self.put(f"and.b32 {d}, {d}, 1023;")
@@ -314,7 +330,15 @@ class Idioms(Statements):
         self.locals = 64
         name, size = self.rng.choice(self.shared)
         off = self.offset(4, size)
-        address, long, shared, base, local, generic, d = self.new("r"), self.new("rd"), self.new("rd"), self.new("rd"), self.new("rd"), self.new("rd"), self.new("r")
+        address, long, shared, base, local, generic, d = (
+            self.new("r"),
+            self.new("rd"),
+            self.new("rd"),
+            self.new("rd"),
+            self.new("rd"),
+            self.new("rd"),
+            self.new("r"),
+        )
         self.put(f"mov.u32 {address}, {name};")
         self.put(f"add.u32 {address}, {address}, {off};")
         self.put(f"cvt.u64.u32 {long}, {address};")

@@ -1,4 +1,6 @@
-"""What one step does to the lanes of a warp: values, memory, and what lanes tell each other. `run.Warp` adds the control."""
+"""What one step does to the lanes of a warp: values, memory, and what lanes tell each other. `run.Warp` adds the
+control.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
 from .memory import junk
 
 LANES = 32
-SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32     # as wide as any 32-bit address
-DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")          # a wait that is over
+SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32  # as wide as any 32-bit address
+DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")  # a wait that is over
 
 
 @dataclass
@@ -23,8 +25,8 @@ class Request:
     addresses: dict[int, int]
     sources: dict[int, int] | None = None
     lanes: tuple = ()
-    zeros: tuple = ()          # lanes of a cp.async that write zeros
-    elsewhere: bool = False    # a generic access of a warp to other memory than shared
+    zeros: tuple = ()  # lanes of a cp.async that write zeros
+    elsewhere: bool = False  # a generic access of a warp to other memory than shared
 
 
 @dataclass
@@ -86,7 +88,7 @@ class Instructions:
                 return m.grid[k]
             case "laneid":
                 return lane
-            case "warpid":                     # a slot of the multiprocessor, not the warp's number in its block
+            case "warpid":  # a slot of the multiprocessor, not the warp's number in its block
                 return junk("slot", m.seed, self.where, self.number) % 64
             case "lanemask_lt":
                 return (1 << lane) - 1
@@ -112,7 +114,9 @@ class Instructions:
                 return m.dynamic
         return junk(name, self.where, self.number, m.steps) & 0xFF
 
-    def write(self, frame: Frame, target, lane: int, value: int, bits: int | None = None, is_signed: bool = False) -> None:
+    def write(
+        self, frame: Frame, target, lane: int, value: int, bits: int | None = None, is_signed: bool = False
+    ) -> None:
         """bits: the value's own width, extended to a wider register by its sign."""
         if type(target) is not Reg:
             return
@@ -132,7 +136,18 @@ class Instructions:
             return self._other_site(frame, step, base, words, acting)
         if base in _ACROSS:
             return getattr(self, "_" + base)(frame, step, words, acting)
-        if base in ("fence", "membar", "nanosleep", "griddepcontrol", "prefetch", "setmaxnreg", "pmevent", "st_async", "barrier", "bar"):
+        if base in (
+            "fence",
+            "membar",
+            "nanosleep",
+            "griddepcontrol",
+            "prefetch",
+            "setmaxnreg",
+            "pmevent",
+            "st_async",
+            "barrier",
+            "bar",
+        ):
             return
         if base in ("add", "addc", "sub", "subc", "mad", "madc") and ("cc" in words or base[-1] == "c"):
             return self._carry(frame, step, base, words, acting)
@@ -147,7 +162,12 @@ class Instructions:
             return
         if base == "isspacep":
             for l in acting:
-                self.write(frame, step.operands[0], l, int(self._space_of(self.value(frame, step.operands[1], l, 64)) == words[0].split("::")[0]))
+                self.write(
+                    frame,
+                    step.operands[0],
+                    l,
+                    int(self._space_of(self.value(frame, step.operands[1], l, 64)) == words[0].split("::")[0]),
+                )
             return
         if base == "mov" and any(isinstance(o, Many) for o in step.operands):
             return self._pack(frame, step, words, acting)
@@ -176,7 +196,9 @@ class Instructions:
         for target in first.items if isinstance(first, Many) else (first,):
             for l in acting:
                 done = step.opcode.startswith(DONE_AT_ONCE)
-                self.write(frame, target, l, 1 if done else junk(step.line, l, self.where, self.number, self.machine.steps))
+                self.write(
+                    frame, target, l, 1 if done else junk(step.line, l, self.where, self.number, self.machine.steps)
+                )
 
     def _pack(self, frame, step, words, acting) -> None:
         n = WIDTH[words[-1]]
@@ -201,7 +223,9 @@ class Instructions:
         for l in acting:
             v = [self.value(frame, o, l, n) for o in step.operands[1:]]
             if base.startswith("mad"):
-                product = (signed(v[0], n) * signed(v[1], n) if t[0] == "s" else v[0] * v[1]) >> (n if "hi" in words else 0)
+                product = (signed(v[0], n) * signed(v[1], n) if t[0] == "s" else v[0] * v[1]) >> (
+                    n if "hi" in words else 0
+                )
                 v = [product & mask(n), v[2]]
             c = frame.carry[l] if takes else 0
             if base.startswith("sub"):
@@ -226,7 +250,10 @@ class Instructions:
         return (self.value(frame, operand.base, lane, bits) + operand.offset) & mask(bits)
 
     def _memory(self, frame, step, base, words, active, acting) -> None:
-        space = next((w.split("::")[0] for w in words if w.split("::")[0] in ("global", "shared", "local", "param", "const")), "generic")
+        space = next(
+            (w.split("::")[0] for w in words if w.split("::")[0] in ("global", "shared", "local", "param", "const")),
+            "generic",
+        )
         t = [w for w in words if w in WIDTH][-1]
         bits = WIDTH[t]
         size = bits // 8
@@ -237,10 +264,16 @@ class Instructions:
         spaces = dict.fromkeys(acting, space)
         if space == "generic":
             spaces = {l: self._space_of(a) for l, a in addresses.items()}
-            addresses = {l: a - {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(spaces[l], 0) for l, a in addresses.items()}
+            addresses = {
+                l: a - {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(spaces[l], 0) for l, a in addresses.items()
+            }
         shared = {l: a for l, a in addresses.items() if spaces[l] == "shared"}
-        if space == "shared" or shared or space == "generic" and any(
-                self._space_of(self._address(frame, where, l)) == "shared" for l in active):
+        if (
+            space == "shared"
+            or shared
+            or space == "generic"
+            and any(self._space_of(self._address(frame, where, l)) == "shared" for l in active)
+        ):
             self._note(step, shared, None, acting)
         elif space == "generic":
             self._note(step, {}, None, acting, elsewhere=True)
@@ -257,8 +290,10 @@ class Instructions:
                 for i, o in enumerate(of.items if isinstance(of, Many) else (of,)):
                     memory(l).store(addresses[l] + i * size, size, self.value(frame, o, l, bits))
         else:
-            operation = next(w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"))
-            values = [o for o in step.operands[1 if base == "red" else 2:]]
+            operation = next(
+                w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
+            )
+            values = list(step.operands[1 if base == "red" else 2 :])
             for l in acting:
                 old = memory(l).load(addresses[l], size)
                 v = [self.value(frame, o, l, bits) for o in values]
@@ -272,18 +307,25 @@ class Instructions:
         other = step.operands[0 if base == "ld" else 1]
         items = other.items if isinstance(other, Many) else (other,)
         for l in acting:
-            if frame.code.entry and isinstance(where.base, Place) and where.base.name in dict((p[0], 1) for p in frame.code.parameters):
+            if (
+                frame.code.entry
+                and isinstance(where.base, Place)
+                and where.base.name in {p[0]: 1 for p in frame.code.parameters}
+            ):
                 store, at = self.machine.parameters, self._offset(frame.code, where.base.name) + where.offset
             elif isinstance(where.base, Place):
-                store, at = self._param(frame, where.base.name, self._param_size(frame, where.base.name))[l], where.offset
+                store, at = (
+                    self._param(frame, where.base.name, self._param_size(frame, where.base.name))[l],
+                    where.offset,
+                )
             else:
                 store, at = self.machine.parameters, self._address(frame, where, l)
             for i, o in enumerate(items):
                 a = at + i * size
                 if base == "ld":
-                    self.write(frame, o, l, int.from_bytes(store[a:a + size], "little"), bits, t[0] == "s")
+                    self.write(frame, o, l, int.from_bytes(store[a : a + size], "little"), bits, t[0] == "s")
                 else:
-                    store[a:a + size] = self.value(frame, o, l, bits).to_bytes(size, "little")
+                    store[a : a + size] = self.value(frame, o, l, bits).to_bytes(size, "little")
 
     @staticmethod
     def _param_size(frame: Frame, name: str) -> int:
@@ -301,7 +343,9 @@ class Instructions:
         raise KeyError(name)
 
     def _note(self, step: Step, addresses, sources, acting, zeros=(), elsewhere: bool = False) -> None:
-        request = Request(self.where, self.number, step.line, addresses, sources, tuple(acting), tuple(zeros), elsewhere)
+        request = Request(
+            self.where, self.number, step.line, addresses, sources, tuple(acting), tuple(zeros), elsewhere
+        )
         if self.machine.record is not None:
             self.machine.record(request)
         else:
@@ -311,7 +355,11 @@ class Instructions:
         places = [o for o in step.operands if isinstance(o, Mem)]
         addresses = {l: self._address(frame, places[0], l, 32) for l in acting}
         sources = {l: self._address(frame, places[1], l) for l in acting} if base == "cp" else None
-        zeros = [l for l in acting if self.value(frame, step.operands[3], l, 32) == 0] if base == "cp" and len(step.operands) > 3 else ()
+        zeros = (
+            [l for l in acting if self.value(frame, step.operands[3], l, 32) == 0]
+            if base == "cp" and len(step.operands) > 3
+            else ()
+        )
         self._note(step, addresses, sources, acting, zeros)
         if base == "ldmatrix":
             self._junk(frame, step, acting)

@@ -1,10 +1,12 @@
-"""A generated kernel that writes down what it does: before every site, each thread stores the site, its address and who is there.
+"""A generated kernel that writes down what it does: before every site, each thread stores the site, its address and who
+is there.
 
     @%p1 st.shared.u32 [%r7+8], %r1;        ->    log (site's line, whether %p1 holds, %r7 + 8, activemask)
                                                   @ok st.volatile.shared.u32 [%r7+8], %r1;
 
-Accesses that would leave the block's shared memory, or touch the table that threads read indices from, are only written down;
-so are ldmatrix, stmatrix and cp.async. Loads become stores, but for that table's: what they load decides no address.
+Accesses that would leave the block's shared memory, or touch the table that threads read indices from, are only written
+down; so are ldmatrix, stmatrix and cp.async. Loads become stores, but for that table's: what they load decides no
+address.
 
 The log is the module's array `g_log`: for each thread of the grid its number of events, and then, 16 bytes each,
 {2 * line + acts, address, lanes that are here, 0}. Lines from SYMBOL on are the addresses of the shared variables.
@@ -14,11 +16,11 @@ from __future__ import annotations
 
 import re
 
-EVENT = 16                 # bytes
-SYMBOL = 60_000            # line of the first shared variable
+EVENT = 16  # bytes
+SYMBOL = 60_000  # line of the first shared variable
 TABLE = "s_slots"
 TABLE_BYTES = 1024
-RESERVED = 1024            # bytes at the start of the window
+RESERVED = 1024  # bytes at the start of the window
 WIDEST = 16
 
 SITE = re.compile(r"^\t(?P<guard>@!?%p\d+ )?(?P<op>(?:ld|st|atom|red|ldmatrix|stmatrix|cp)\.[\w.:]+) (?P<rest>.*);$")
@@ -31,20 +33,40 @@ REGISTERS = ["\t.reg .b32 %g<12>;", "\t.reg .b64 %gd<6>;", "\t.reg .pred %gp<8>;
 
 def prologue(events: int) -> list[str]:
     """%gd1 = this thread's part of the log."""
-    return ["\tmov.u32 %g1, %ctaid.z;", "\tmov.u32 %g2, %nctaid.y;", "\tmov.u32 %g3, %ctaid.y;", "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
-            "\tmov.u32 %g2, %nctaid.x;", "\tmov.u32 %g3, %ctaid.x;", "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
-            "\tmov.u32 %g2, %ntid.z;", "\tmov.u32 %g3, %tid.z;", "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
-            "\tmov.u32 %g2, %ntid.y;", "\tmov.u32 %g3, %tid.y;", "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
-            "\tmov.u32 %g2, %ntid.x;", "\tmov.u32 %g3, %tid.x;", "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
-            "\tmov.u64 %gd1, g_log;", f"\tmad.wide.u32 %gd1, %g1, {EVENT * (1 + events)}, %gd1;"]
+    return [
+        "\tmov.u32 %g1, %ctaid.z;",
+        "\tmov.u32 %g2, %nctaid.y;",
+        "\tmov.u32 %g3, %ctaid.y;",
+        "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
+        "\tmov.u32 %g2, %nctaid.x;",
+        "\tmov.u32 %g3, %ctaid.x;",
+        "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
+        "\tmov.u32 %g2, %ntid.z;",
+        "\tmov.u32 %g3, %tid.z;",
+        "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
+        "\tmov.u32 %g2, %ntid.y;",
+        "\tmov.u32 %g3, %tid.y;",
+        "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
+        "\tmov.u32 %g2, %ntid.x;",
+        "\tmov.u32 %g3, %tid.x;",
+        "\tmad.lo.u32 %g1, %g1, %g2, %g3;",
+        "\tmov.u64 %gd1, g_log;",
+        f"\tmad.wide.u32 %gd1, %g1, {EVENT * (1 + events)}, %gd1;",
+    ]
 
 
 def log(line: int, events: int, guard: str = "") -> list[str]:
     """Writes {2 * line + acts, %g2, %g4}; %g4 was taken first."""
-    return [f"\tmov.u32 %g5, {2 * line};", f"\t{guard}mov.u32 %g5, {2 * line + 1};", "\tld.volatile.global.u32 %g6, [%gd1];",
-            f"\tmin.u32 %g7, %g6, {events - 1};", f"\tmad.wide.u32 %gd2, %g7, {EVENT}, %gd1;",
-            f"\tst.volatile.global.v4.u32 [%gd2+{EVENT}], {{%g5, %g2, %g4, %g4}};",
-            "\tadd.u32 %g6, %g6, 1;", "\tst.volatile.global.u32 [%gd1], %g6;"]
+    return [
+        f"\tmov.u32 %g5, {2 * line};",
+        f"\t{guard}mov.u32 %g5, {2 * line + 1};",
+        "\tld.volatile.global.u32 %g6, [%gd1];",
+        f"\tmin.u32 %g7, %g6, {events - 1};",
+        f"\tmad.wide.u32 %gd2, %g7, {EVENT}, %gd1;",
+        f"\tst.volatile.global.v4.u32 [%gd2+{EVENT}], {{%g5, %g2, %g4, %g4}};",
+        "\tadd.u32 %g6, %g6, 1;",
+        "\tst.volatile.global.u32 [%gd1], %g6;",
+    ]
 
 
 def written(op: str, rest: str) -> list[str]:
@@ -63,7 +85,12 @@ def site(line: int, guard: str, op: str, rest: str, events: int, size: int, has_
     generic = base.startswith("%rd")
     own = guard.strip()
     if generic:
-        out += [f"\tadd.u64 %gd3, {base}, {offset};", "\tisspacep.shared %gp1, %gd3;", "\tcvta.to.shared.u64 %gd4, %gd3;", "\tcvt.u32.u64 %g2, %gd4;"]
+        out += [
+            f"\tadd.u64 %gd3, {base}, {offset};",
+            "\tisspacep.shared %gp1, %gd3;",
+            "\tcvta.to.shared.u64 %gd4, %gd3;",
+            "\tcvt.u32.u64 %g2, %gd4;",
+        ]
         out += _both(own, "%gp1", "%gp2")
         acts = "@%gp2 "
     else:
@@ -73,10 +100,18 @@ def site(line: int, guard: str, op: str, rest: str, events: int, size: int, has_
     table_site = f"// {TABLE}" in rest
     if "matrix" in op or op.startswith("cp"):
         return out + written(op, rest)
-    out += [f"\tsub.u32 %g8, %g2, {RESERVED};", "\tand.b32 %g8, %g8, 0xffffff;", f"\tsetp.le.u32 %gp3, %g8, {size - WIDEST};"]
+    out += [
+        f"\tsub.u32 %g8, %g2, {RESERVED};",
+        "\tand.b32 %g8, %g8, 0xffffff;",
+        f"\tsetp.le.u32 %gp3, %g8, {size - WIDEST};",
+    ]
     if has_table and not table_site:
-        out += [f"\tmov.u32 %g9, {TABLE};", "\tsub.u32 %g9, %g2, %g9;", f"\tadd.u32 %g9, %g9, {WIDEST};",
-                f"\tsetp.ge.and.u32 %gp3, %g9, {TABLE_BYTES + WIDEST}, %gp3;"]
+        out += [
+            f"\tmov.u32 %g9, {TABLE};",
+            "\tsub.u32 %g9, %g2, %g9;",
+            f"\tadd.u32 %g9, %g9, {WIDEST};",
+            f"\tsetp.ge.and.u32 %gp3, %g9, {TABLE_BYTES + WIDEST}, %gp3;",
+        ]
     if generic:
         out += ["\tnot.pred %gp4, %gp1;", "\tor.pred %gp3, %gp3, %gp4;"]
     out += _both(own, "%gp3", "%gp5")
@@ -110,7 +145,9 @@ def sites(text: str) -> list[tuple[int, re.Match]]:
 
 
 def stored(op: str, rest: str) -> tuple[list[str], str]:
-    """A load as a store of zeros to the same place: ptxas moves loads whose values nobody needs past an exit, stores never."""
+    """A load as a store of zeros to the same place: ptxas moves loads whose values nobody needs past an exit, stores
+    never.
+    """
     registers, _, place = rest.rpartition(", ")
     zeros = written(op, rest)
     return zeros, f"{op.replace('ld.', 'st.', 1)} {place}, {registers}"
@@ -164,12 +201,14 @@ def table_sites(text: str) -> set[int]:
 
 
 def _of_table(lines: list[str], number: int) -> bool:
-    """An access of the table that threads read indices from: its base register was made of the table's address alone."""
+    """An access of the table that threads read indices from: its base register was made of the table's address
+    alone.
+    """
     found = SITE.match(lines[number - 1])
     if found is None or ".shared" not in found["op"]:
         return False
     base = PLACE.search(found["rest"])["base"]
-    for line in reversed(lines[:number - 1]):
+    for line in reversed(lines[: number - 1]):
         made = re.match(rf"\tmad\.lo\.u32 {base}, %r\d+, 4, (%r\d+);", line)
         if made:
             return any(x == f"\tmov.u32 {made[1]}, {TABLE};" for x in lines)
@@ -203,4 +242,5 @@ def in_range(text: str, dynamic: int, symbols: dict[str, int]):
             if runs:
                 out[lane] = address
         return out
+
     return executed

@@ -1,8 +1,8 @@
 """The engine on machine code against the twin on the PTX that it was made of.
 
-ptxas gets the kernel with volatile accesses, which it neither merges nor removes, loads as stores (`instrument.stored`), and with
-one shared array in place of all: it begins where the window's reserved part ends. Each site of the machine code belongs to a line
-of the PTX.
+ptxas gets the kernel with volatile accesses, which it neither merges nor removes, loads as stores
+(`instrument.stored`), and with one shared array in place of all: it begins where the window's reserved part ends. Each
+site of the machine code belongs to a line of the PTX.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from ptxaudit import graph, lanes
-from ptxaudit.artifacts.cubin import read_cubin
-from ptxaudit.artifacts.lines import ptx_lines
-from ptxaudit.lanes.record import SiteRecord
-from ptxaudit.lanes.result import Status
-from ptxaudit.lanes.simulate import Simulation
-from ptxaudit.launch import Launch
-from ptxaudit.link import link
-from ptxaudit.ptx.parse import parse_module
-from ptxaudit.ptxas import assemble
-from ptxaudit.sass.disassemble import disassemble
-from ptxaudit.sass.lift import lift_module
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.result import Status
+from ptxaudit.engine.exec.simulate import Simulation
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.artifacts.lines import ptx_lines
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
 
 from . import compare, instrument
 from .code import flatten
@@ -57,7 +58,10 @@ def variant(kernel) -> str:
         else:
             line = re.sub(r"\b(ld|st)\.shared\.", r"\1.volatile.shared.", line)
         out.append(line)
-    out.insert(next(k for k, line in enumerate(out) if line.startswith(".address_size")) + 1, f".shared .align 16 .b8 {ALL}[{max(at, 16)}];")
+    out.insert(
+        next(k for k, line in enumerate(out) if line.startswith(".address_size")) + 1,
+        f".shared .align 16 .b8 {ALL}[{max(at, 16)}];",
+    )
     return "\n".join(out) + "\n"
 
 
@@ -67,34 +71,53 @@ def runs(kernel, most_steps: int = 12_000) -> list[list]:
     buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], kernel.params, kernel.seed)
     out, places = [], None
     for seed in (kernel.seed, kernel.seed + 1):
-        machine = Machine(syntax, "k", kernel.grid, kernel.block, buffer, dynamic_shared=kernel.dynamic, seed=seed, most_steps=most_steps,
-                          cluster=kernel.cluster or (1, 1, 1))
+        machine = Machine(
+            syntax,
+            "k",
+            kernel.grid,
+            kernel.block,
+            buffer,
+            dynamic_shared=kernel.dynamic,
+            seed=seed,
+            most_steps=most_steps,
+            cluster=kernel.cluster or (1, 1, 1),
+        )
         places = machine.places = places or machine.places
-        out.append([(r.block, r.warp, r.line, tuple(r.addresses.items()), r.lanes) for r in machine.run() if not r.elsewhere])
+        out.append(
+            [(r.block, r.warp, r.line, tuple(r.addresses.items()), r.lanes) for r in machine.run() if not r.elsewhere]
+        )
     return out
 
 
 def settled(kernel) -> list | None:
-    """The twin's requests where they depend neither on memory nor on registers that nobody wrote, and generic addresses stay in the window."""
+    """The twin's requests where they depend neither on memory nor on registers that nobody wrote, and generic addresses
+    stay in the window.
+    """
     try:
         first, second = runs(kernel)
     except TooLong:
         return None
-    generic = {number for number, found in instrument.sites(kernel.text) if instrument.PLACE.search(found["rest"])["base"].startswith("%rd")}
+    generic = {
+        number
+        for number, found in instrument.sites(kernel.text)
+        if instrument.PLACE.search(found["rest"])["base"].startswith("%rd")
+    }
     size = sum(n or kernel.dynamic for _, n in instrument.shared_variables(kernel.text))
-    outside = any(line in generic and any(not RESERVED <= a <= size for _, a in addresses) for _, _, line, addresses, _ in first)
+    outside = any(
+        line in generic and any(not RESERVED <= a <= size for _, a in addresses) for _, _, line, addresses, _ in first
+    )
     return first if first == second and not outside else None
 
 
 @dataclass
 class Seen:
-    """One PTX line: its requests with an active lane. patterns: (lane, bytes above the first lane's address) of each request, since
-    the engine tells addresses up to a shift of the whole warp."""
+    """One PTX line: its requests with an active lane. patterns: (lane, bytes above the first lane's address) of each
+    request, since the engine tells addresses up to a shift of the whole warp."""
 
     active: int = 0
     wavefronts: int | None = 0
     patterns: Counter = field(default_factory=Counter)
-    complete: bool = True            # every request's pattern is there
+    complete: bool = True  # every request's pattern is there
     why: str = ""
 
     def note(self, addresses: dict[int, int], times: int = 1) -> None:
@@ -112,11 +135,23 @@ class Seen:
 def twin_side(kernel, text: str) -> dict[int, Seen]:
     syntax = parse_module(text)
     buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], kernel.params, kernel.seed)
-    counted, machine = compare.watch(syntax, "k", kernel.grid, kernel.block, buffer, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1),
-                                     places={("shared", ALL): RESERVED})
-    machine = Machine(syntax, "k", kernel.grid, kernel.block, buffer, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1))
+    counted, machine = compare.watch(
+        syntax,
+        "k",
+        kernel.grid,
+        kernel.block,
+        buffer,
+        seed=kernel.seed,
+        cluster=kernel.cluster or (1, 1, 1),
+        places={("shared", ALL): RESERVED},
+    )
+    machine = Machine(
+        syntax, "k", kernel.grid, kernel.block, buffer, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1)
+    )
     machine.places["shared", ALL] = RESERVED
-    out: dict[int, Seen] = {line: Seen(s.active, None if s.uncounted or s.low != s.high else s.low) for line, s in counted.items()}
+    out: dict[int, Seen] = {
+        line: Seen(s.active, None if s.uncounted or s.low != s.high else s.low) for line, s in counted.items()
+    }
     for r in machine.run():
         if r.addresses:
             out[r.line].note(r.addresses)
@@ -140,7 +175,7 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
     add, access = SiteRecord.add, Simulation._access
 
     def note(self, addresses, active, weights, *more, **rounds):
-        if not rounds:                  # a loop in closed form gives one round's addresses for all
+        if not rounds:  # a loop in closed form gives one round's addresses for all
             taken[id(self)].append((addresses.copy(), active.copy(), weights.copy()))
         return add(self, addresses, active, weights, *more, **rounds)
 
@@ -150,7 +185,7 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
 
     SiteRecord.add, Simulation._access = note, watch
     try:
-        result = lanes.evaluate(function, graph.build(function), launch=launch, machine=compare.MACHINE)
+        result = engine.evaluate(function, graph.build(function), launch=launch, machine=compare.MACHINE)
     finally:
         SiteRecord.add, Simulation._access = add, access
     table = ptx_lines(cubin)
@@ -168,7 +203,7 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
         if seen.wavefronts is not None:
             seen.wavefronts += site.wavefronts
         count = 0
-        record = record_of.get(site.index)           # None: a copy, which is counted with its first
+        record = record_of.get(site.index)  # None: a copy, which is counted with its first
         for addresses, active, weights in taken[id(record)] if record else ():
             for row, mask, weight in zip(addresses.tolist(), active.tolist(), weights.tolist()):
                 if any(mask):
@@ -178,12 +213,15 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
     return out
 
 
-# ptxas lets one lane act for all where an atomic's address is uniform, and moves loads past an exit of lanes that do not need them.
+# ptxas lets one lane act for all where an atomic's address is uniform, and moves loads past an exit of lanes that do
+# not need them.
 SKIPPED = ("atom", "red", "ld")
 
 
 def compared(kernels) -> compare.Verdict:
-    """Requests must have the same patterns and wavefronts, but where ptxas keeps other lanes together than post-dominators do."""
+    """Requests must have the same patterns and wavefronts, but where ptxas keeps other lanes together than
+    post-dominators do.
+    """
     verdict = compare.Verdict()
     for kernel, text, cubin, module in assembled(kernels):
         lines = text.splitlines()
@@ -200,13 +238,29 @@ def compared(kernels) -> compare.Verdict:
                 continue
             where = f"seed {kernel.seed} line {line} {lines[line - 1].strip()}: "
             if seen.active != mine.active or seen.complete and seen.lanes() != mine.lanes():
-                verdict.others.append(("together", where + f"active requests of the machine code {seen.active}, of the twin {mine.active}"))
+                verdict.others.append(
+                    (
+                        "together",
+                        where + f"active requests of the machine code {seen.active}, of the twin {mine.active}",
+                    )
+                )
             elif mine.wavefronts is not None and seen.wavefronts != mine.wavefronts:
-                verdict.wrong.append(where + f"wavefronts of the machine code {seen.wavefronts}, of the twin {mine.wavefronts}")
+                verdict.wrong.append(
+                    where + f"wavefronts of the machine code {seen.wavefronts}, of the twin {mine.wavefronts}"
+                )
             elif seen.complete and seen.patterns != mine.patterns:
-                verdict.wrong.append(where + f"patterns of the machine code {list((seen.patterns - mine.patterns).items())[:1]}, "
-                                             f"of the twin {list((mine.patterns - seen.patterns).items())[:1]}")
+                verdict.wrong.append(
+                    where + f"patterns of the machine code {list((seen.patterns - mine.patterns).items())[:1]}, "
+                    f"of the twin {list((mine.patterns - seen.patterns).items())[:1]}"
+                )
         for line, mine in sorted(twin.items()):
-            if mine.active and line not in engine and not operation(line).startswith(SKIPPED) and ".volatile" in lines[line - 1]:
-                verdict.wrong.append(f"seed {kernel.seed} line {line} {lines[line - 1].strip()}: no site of the machine code")
+            if (
+                mine.active
+                and line not in engine
+                and not operation(line).startswith(SKIPPED)
+                and ".volatile" in lines[line - 1]
+            ):
+                verdict.wrong.append(
+                    f"seed {kernel.seed} line {line} {lines[line - 1].strip()}: no site of the machine code"
+                )
     return verdict

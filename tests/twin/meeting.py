@@ -1,7 +1,7 @@
 """Where the lanes of a warp that part at a branch meet again: the branch's nearest post-dominator.
 
-Sets of post-dominators as a textbook computes them; ways that only lead to the end are left out (`without_ends`): lanes that
-return early are not waited for.
+Sets of post-dominators as a textbook computes them; ways that only lead to the end are left out (`without_ends`): lanes
+that return early are not waited for.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def without_ends(code: Code, follow) -> dict[int, set[int]]:
     Of all ways to the end one stays for every step: those with the fewest steps behind them are left out first.
     """
     coming = reverse(follow)
-    is_end = lambda at: at == END or code.steps[at].guard is None and code.steps[at].opcode.split(".")[0] in ("ret", "exit", "trap")
+    is_end = lambda at: (
+        at == END or code.steps[at].guard is None and code.steps[at].opcode.split(".")[0] in ("ret", "exit", "trap")
+    )
     possible = reached({0}, follow)
     ends = []
     for u, ways in follow.items():
@@ -104,7 +106,7 @@ def meeting(code: Code, early_ends: bool = True) -> list[int]:
     coming = reverse(follow)
     bit = {at: 1 << i for i, at in enumerate(order)}
     everything = (1 << len(order)) - 1
-    sets = {at: everything for at in range(count)}
+    sets = dict.fromkeys(range(count), everything)
     sets[END] = bit[END]
     todo, queued = list(range(count)), set(range(count))
     while todo:
@@ -124,7 +126,7 @@ def meeting(code: Code, early_ends: bool = True) -> list[int]:
     for at in range(count):
         best, most = END, -1
         strict = sets[at] & ~bit[at] if parts[at] > 1 else 0
-        while strict:                           # the nearest one has all the others among its own
+        while strict:  # the nearest one has all the others among its own
             low = strict & -strict
             node = order[low.bit_length() - 1]
             strict ^= low

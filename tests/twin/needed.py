@@ -10,6 +10,7 @@ from .code import Code, Many, Mem, Not, Reg
 
 def needed(code: Code, codes) -> set[int]:
     """Steps that may matter to an address, a branch or a guard; the values of all stores do once any load does."""
+
     def names(x) -> set[str]:
         match x:
             case Reg(name=n):
@@ -21,10 +22,45 @@ def needed(code: Code, codes) -> set[int]:
             case Not(value=v):
                 return names(v)
         return set()
+
     wanted: set[str] = set()
     keep: set[int] = set()
-    pure = {"add", "sub", "mul", "mad", "fma", "div", "rem", "mov", "cvt", "and", "or", "xor", "not", "shl", "shr", "max", "min",
-            "neg", "abs", "selp", "sqrt", "rcp", "mma", "ex2", "sin", "cos", "lg2", "rsqrt", "dp4a", "prmt", "setp", "wmma", "tanh", "shfl"}
+    pure = {
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "fma",
+        "div",
+        "rem",
+        "mov",
+        "cvt",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "shl",
+        "shr",
+        "max",
+        "min",
+        "neg",
+        "abs",
+        "selp",
+        "sqrt",
+        "rcp",
+        "mma",
+        "ex2",
+        "sin",
+        "cos",
+        "lg2",
+        "rsqrt",
+        "dp4a",
+        "prmt",
+        "setp",
+        "wmma",
+        "tanh",
+        "shfl",
+    }
     while True:
         before = len(keep), len(wanted)
         loads = False
@@ -39,7 +75,7 @@ def needed(code: Code, codes) -> set[int]:
                 wanted.add(step.guard.name)
             if base == "ld" and target & wanted:
                 loads = True
-            for o in step.operands[0 if base in ("st", "red", "bra", "brx", "bar", "cp", "stmatrix") else 1:]:
+            for o in step.operands[0 if base in ("st", "red", "bra", "brx", "bar", "cp", "stmatrix") else 1 :]:
                 if base == "st" and not isinstance(o, Mem) and not code_loads(code, wanted):
                     continue
                 wanted |= names(o)
@@ -56,9 +92,15 @@ def needed(code: Code, codes) -> set[int]:
 def code_loads(code: Code, wanted: set[str]) -> bool:
     """True when a needed register comes from a load that a store of this function may have written."""
     for step in code.steps:
-        if step.opcode.split(".")[0] in ("ld", "ldmatrix") and ".param" not in step.opcode or step.opcode.startswith("call"):
+        if (
+            step.opcode.split(".")[0] in ("ld", "ldmatrix")
+            and ".param" not in step.opcode
+            or step.opcode.startswith("call")
+        ):
             first = step.operands[0]
             items = first.items if isinstance(first, Many) else (first,)
             if any(isinstance(i, Reg) and i.name in wanted for i in items):
                 return True
-    return any(s.opcode.startswith(("call", "ret")) for s in code.steps) and ".param" in "".join(s.opcode for s in code.steps)
+    return any(s.opcode.startswith(("call", "ret")) for s in code.steps) and ".param" in "".join(
+        s.opcode for s in code.steps
+    )

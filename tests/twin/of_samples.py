@@ -1,16 +1,19 @@
-"""The kernels of `samples/` through the twin: `sample(folder)` compares every kernel with its first launch, few blocks of it."""
+"""The kernels of `samples/` through the twin: `sample(folder)` compares every kernel with its first launch, few blocks
+of it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-from ptxaudit import graph, nvrtc
-from ptxaudit.launch import match
-from ptxaudit.launch_file import read_launches
-from ptxaudit.link import link
-from ptxaudit.ptx.lift import lift_module
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.frontend.compile import nvrtc
+from ptxaudit.frontend.launch.launch import match
+from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.ir import graph
+from ptxaudit.ir.link import link
 
 from . import compare
 from .run import TooLong
@@ -23,7 +26,8 @@ def folders() -> list[Path]:
 
 
 def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[compare.Verdict, list[str]]:
-    """(the verdict, the kernels that take the twin more than most_steps warp instructions, or are a quarter as long as text).
+    """(the verdict, the kernels that take the twin more than most_steps warp instructions, or are a quarter as long as
+    text).
 
     blocks: in each dimension at most."""
     arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
@@ -40,7 +44,9 @@ def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[com
                 too_long.append(kernel.name)
                 continue
             try:
-                compare.launched(syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=most_steps)
+                compare.launched(
+                    syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=most_steps
+                )
             except TooLong:
                 too_long.append(kernel.name)
     return total, too_long

@@ -1,7 +1,7 @@
 """Every opcode that the twin computes, on values that are awkward: `module(opcodes, rng)` is a kernel with its answers.
 
-    ld.const.u32 %r11, [t0_0 + 4 * tid];  ld.const.u32 %r12, [t0_1 + 4 * tid];  bfe.s32 %r14, %r11, %r12, 7;
-        -> expected[("bfe.s32", "%r14")] = the 32 lanes' results, by `arith`
+ld.const.u32 %r11, [t0_0 + 4 * tid];  ld.const.u32 %r12, [t0_1 + 4 * tid];  bfe.s32 %r14, %r11, %r12, 7;
+    -> expected[("bfe.s32", "%r14")] = the 32 lanes' results, by `arith`
 """
 
 from __future__ import annotations
@@ -18,35 +18,74 @@ PREFIX = {1: "p", 16: "h", 32: "r", 64: "rd"}
 INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64")
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 ROUNDINGS, WHOLE = ("rn", "rz", "rm", "rp"), ("rni", "rzi", "rmi", "rpi")
-COUNTS = ("shl", "shr", "shf", "bfe", "bfi", "bmsk", "szext", "fns")       # whose later operands are positions and lengths
+COUNTS = ("shl", "shr", "shf", "bfe", "bfi", "bmsk", "szext", "fns")  # whose later operands are positions and lengths
 FLOAT_CODES = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 INFINITY, NAN = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}, {16: 0x7E00, 32: 0x7FC00000, 64: 0x7FF8 << 48}
 
 
 def every_opcode() -> list[str]:
-    out = [f"{b}.{t}" for t in INTEGERS for b in ("add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max", "sad", "mad.lo", "mad.hi", "shr")]
+    out = [
+        f"{b}.{t}"
+        for t in INTEGERS
+        for b in ("add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max", "sad", "mad.lo", "mad.hi", "shr")
+    ]
     out += [f"{b}.wide.{t}" for t in INTEGERS[:4] for b in ("mul", "mad")]
     out += [f"{b}.{t}" for t in ("s16", "s32", "s64") for b in ("abs", "neg")]
     out += [f"{b}.{t}" for t in ("b16", "b32", "b64") for b in ("and", "or", "xor", "not", "cnot", "shl", "selp")]
     out += [f"{b}.{t}" for t in ("b32", "b64") for b in ("brev", "popc", "clz", "bfi")]
     out += [f"{b}.{t}" for t in INTEGERS[2:] for b in ("bfe", "bfind", "bfind.shiftamt")]
     out += ["fns.b32", "slct.u32.s32", "add.sat.s32", "sub.sat.s32"]
-    out += [f"bmsk.{m}.b32" for m in ("clamp", "wrap")] + [f"szext.{m}.{t}" for m in ("clamp", "wrap") for t in ("u32", "s32")]
+    out += [f"bmsk.{m}.b32" for m in ("clamp", "wrap")] + [
+        f"szext.{m}.{t}" for m in ("clamp", "wrap") for t in ("u32", "s32")
+    ]
     out += [f"shf.{d}.{m}.b32" for d in "lr" for m in ("wrap", "clamp")]
     out += [f"prmt.b32{m}" for m in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")]
-    out += [f"{b}.{t}" for b in ("mul24.lo", "mad24.lo") for t in ("u32", "s32")] + [f"dp4a.{a}.{b}" for a in ("u32", "s32") for b in ("u32", "s32")]
+    out += [f"{b}.{t}" for b in ("mul24.lo", "mad24.lo") for t in ("u32", "s32")] + [
+        f"dp4a.{a}.{b}" for a in ("u32", "s32") for b in ("u32", "s32")
+    ]
     out += ["lop3.b32"] * 3
     out += [f"setp.{r}.{t}" for t in INTEGERS for r in RELATIONS] + [f"setp.{r}.u32" for r in ("lo", "ls", "hi", "hs")]
-    out += [f"setp.lt.{b}.s32" for b in ("and", "or", "xor")] + [f"set.lt.{t}" for t in ("u32.f32", "u32.s32", "u32.f64", "f32.s32")]
-    out += [f"{b}.{r}{f}.f32" for r in ROUNDINGS for f in ("", ".ftz") for b in ("add", "sub", "mul", "fma", "div", "rcp", "sqrt")]
+    out += [f"setp.lt.{b}.s32" for b in ("and", "or", "xor")] + [
+        f"set.lt.{t}" for t in ("u32.f32", "u32.s32", "u32.f64", "f32.s32")
+    ]
+    out += [
+        f"{b}.{r}{f}.f32"
+        for r in ROUNDINGS
+        for f in ("", ".ftz")
+        for b in ("add", "sub", "mul", "fma", "div", "rcp", "sqrt")
+    ]
     out += [f"{b}.{r}.f64" for r in ROUNDINGS for b in ("add", "sub", "mul", "fma", "div", "rcp", "sqrt")]
-    out += [f"{b}.{t}" for b in ("neg", "abs", "min", "max") for t in ("f16", "f32", "f64")] + [f"{b}.rn.f16" for b in ("add", "sub", "mul", "fma")]
-    out += [f"setp.{r}.{t}" for t in ("f16", "f32", "ftz.f32", "f64") for r in RELATIONS + tuple(x + "u" for x in RELATIONS) + ("num", "nan")]
-    out += [f"cvt.{sat}{a}.{b}" for a in ("u8", "s8") + INTEGERS for b in ("u8", "s8") + INTEGERS if a != b for sat in ("", "sat.")]
+    out += [f"{b}.{t}" for b in ("neg", "abs", "min", "max") for t in ("f16", "f32", "f64")] + [
+        f"{b}.rn.f16" for b in ("add", "sub", "mul", "fma")
+    ]
+    out += [
+        f"setp.{r}.{t}"
+        for t in ("f16", "f32", "ftz.f32", "f64")
+        for r in RELATIONS + tuple(x + "u" for x in RELATIONS) + ("num", "nan")
+    ]
+    out += [
+        f"cvt.{sat}{a}.{b}"
+        for a in ("u8", "s8") + INTEGERS
+        for b in ("u8", "s8") + INTEGERS
+        if a != b
+        for sat in ("", "sat.")
+    ]
     out += [f"cvt.{m}.{t}.{f}" for t in INTEGERS for f in ("f16", "f32", "f64") for m in WHOLE]
-    out += [f"cvt.{m}.{f}.{t}" for t in INTEGERS for f in ("f16", "f32", "f64") for m in (ROUNDINGS if f != "f16" else ROUNDINGS[:1])]
+    out += [
+        f"cvt.{m}.{f}.{t}"
+        for t in INTEGERS
+        for f in ("f16", "f32", "f64")
+        for m in (ROUNDINGS if f != "f16" else ROUNDINGS[:1])
+    ]
     out += [f"cvt.{m}.{f}.{f}" for f in ("f16", "f32", "f64") for m in WHOLE] + [f"cvt.{m}.ftz.s32.f32" for m in WHOLE]
-    out += [f"cvt.{m}.f32.f64" for m in ROUNDINGS] + ["cvt.f64.f32", "cvt.rn.f16.f32", "cvt.rz.f16.f32", "cvt.f32.f16", "cvt.rn.f16.f64", "cvt.f64.f16"]
+    out += [f"cvt.{m}.f32.f64" for m in ROUNDINGS] + [
+        "cvt.f64.f32",
+        "cvt.rn.f16.f32",
+        "cvt.rz.f16.f32",
+        "cvt.f32.f16",
+        "cvt.rn.f16.f64",
+        "cvt.f64.f16",
+    ]
     return out
 
 
@@ -56,13 +95,36 @@ def awkward(rng: random.Random, bits: int) -> int:
     if style < 3 or bits < 16:
         value = rng.getrandbits(bits)
     elif style < 5:
-        value = rng.choice([0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 255, 256, -1, -2, -33, 1 << (bits - 1), (1 << (bits - 1)) - 1, rng.randrange(40)])
+        value = rng.choice(
+            [
+                0,
+                1,
+                2,
+                3,
+                5,
+                31,
+                32,
+                33,
+                63,
+                64,
+                255,
+                256,
+                -1,
+                -2,
+                -33,
+                1 << (bits - 1),
+                (1 << (bits - 1)) - 1,
+                rng.randrange(40),
+            ]
+        )
     elif style < 6:
         value = 1 << rng.randrange(bits)
     elif rng.random() < 0.1:
         value = rng.choice([NAN[bits], INFINITY[bits], INFINITY[bits] | 1 << (bits - 1)])
     else:
-        x = rng.choice([0.0, 1.0, 1.5, 97.0, 172961.0, 16777217.0, 1 + 2.0 ** -23, rng.random(), rng.randrange(1, 1 << 20)])
+        x = rng.choice(
+            [0.0, 1.0, 1.5, 97.0, 172961.0, 16777217.0, 1 + 2.0**-23, rng.random(), rng.randrange(1, 1 << 20)]
+        )
         x *= rng.choice([1, -1]) * 2.0 ** rng.choice([0, 0, 0, -24, -60, -25, 24, 30, 40, -130, rng.randrange(-30, 30)])
         number, pattern = FLOAT_CODES[bits]
         try:
@@ -108,7 +170,11 @@ class Builder:
         wide, table = (32 if bits == 1 else bits), f"t{len(self.tables)}"
         self.tables.append(f".const .align 8 .b{wide} {table}[{LANES}] = {{{', '.join(map(str, column))}}};")
         base, address, register = self.new(64), self.new(64), self.new(wide)
-        self.lines += [f"mov.u64 {base}, {table};", f"mad.wide.u32 {address}, %r1, {wide // 8}, {base};", f"ld.const.u{wide} {register}, [{address}];"]
+        self.lines += [
+            f"mov.u64 {base}, {table};",
+            f"mad.wide.u32 {address}, %r1, {wide // 8}, {base};",
+            f"ld.const.u{wide} {register}, [{address}];",
+        ]
         if bits > 1:
             return register
         predicate = self.new(1)
@@ -136,7 +202,7 @@ class Builder:
         results = [r if isinstance(r, tuple) else (r,) for r in (function(*row) for row in rows)]
         for k, (target, bits) in enumerate(zip(targets, result_widths(opcode))):
             column = [r[k] for r in results]
-            if bits == 8 and opcode.split(".")[-2][0] == "s":          # extended to the register's 16 bits
+            if bits == 8 and opcode.split(".")[-2][0] == "s":  # extended to the register's 16 bits
                 column = [arith.signed(x, 8) & 0xFFFF for x in column]
             self.made.expected[opcode, target], self.made.inputs[opcode, target] = column, rows
 
@@ -146,8 +212,25 @@ def module(opcodes: list[str], rng: random.Random) -> Module:
     b = Builder(rng)
     for opcode in opcodes:
         b.add(opcode)
-    declarations = [f".reg .{kind} %{prefix}<{b.counts[prefix] + 1}>;"
-                    for kind, prefix in (("pred", "p"), ("b16", "h"), ("b32", "r"), ("b64", "rd"))]
-    b.made.text = "\n".join([".version 8.5", ".target sm_90", ".address_size 64", *b.tables, ".entry k() {", *declarations,
-                             "mov.u32 %r1, %tid.x;", *b.lines, "ret;", "}"]) + "\n"
+    declarations = [
+        f".reg .{kind} %{prefix}<{b.counts[prefix] + 1}>;"
+        for kind, prefix in (("pred", "p"), ("b16", "h"), ("b32", "r"), ("b64", "rd"))
+    ]
+    b.made.text = (
+        "\n".join(
+            [
+                ".version 8.5",
+                ".target sm_90",
+                ".address_size 64",
+                *b.tables,
+                ".entry k() {",
+                *declarations,
+                "mov.u32 %r1, %tid.x;",
+                *b.lines,
+                "ret;",
+                "}",
+            ]
+        )
+        + "\n"
+    )
     return b.made

@@ -4,7 +4,8 @@ Every lane has a place of its own; the lanes of a warp that stand at the lowest 
 that part at a branch are to meet again at its meeting place (`meeting`): who comes there waits for the living ones
 of the others. With policy="stack" it is the textbook's stack of (place, meeting place, lanes) instead: kernels on
 which the two differ are those whose number of requests PTX does not decide. Warps of a block take turns at barriers.
-Blocks run one after another. With `turns`, warps take turns after every step, in an order of that seed: what races shows.
+Blocks run one after another. With `turns`, warps take turns after every step, in an order of that seed: what races
+shows.
 
 Memory that nobody wrote holds a hash of its address; registers that nobody wrote hold junk, too: what the
 engine calls exact may depend on neither.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-from ptxaudit.ptx.parse import parse_module
+from ptxaudit.frontend.ptx.parse import parse_module
 
 from .across import Across
 from .code import Many, Step, flatten
@@ -32,9 +33,22 @@ class TooLong(Exception):
 class Machine:
     """One kernel under one launch. parameters: the raw parameter buffer. seed: places of variables."""
 
-    def __init__(self, text, kernel: str, grid, block, parameters: bytes, dynamic_shared: int = 0, seed: int = 0,
-                 most_steps: int = 3_000_000, cluster=(1, 1, 1), record=None, needed_only: bool = False, policy: str = "lanes",
-                 turns: int | None = None):
+    def __init__(
+        self,
+        text,
+        kernel: str,
+        grid,
+        block,
+        parameters: bytes,
+        dynamic_shared: int = 0,
+        seed: int = 0,
+        most_steps: int = 3_000_000,
+        cluster=(1, 1, 1),
+        record=None,
+        needed_only: bool = False,
+        policy: str = "lanes",
+        turns: int | None = None,
+    ):
         module = parse_module(text) if isinstance(text, str) else text
         self.codes, self.globals = flatten(module)
         self.kernel = self.codes[kernel]
@@ -76,13 +90,15 @@ class Machine:
     def run_block(self, where) -> None:
         threads = self.block[0] * self.block[1] * self.block[2]
         shared = Bytes(("shared", where, self.seed))
-        warps = [Warp(self, where, w, range(w * LANES, min(threads, (w + 1) * LANES)), shared)
-                 for w in range(-(-threads // LANES))]
+        warps = [
+            Warp(self, where, w, range(w * LANES, min(threads, (w + 1) * LANES)), shared)
+            for w in range(-(-threads // LANES))
+        ]
         ready = list(warps)
         waiting: dict[int, list[Warp]] = defaultdict(list)
         arrived: dict[int, int] = defaultdict(int)
         while ready or any(waiting.values()):
-            if not ready:                      # what is left waits for lanes that have ended
+            if not ready:  # what is left waits for lanes that have ended
                 number = min(n for n, ws in waiting.items() if ws)
                 ready, waiting[number], arrived[number] = waiting[number], [], 0
             warp = ready.pop(0 if self.turns is None else self.turns.randrange(len(ready)))
@@ -121,8 +137,8 @@ class Warp(Instructions, Across):
         self.ended = True
 
     def function(self, frame: Frame, lanes: list[int]):
-        """Runs an activation to its end. A generator: yields (barrier, threads or None, whether it waits), or None where
-        another warp may take its turn."""
+        """Runs an activation to its end. A generator: yields (barrier, threads or None, whether it waits), or None
+        where another warp may take its turn."""
         return self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
 
     def _by_lanes(self, frame: Frame, lanes: list[int]):
@@ -130,16 +146,19 @@ class Warp(Instructions, Across):
         meetings = machine.meetings[code.name]
         place = dict.fromkeys(lanes, 0)
         count = len(code.steps)
-        expected: dict[tuple[int, int], set[int]] = {}          # (lane, meeting place) -> the lanes to wait for
+        expected: dict[tuple[int, int], set[int]] = {}  # (lane, meeting place) -> the lanes to wait for
         while True:
             place = {l: at for l, at in place.items() if at != END and at < count and l not in self.exited}
             if not place:
                 return
             free = place
             if expected:
-                free = [l for l, at in place.items()
-                        if all(place.get(other, at) == at for other in expected.get((l, at), ()))]
-            if not free:                        # those waited for wait themselves, elsewhere
+                free = [
+                    l
+                    for l, at in place.items()
+                    if all(place.get(other, at) == at for other in expected.get((l, at), ()))
+                ]
+            if not free:  # those waited for wait themselves, elsewhere
                 low = min(place.values())
                 for l in place:
                     expected.pop((l, low), None)
@@ -156,13 +175,20 @@ class Warp(Instructions, Across):
                 raise TooLong
             if machine.turns is not None:
                 yield None
-            acting = active if step.guard is None else [
-                l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+            acting = (
+                active
+                if step.guard is None
+                else [l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+            )
             for l in active:
                 place[l] = at + 1
             if base in ("bra", "brx"):
                 for l in acting:
-                    name = step.operands[0].name if base == "bra" else code.tables[step.operands[1].name][self.value(frame, step.operands[0], l, 32)]
+                    name = (
+                        step.operands[0].name
+                        if base == "bra"
+                        else code.tables[step.operands[1].name][self.value(frame, step.operands[0], l, 32)]
+                    )
                     place[l] = code.labels[name]
                 if len({place[l] for l in active}) > 1 and meetings[at] != END:
                     if not any((l, meetings[at]) in expected for l in active):
@@ -182,7 +208,11 @@ class Warp(Instructions, Across):
         if base in ("bar", "barrier") and "warp" not in step.opcode and "cluster" not in step.opcode:
             if acting:
                 number = self.value(frame, step.operands[0], acting[0], 32) if step.operands else 0
-                count = self.value(frame, step.operands[1], acting[0], 32) if len(step.operands) > 1 and "red" not in step.opcode else None
+                count = (
+                    self.value(frame, step.operands[1], acting[0], 32)
+                    if len(step.operands) > 1 and "red" not in step.opcode
+                    else None
+                )
                 if "red" in step.opcode:
                     self._junk(frame, step, acting)
                 yield number, count, "arrive" not in step.opcode
@@ -209,8 +239,11 @@ class Warp(Instructions, Across):
             machine.steps += 1
             if machine.steps > machine.most:
                 raise TooLong
-            acting = active if step.guard is None else [
-                l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+            acting = (
+                active
+                if step.guard is None
+                else [l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+            )
             if base == "bra":
                 ways = defaultdict(list)
                 ways[code.labels[step.operands[0].name]] += acting

@@ -9,11 +9,21 @@ class Statements(Accesses):
     def assign(self) -> None:
         d = self.rng.choice(self.mutable)
         guard = f"@{self.pick('', '!')}{self.predicate()} " if self.chance(0.4) else ""
-        self.put(f"{guard}{self.pick('add.s32', 'xor.b32', 'sub.s32', 'and.b32', 'mul.lo.s32')} {d}, {self.pick(d, self.word())}, {self.either()};")
+        self.put(
+            f"{guard}{self.pick('add.s32', 'xor.b32', 'sub.s32', 'and.b32', 'mul.lo.s32')} {d},"
+            f" {self.pick(d, self.word())}, {self.either()};"
+        )
 
     def nested(self, work) -> None:
         """Work in a branch: what it defines is not seen after it."""
-        saved = list(self.words), list(self.wides), list(self.preds), list(self.data), list(self.local_slots), list(self.alike)
+        saved = (
+            list(self.words),
+            list(self.wides),
+            list(self.preds),
+            list(self.data),
+            list(self.local_slots),
+            list(self.alike),
+        )
         self.depth += 1
         work()
         self.depth -= 1
@@ -28,8 +38,42 @@ class Statements(Accesses):
 
     def statement(self) -> None:
         deep = self.depth >= 3
-        kinds = ["arithmetic", "site", "assign", "branch", "loop", "switch", "leave", "jump", "across", "local", "call", "buffer", "sync", "wide", "long", "idiom"]
-        weights = [8, 9, 4, 0 if deep else 4, 0 if deep else 3, 0 if deep else 1, 1.0, 2 if self.loops else 0, 2, 2, 1 if self.functions else 0, 1, 0.7, 1, 0 if self.loops or self.depth > 1 or self.prefix else 1, 0 if deep else 3.5]
+        kinds = [
+            "arithmetic",
+            "site",
+            "assign",
+            "branch",
+            "loop",
+            "switch",
+            "leave",
+            "jump",
+            "across",
+            "local",
+            "call",
+            "buffer",
+            "sync",
+            "wide",
+            "long",
+            "idiom",
+        ]
+        weights = [
+            8,
+            9,
+            4,
+            0 if deep else 4,
+            0 if deep else 3,
+            0 if deep else 1,
+            1.0,
+            2 if self.loops else 0,
+            2,
+            2,
+            1 if self.functions else 0,
+            1,
+            0.7,
+            1,
+            0 if self.loops or self.depth > 1 or self.prefix else 1,
+            0 if deep else 3.5,
+        ]
         match self.rng.choices(kinds, weights)[0]:
             case "arithmetic":
                 for _ in range(self.rng.randrange(1, 4)):
@@ -101,7 +145,7 @@ class Statements(Accesses):
         self.put(f"{table}: .branchtargets {', '.join(entries)};")
         self.put(f"brx.idx {index}, {table};")
         self.divergent += 1
-        for at, name in enumerate(labels):
+        for _at, name in enumerate(labels):
             self.lines.append(f"{name}:")
             self.nested(lambda: self.statements(2))
             if self.chance(0.8):
@@ -130,7 +174,7 @@ class Statements(Accesses):
             p = self.new("p")
             self.put(f"setp.le.s32 {p}, {counter}, 0;")
             update = f"sub.s32 {counter}, {counter}, {step};"
-        elif self.chance(0.25):                                 # counts down by halves, as a reduction does
+        elif self.chance(0.25):  # counts down by halves, as a reduction does
             self.put(f"shl.b32 {counter}, 1, {bound};" if False else f"mov.u32 {counter}, {self.pick(4, 8, 16)};")
             self.lines.append(f"{head}:")
             p = self.new("p")
@@ -156,6 +200,7 @@ class Statements(Accesses):
             self.loops.append((latch, out))
             self.statements(4)
             self.loops.pop()
+
         self.nested(body)
         self.lines.append(f"{latch}:")
         self.put(update)
@@ -224,7 +269,10 @@ class Statements(Accesses):
                         self.put(f"ld.shared.u32 {v}, [{a}];")
                     case "branch":
                         skip, c = self.label(), self.new("p")
-                        self.put(f"setp.{self.pick('lt', 'gt', 'eq', 'ne')}.s32 {c}, {counter}, {self.pick(str(r.randrange(60)), self.rng.choice(self.words[:4]))};")
+                        self.put(
+                            f"setp.{self.pick('lt', 'gt', 'eq', 'ne')}.s32 {c}, {counter},"
+                            f" {self.pick(str(r.randrange(60)), self.rng.choice(self.words[:4]))};"
+                        )
                         self.put(f"@{c} bra {skip};")
                         self.put(f"shl.b32 {offset}, {self.rng.choice(self.words[:4])}, 3;")
                         self.put(f"mov.u32 {bases}, {name};")
@@ -233,7 +281,9 @@ class Statements(Accesses):
                         self.lines.append(f"{skip}:")
                     case "mutable":
                         m = r.choice(self.mutable)
-                        self.put(f"{self.pick('add.s32', 'xor.b32', 'mul.lo.s32')} {m}, {m}, {self.pick(4, 3, 12, 128)};")
+                        self.put(
+                            f"{self.pick('add.s32', 'xor.b32', 'mul.lo.s32')} {m}, {m}, {self.pick(4, 3, 12, 128)};"
+                        )
                         self.put(f"and.b32 {x}, {m}, 511;")
                         self.put(f"shl.b32 {offset}, {x}, 2;")
                         self.put(f"mov.u32 {bases}, {name};")
@@ -243,8 +293,13 @@ class Statements(Accesses):
                         self.locals = 64
                         b = self.new("rd")
                         self.put(f"mov.u64 {b}, {self.prefix}local_array;")
-                        self.put(f"@{p} st.local.u32 [{b}+8], {counter};" if self.chance(0.2) else f"st.local.u32 [{b}+8], {counter};")
+                        self.put(
+                            f"@{p} st.local.u32 [{b}+8], {counter};"
+                            if self.chance(0.2)
+                            else f"st.local.u32 [{b}+8], {counter};"
+                        )
                         self.local_slots.append(8) if self.chance(0) else None
+
         self.nested(body)
         self.put(f"add.u32 {pointer}, {pointer}, {4 * self.pick(1, 2, 8, 32, 33)};")
         self.put(f"add.u32 {stage}, {stage}, 1;")
@@ -279,10 +334,15 @@ class Statements(Accesses):
         self.words.append(d)
 
     def declarations(self) -> list[str]:
-        out = [f"\t.reg .pred %p<{self.counts['p'] + 1}>;", f"\t.reg .b32 %r<{self.counts['r'] + 1}>;",
-               f"\t.reg .b64 %rd<{self.counts['rd'] + 1}>;", f"\t.reg .b16 %h<{self.counts['h'] + 1}>;", f"\t.reg .f32 %f<{self.counts['f'] + 1}>;",
-               f"\t.reg .f64 %d<{self.counts['d'] + 1}>;",
-               "\t.reg .b64 %rdin;"]
+        out = [
+            f"\t.reg .pred %p<{self.counts['p'] + 1}>;",
+            f"\t.reg .b32 %r<{self.counts['r'] + 1}>;",
+            f"\t.reg .b64 %rd<{self.counts['rd'] + 1}>;",
+            f"\t.reg .b16 %h<{self.counts['h'] + 1}>;",
+            f"\t.reg .f32 %f<{self.counts['f'] + 1}>;",
+            f"\t.reg .f64 %d<{self.counts['d'] + 1}>;",
+            "\t.reg .b64 %rdin;",
+        ]
         if self.locals:
             out.append(f"\t.local .align 16 .b8 {self.prefix}local_array[64];")
         return out

@@ -1,8 +1,9 @@
 """Random kernels that write numbers to shared memory and read them back as indices, bounds and predicates.
 
-A few phases, most of them with a barrier between: stores of every width of what thread and block indices, parameters and earlier reads give,
-by some threads or all, in loops, on both sides of branches; reads of other widths; and what must not be trusted: races, missing
-barriers, barriers of some warps, atomic operations, copies, stores at places that were loaded.
+A few phases, most of them with a barrier between: stores of every width of what thread and block indices, parameters
+and earlier reads give, by some threads or all, in loops, on both sides of branches; reads of other widths; and what
+must not be trusted: races, missing barriers, barriers of some warps, atomic operations, copies, stores at places that
+were loaded.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-TABLE, DATA = 2048, 16384        # bytes of the table and of what is accessed by its numbers
+TABLE, DATA = 2048, 16384  # bytes of the table and of what is accessed by its numbers
 BLOCKS = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (40, 1, 1), (16, 4, 1), (128, 1, 1)]
 GRIDS = [(1, 1, 1), (3, 1, 1), (2, 2, 1), (9, 1, 1)]
 WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "v2.u32": 8, "v4.u32": 16}
@@ -25,7 +26,7 @@ class Table:
     words: list[str] = field(default_factory=list)
     count: int = 0
     depth: int = 0
-    careful: float = 0.9         # how likely a barrier stands where one belongs
+    careful: float = 0.9  # how likely a barrier stands where one belongs
 
     def new(self, kind: str = "r") -> str:
         self.count += 1
@@ -44,14 +45,27 @@ class Table:
         """A number made of others."""
         d = self.new()
         a, b = self.word(), self.rng.choice([self.word(), str(self.rng.randrange(64))])
-        self.put(self.rng.choice([f"xor.b32 {d}, {a}, {b};", f"add.u32 {d}, {a}, {b};", f"mul.lo.u32 {d}, {a}, {self.rng.choice([3, 5, 8, 32])};",
-                                  f"mad.lo.u32 {d}, {a}, {self.rng.choice([1, 7, 4])}, {self.word()};", f"and.b32 {d}, {a}, {self.rng.choice([7, 31, 127])};"]))
+        self.put(
+            self.rng.choice(
+                [
+                    f"xor.b32 {d}, {a}, {b};",
+                    f"add.u32 {d}, {a}, {b};",
+                    f"mul.lo.u32 {d}, {a}, {self.rng.choice([3, 5, 8, 32])};",
+                    f"mad.lo.u32 {d}, {a}, {self.rng.choice([1, 7, 4])}, {self.word()};",
+                    f"and.b32 {d}, {a}, {self.rng.choice([7, 31, 127])};",
+                ]
+            )
+        )
         return d
 
     def place(self, width: int, own: float = 0.5) -> str:
         """An address in the table, of an access of `width` bytes."""
         slots = TABLE // width
-        at, address, offset = ("%thread" if self.chance(own) else self.mixed() if self.chance(0.6) else self.word()), self.new(), self.new()
+        at, address, offset = (
+            ("%thread" if self.chance(own) else self.mixed() if self.chance(0.6) else self.word()),
+            self.new(),
+            self.new(),
+        )
         index = self.new()
         self.put(f"and.b32 {index}, {at}, {slots - 1};")
         self.put(f"mul.lo.u32 {offset}, {index}, {width};")
@@ -62,7 +76,10 @@ class Table:
         if not self.chance(0.25):
             return ""
         p = self.new("p")
-        self.put(f"setp.{self.rng.choice(['lt', 'ge', 'eq', 'ne'])}.u32 {p}, {self.word()}, {self.rng.choice([1, 16, 32, 40])};")
+        self.put(
+            f"setp.{self.rng.choice(['lt', 'ge', 'eq', 'ne'])}.u32 {p}, {self.word()},"
+            f" {self.rng.choice([1, 16, 32, 40])};"
+        )
         return f"@{p} "
 
     def fill(self, careless: bool = False) -> None:
@@ -100,7 +117,7 @@ class Table:
 
     def use(self, d: str) -> None:
         match self.rng.randrange(6):
-            case 0:                                     # a bound
+            case 0:  # a bound
                 if self.depth:
                     return
                 n, i, p, head = self.new(), self.new(), self.new("p"), f"$L{self.count}"
@@ -111,7 +128,7 @@ class Table:
                 self.put(f"add.u32 {i}, {i}, 1;")
                 self.put(f"setp.lt.u32 {p}, {i}, {n};")
                 self.put(f"@{p} bra {head};")
-            case 1:                                     # a predicate
+            case 1:  # a predicate
                 p = self.new("p")
                 self.put(f"setp.lt.u32 {p}, {d}, {self.rng.choice([1, 20, 64])};")
                 self.access("%thread", f"@{p} ")
@@ -126,7 +143,11 @@ class Table:
         self.put(f"add.u32 {address}, %other, {at};")
         d = self.new()
         self.put(f"mov.u32 {d}, 0;")
-        self.put(f"{guard}ld.shared.u32 {d}, [{address}];" if self.chance(0.7) else f"{guard}st.shared.u32 [{address}], {index};")
+        self.put(
+            f"{guard}ld.shared.u32 {d}, [{address}];"
+            if self.chance(0.7)
+            else f"{guard}st.shared.u32 [{address}], {index};"
+        )
 
     def barrier(self) -> None:
         if self.depth:
@@ -242,9 +263,24 @@ def kernel(seed: int) -> tuple[str, tuple, tuple, list]:
         t.put("setp.ge.u32 %pend, %thread, 24;")
         t.put("@%pend bra $END;" if rng.random() < 0.5 else "@%pend exit;")
     t.body()
-    lines = [".version 8.5", ".target sm_90", ".address_size 64", ".visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1)", "{",
-             f"\t.shared .align 16 .b8 s_table[{TABLE}];", f"\t.shared .align 16 .b8 s_other[{DATA}];",
-             "\t.reg .pred %pend;", "\t.reg .b32 %table, %other, %thread, %ra, %rb, %rc, %rn, %data, %rblock;", "\t.reg .b64 %rdin;",
-             f"\t.reg .pred %p<{t.count + 1}>;", f"\t.reg .b16 %h<{t.count + 1}>;", f"\t.reg .b32 %r<{t.count + 1}>;", f"\t.reg .b64 %rd<{t.count + 1}>;",
-             *t.lines, "$END:", "\tret;", "}"]
+    lines = [
+        ".version 8.5",
+        ".target sm_90",
+        ".address_size 64",
+        ".visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1)",
+        "{",
+        f"\t.shared .align 16 .b8 s_table[{TABLE}];",
+        f"\t.shared .align 16 .b8 s_other[{DATA}];",
+        "\t.reg .pred %pend;",
+        "\t.reg .b32 %table, %other, %thread, %ra, %rb, %rc, %rn, %data, %rblock;",
+        "\t.reg .b64 %rdin;",
+        f"\t.reg .pred %p<{t.count + 1}>;",
+        f"\t.reg .b16 %h<{t.count + 1}>;",
+        f"\t.reg .b32 %r<{t.count + 1}>;",
+        f"\t.reg .b64 %rd<{t.count + 1}>;",
+        *t.lines,
+        "$END:",
+        "\tret;",
+        "}",
+    ]
     return "\n".join(lines) + "\n", grid, block, [rng.randrange(64), None]

@@ -13,16 +13,16 @@ class Values:
         self.rng, self.features = rng, features
         self.lines: list[str] = []
         self.counts = {"r": 0, "rd": 0, "p": 0, "h": 0, "f": 0, "d": 0}
-        self.words: list[str] = []           # 32-bit values that depend on no data
+        self.words: list[str] = []  # 32-bit values that depend on no data
         self.wides: list[str] = []
         self.preds: list[str] = []
-        self.data: list[str] = []            # loaded values
+        self.data: list[str] = []  # loaded values
         self.mutable: list[str] = []
         self.by_lane: list[str] = []
-        self.alike: list[str] = []           # the same in all lanes, and mostly not known unless the launch is told
+        self.alike: list[str] = []  # the same in all lanes, and mostly not known unless the launch is told
         self.labels = 0
         self.depth = 0
-        self.loops: list[tuple[str, str]] = []      # (continue label, break label)
+        self.loops: list[tuple[str, str]] = []  # (continue label, break label)
         self.shared: list[tuple[str, int]] = []
         self.budget = 34
         self.locals = 0
@@ -54,8 +54,19 @@ class Values:
 
     def constant(self) -> str:
         r = self.rng
-        return str(self.pick(r.randrange(8), r.randrange(32), r.randrange(256), 1 << r.randrange(8), (1 << r.randrange(1, 12)) - 1,
-                             r.randrange(1 << 16), -r.randrange(1, 40)) if r.random() < 0.95 else r.randrange(1 << 32))
+        return str(
+            self.pick(
+                r.randrange(8),
+                r.randrange(32),
+                r.randrange(256),
+                1 << r.randrange(8),
+                (1 << r.randrange(1, 12)) - 1,
+                r.randrange(1 << 16),
+                -r.randrange(1, 40),
+            )
+            if r.random() < 0.95
+            else r.randrange(1 << 32)
+        )
 
     def word(self) -> str:
         """A 32-bit register: recent ones more often, and those that differ by lane."""
@@ -80,10 +91,80 @@ class Values:
         """One 32-bit operation on what there is."""
         d, w, e, r = self.new("r"), self.word, self.either, self.rng
         t = self.pick("u32", "s32")
-        kinds = ["add", "add", "sub", "mul", "mad", "and", "or", "xor", "shl", "shr", "minmax", "div", "bfe", "bfi", "lop3", "prmt",
-                 "shf", "selp", "hi", "neg", "not", "bits", "brev", "bmsk", "wide", "half", "sad", "mul24", "cnot", "fns", "float",
-                 "predicated", "carry", "slct", "dp"]
-        weights = [9, 9, 5, 5, 7, 6, 4, 5, 6, 5, 2, 4, 3, 3, 2, 2, 2, 3, 1, 1, 1, 2, 1, 1, 4, 2, 1, 1, 1, 1, 1, 4, 1, 1, 1]
+        kinds = [
+            "add",
+            "add",
+            "sub",
+            "mul",
+            "mad",
+            "and",
+            "or",
+            "xor",
+            "shl",
+            "shr",
+            "minmax",
+            "div",
+            "bfe",
+            "bfi",
+            "lop3",
+            "prmt",
+            "shf",
+            "selp",
+            "hi",
+            "neg",
+            "not",
+            "bits",
+            "brev",
+            "bmsk",
+            "wide",
+            "half",
+            "sad",
+            "mul24",
+            "cnot",
+            "fns",
+            "float",
+            "predicated",
+            "carry",
+            "slct",
+            "dp",
+        ]
+        weights = [
+            9,
+            9,
+            5,
+            5,
+            7,
+            6,
+            4,
+            5,
+            6,
+            5,
+            2,
+            4,
+            3,
+            3,
+            2,
+            2,
+            2,
+            3,
+            1,
+            1,
+            1,
+            2,
+            1,
+            1,
+            4,
+            2,
+            1,
+            1,
+            1,
+            1,
+            1,
+            4,
+            1,
+            1,
+            1,
+        ]
         match r.choices(kinds, weights)[0]:
             case "add":
                 self.put(f"add.{t} {d}, {w()}, {e()};")
@@ -103,7 +184,9 @@ class Values:
                 self.put(f"{self.pick('min', 'max')}.{t} {d}, {w()}, {e()};")
             case "div":
                 if self.chance(0.6):
-                    self.put(f"{self.pick('div', 'rem')}.{t} {d}, {w()}, {self.pick(2, 3, 4, 5, 7, 8, 16, 24, 32, 33, -4)};")
+                    self.put(
+                        f"{self.pick('div', 'rem')}.{t} {d}, {w()}, {self.pick(2, 3, 4, 5, 7, 8, 16, 24, 32, 33, -4)};"
+                    )
                 else:
                     q = self.new("r")
                     self.put(f"or.b32 {q}, {w()}, 1;")
@@ -118,13 +201,20 @@ class Values:
                 mode = self.pick("", "", "", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
                 self.put(f"prmt.b32{mode} {d}, {w()}, {w()}, {self.pick(hex(r.randrange(1 << 16)), w())};")
             case "shf":
-                self.put(f"shf.{self.pick('l', 'r')}.{self.pick('wrap', 'clamp')}.b32 {d}, {w()}, {w()}, {self.small(36)};")
+                self.put(
+                    f"shf.{self.pick('l', 'r')}.{self.pick('wrap', 'clamp')}.b32 {d}, {w()}, {w()}, {self.small(36)};"
+                )
             case "selp":
                 self.put(f"selp.b32 {d}, {w()}, {e()}, {self.predicate()};")
             case "slct":
                 self.put(f"slct.u32.s32 {d}, {w()}, {w()}, {w()};")
             case "hi":
-                self.put(f"{self.pick('mul.hi', 'mul.hi', 'mad.hi')}.{t} {d}, {w()}, {w()}".replace("mad.hi." + t + f" {d}, ", f"mad.hi.{t} {d}, {w()}, ") + ";")
+                self.put(
+                    f"{self.pick('mul.hi', 'mul.hi', 'mad.hi')}.{t} {d}, {w()}, {w()}".replace(
+                        "mad.hi." + t + f" {d}, ", f"mad.hi.{t} {d}, {w()}, "
+                    )
+                    + ";"
+                )
             case "neg":
                 self.put(f"{self.pick('neg', 'abs')}.s32 {d}, {w()};")
             case "not":
@@ -146,7 +236,9 @@ class Values:
                 else:
                     self.put(f"szext.{self.pick('clamp', 'wrap')}.{t} {d}, {w()}, {self.small(34)};")
             case "fns":
-                self.put(f"fns.b32 {d}, {w()}, {self.pick(0, 3, 31, r.randrange(32))}, {self.pick(1, 2, 3, -1, -2, 0)};")
+                self.put(
+                    f"fns.b32 {d}, {w()}, {self.pick(0, 3, 31, r.randrange(32))}, {self.pick(1, 2, 3, -1, -2, 0)};"
+                )
             case "sad":
                 self.put(f"sad.{t} {d}, {w()}, {w()}, {w()};")
             case "dp":
@@ -164,11 +256,27 @@ class Values:
                 h, g = self.new("h"), self.new("h")
                 k = self.pick("u16", "s16")
                 self.put(f"cvt.u16.u32 {h}, {w()};")
-                self.put(self.pick(f"add.{k} {g}, {h}, {r.randrange(100)};", f"mul.lo.{k} {g}, {h}, {r.randrange(100)};",
-                                   f"shr.{k} {g}, {h}, {r.randrange(18)};", f"and.b16 {g}, {h}, {r.randrange(1 << 15)};",
-                                   f"cvt.s16.s8 {g}, {h};", f"div.{k} {g}, {h}, 3;", f"mov.u16 {g}, {h};"))
-                self.put(self.pick(f"cvt.u32.u16 {d}, {g};", f"cvt.s32.s16 {d}, {g};", f"mul.wide.{k} {d}, {g}, {h};",
-                                   f"mov.b32 {d}, {{{g}, {h}}};", f"cvt.s32.s8 {d}, {g};", f"cvt.u32.u8 {d}, {g};"))
+                self.put(
+                    self.pick(
+                        f"add.{k} {g}, {h}, {r.randrange(100)};",
+                        f"mul.lo.{k} {g}, {h}, {r.randrange(100)};",
+                        f"shr.{k} {g}, {h}, {r.randrange(18)};",
+                        f"and.b16 {g}, {h}, {r.randrange(1 << 15)};",
+                        f"cvt.s16.s8 {g}, {h};",
+                        f"div.{k} {g}, {h}, 3;",
+                        f"mov.u16 {g}, {h};",
+                    )
+                )
+                self.put(
+                    self.pick(
+                        f"cvt.u32.u16 {d}, {g};",
+                        f"cvt.s32.s16 {d}, {g};",
+                        f"mul.wide.{k} {d}, {g}, {h};",
+                        f"mov.b32 {d}, {{{g}, {h}}};",
+                        f"cvt.s32.s8 {d}, {g};",
+                        f"cvt.u32.u8 {d}, {g};",
+                    )
+                )
             case "float":
                 self.through_float(d)
             case "predicated":
@@ -204,8 +312,10 @@ class Values:
             case 7:
                 self.put(f"{self.pick('and', 'or', 'xor')}.b64 {d}, {w()}, {self.pick(w(), r.randrange(1 << 36))};")
             case 8 | 9:
-                self.put(f"{self.pick('mul.lo', 'mul.hi', 'min', 'max', 'rem', 'div')}.{t} {d}, {w()}, "
-                         f"{self.pick(3, 7, 1 << 33, r.randrange(1, 1 << 30), -5)};")
+                self.put(
+                    f"{self.pick('mul.lo', 'mul.hi', 'min', 'max', 'rem', 'div')}.{t} {d}, {w()}, "
+                    f"{self.pick(3, 7, 1 << 33, r.randrange(1, 1 << 30), -5)};"
+                )
             case 10:
                 self.put(f"mad.wide.{self.pick('u32', 's32')} {d}, {self.word()}, {self.either()}, {w()};")
             case 11:
@@ -314,7 +424,9 @@ class Values:
 
     def float_constant(self, t: str) -> str:
         """Not zero; some that make sums and products inexact in their last bits."""
-        x = self.pick(0.25, 0.5, 3.0, 0.1, -1.5, 1 / 3, 1.0, 2.0 ** -40, 1 + 2.0 ** -23, 7.0, 1e-3, 97.0, 172961.0, -2.0 ** -60)
+        x = self.pick(
+            0.25, 0.5, 3.0, 0.1, -1.5, 1 / 3, 1.0, 2.0**-40, 1 + 2.0**-23, 7.0, 1e-3, 97.0, 172961.0, -(2.0**-60)
+        )
         return f"0f{struct.pack('>f', x).hex().upper()}" if t == "f32" else f"0d{struct.pack('>d', x).hex().upper()}"
 
     def predicate(self, fresh: float = 0.7) -> str:
@@ -329,17 +441,26 @@ class Values:
                 self.put(f"and.b32 {m}, {self.word()}, {self.pick(1, 2, 3, 4, 7, 16)};")
                 self.put(f"setp.{self.pick('eq', 'ne')}.{t} {p}, {m}, {self.pick(0, 0, 1, 2)};")
             case 1 if self.preds:
-                self.put(f"setp.{relation}.{self.pick('and', 'or', 'xor')}.{t} {p}, {self.word()}, {self.either()}, {self.pick('', '!')}{self.rng.choice(self.preds)};")
+                self.put(
+                    f"setp.{relation}.{self.pick('and', 'or', 'xor')}.{t} {p}, {self.word()}, {self.either()},"
+                    f" {self.pick('', '!')}{self.rng.choice(self.preds)};"
+                )
             case 2:
                 q = self.new("p")
                 self.put(f"setp.{relation}.{t} {p}|{q}, {self.word()}, {self.either()};")
                 self.preds.append(q)
             case 3 if len(self.preds) > 1:
-                self.put(f"{self.pick('and', 'or', 'xor')}.pred {p}, {self.rng.choice(self.preds)}, {self.rng.choice(self.preds)};")
+                self.put(
+                    f"{self.pick('and', 'or', 'xor')}.pred {p}, {self.rng.choice(self.preds)},"
+                    f" {self.rng.choice(self.preds)};"
+                )
             case 4 if self.preds:
                 self.put(f"not.pred {p}, {self.rng.choice(self.preds)};")
             case 5 if self.wides:
-                self.put(f"setp.{relation}.{self.pick('u64', 's64')} {p}, {self.rng.choice(self.wides)}, {self.rng.randrange(1 << 12)};")
+                self.put(
+                    f"setp.{relation}.{self.pick('u64', 's64')} {p}, {self.rng.choice(self.wides)},"
+                    f" {self.rng.randrange(1 << 12)};"
+                )
             case _:
                 self.put(f"setp.{relation}.{t} {p}, {self.word()}, {self.either()};")
         self.preds.append(p)

@@ -1,0 +1,35 @@
+"""Turns what goes wrong into something to show: bad input as it is, this tool's own faults as such."""
+
+from __future__ import annotations
+
+import os
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import as_error
+from ptxaudit.base.work import Exhausted
+
+VARIABLE = "PTXAUDIT_DEBUG"
+
+
+def debugging() -> bool:
+    """PTXAUDIT_DEBUG=1: let tracebacks through."""
+    return os.environ.get(VARIABLE, "") not in ("", "0")
+
+
+def as_input_error(error: Exception) -> InputError:
+    """What went wrong, as one to show; while debugging, a fault is raised again."""
+    if not isinstance(error, InputError) and debugging():
+        raise error
+    return error if isinstance(error, InputError) else fault(error)
+
+
+def fault(error: Exception) -> InputError:
+    """An error that is this tool's, not the user's, as one to show."""
+    what = f"ptxaudit failed here: {type(error).__name__}: {error}"
+    if isinstance(error, MemoryError):
+        return InputError("ptxaudit ran out of memory", "audit fewer kernels at a time: --kernel GLOB")
+    if isinstance(error, Exhausted):
+        return as_error(error)
+    if isinstance(error, RecursionError):
+        what = "ptxaudit failed here: this is nested too deeply for it"
+    return InputError(what, f"this is a fault of ptxaudit: please report it, with what {VARIABLE}=1 shows")

@@ -1,0 +1,97 @@
+"""Opens the files that a user or an input names: never a pipe that nobody fills, never more than there is room for.
+
+    read_bytes("launch.toml", limits.SETTINGS)              InputError beyond the limit, OSError where it cannot be read
+    read_bytes(path, limits.SHOWN, regular=True)            InputError for a device, a pipe, a socket
+
+A pipe that is open already (`<(command)` of a shell, /dev/stdin) is read where `regular` does not forbid it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import zlib
+from contextlib import suppress
+from io import BufferedReader
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import HINT, MB, Limit
+
+READ_AT_ONCE = 1 << 20  # bytes
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def opened(path: str | os.PathLike[str], regular: bool = False) -> BufferedReader:
+    """A file to read. Raises InputError for a named pipe or a socket, with `regular` for all but regular files; else
+    OSError.
+    """
+    name = os.fspath(path)
+    handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if not stat.S_ISREG(mode) and (
+            regular or stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) and os.path.lexists(os.path.realpath(name))
+        ):
+            raise InputError(
+                f"this is {kind_of(mode)}, not a file", "give a file; a pipe can be given on standard input: -", name
+            )
+        os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def kind_of(mode: int) -> str:
+    """What `st_mode` says a file is, in words."""
+    tests = (
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+        (stat.S_ISDIR, "a folder"),
+    )
+    return next((words for test, words in tests if test(mode)), "a file")
+
+
+def read_bytes(path: str | os.PathLike[str], limit: Limit, regular: bool = False) -> bytes:
+    """All of a file. Raises InputError for more than the limit, and as `opened` does."""
+    with opened(path, regular) as file:
+        return read_all(file, limit, os.fspath(path))
+
+
+def read_all(file: BufferedReader, limit: Limit, name: str) -> bytes:
+    """What is left in an open file. Raises InputError for more than the limit, before it has been read."""
+    with suppress(OSError):  # not of a file: a test's standard input
+        _check(os.fstat(file.fileno()).st_size, limit, name)
+    pieces, size = [], 0
+    while piece := file.read(READ_AT_ONCE):
+        pieces.append(piece)
+        size += len(piece)
+        _check(size, limit, name)
+    return b"".join(pieces)
+
+
+def _check(size: int, limit: Limit, name: str) -> None:
+    if size > limit.most:
+        raise InputError(
+            f"this is longer than the {limit.most // MB} MB that are read of such a file (the limit `{limit.name}`)",
+            HINT,
+            name,
+        )
+
+
+def unzipped(data: bytes, limit: Limit, name: str) -> bytes:
+    """What gzip or zlib data hold. Raises InputError for more than the limit, ValueError for what is neither."""
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
+    try:
+        out = unpack.decompress(data, limit.most + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    limit.check(len(out), "it unpacks to too much", name)
+    if not unpack.eof:
+        raise ValueError("it ends in the middle")
+    return out

@@ -1,0 +1,122 @@
+"""What an input may ask for, in one table: every limit with its unit and why it is what it is.
+
+    raise NESTING.passed("the braces are nested too deeply", file, line)
+    -> k.ptx:7: the braces are nested too deeply: more than 200 levels (the limit `nesting`) — docs/security.md says …
+
+No limit is a clock: one input has one answer on every machine. Steps are `work.Account`'s; what is here bounds the
+work before an account exists, and what other programs may take. docs/security.md has this table; a test holds it so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import DEFAULT_BYTES, Exhausted
+
+KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
+HINT = "docs/security.md says why there is this limit; split the input, or audit a smaller part of it"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """name: what a message calls it; most: what is still taken; unit: of `most`; why: one sentence for
+    docs/security.md.
+    """
+
+    name: str
+    most: int
+    unit: str
+    why: str
+
+    def passed(self, what: str, file: str | None = None, line: int | None = None, hint: str = HINT) -> InputError:
+        """The error for an input that asks for more. what: a clause, what asks for it."""
+        return InputError(f"{what}: more than {self.most:,} {self.unit} (the limit `{self.name}`)", hint, file, line)
+
+    def check(self, amount: int, what: str, file: str | None = None, line: int | None = None) -> None:
+        """Raises InputError for an amount beyond the limit."""
+        if amount > self.most:
+            raise self.passed(what, file, line)
+
+
+# --- files that are read ------------------------------------------------------------------------
+
+TEXT = Limit("text", 256 * MB, "bytes", "CUDA source or PTX of one file: parsed, it takes ten times as much memory")
+SHOWN = Limit("shown source", 64 * MB, "bytes", "a source file that line information names, read to show its lines")
+SETTINGS = Limit(
+    "settings",
+    16 * MB,
+    "bytes",
+    "a launch file, settings, or a file of a compiler's arguments: written by hand or a capture tool",
+)
+DOCUMENT = Limit(
+    "document",
+    GB,
+    "bytes",
+    "a report, baseline, profile or compile_commands.json: a library's report has a hundred megabytes",
+)
+BUFFER = Limit(
+    "buffer", GB, "bytes", "what a launch says that pointers point to, all buffers of a launch file together"
+)
+IMAGE = Limit("image", GB, "bytes", "one cubin: the largest that NVIDIA ships are a fifth of it")
+UNPACKED = Limit(
+    "unpacked",
+    DEFAULT_BYTES,
+    "bytes",
+    "what compressed data of one input becomes: a thousand bytes can become a million",
+)
+
+ARGUMENTS = Limit(
+    "arguments", 100_000, "words", "a compiler's arguments for one source, those of the files that they name included"
+)
+
+# --- what is written in them --------------------------------------------------------------------
+
+NESTING = Limit(
+    "nesting", 200, "levels", "braces, brackets and operators of PTX inside each other: compilers write five"
+)
+INTEGER = Limit("integer", 64, "bits", "an integer constant of PTX, as the manual says")
+PARAMETER = Limit(
+    "parameter", 64 * KB, "bytes", "one parameter of a kernel, which CUDA gives 32,764 bytes, or of a device function"
+)
+INITIAL = Limit(
+    "initial data",
+    256 * MB,
+    "bytes",
+    "initial values of variables of one PTX file: ten characters can ask for a gigabyte of zeros",
+)
+NAME = Limit(
+    "name", 64 * KB, "bytes", "the name of a function, section or variable in a cubin, and a name that is demangled"
+)
+
+# --- what other programs may take ---------------------------------------------------------------
+
+TOOL_MEMORY = Limit("memory of a tool", 8 * GB, "bytes", "address space of a compiler, assembler or disassembler")
+TOOL_FILE = Limit("file of a tool", 2 * GB, "bytes", "one file that such a tool writes")
+TOOL_OUTPUT = Limit("output of a tool", 512 * MB, "bytes", "what such a tool prints")
+COMPILER_TIME = Limit(
+    "time of a compiler", 1800, "seconds of processor time", "NVRTC, nvcc, and each program that nvcc runs"
+)
+TOOL_TIME = Limit("time of a tool", 600, "seconds of processor time", "ptxas, nvdisasm and cuobjdump, for one file")
+STALLED = Limit(
+    "standstill of a tool",
+    60,
+    "seconds",
+    "without any processor time: it waits for something that does not come, such as a pipe that is included",
+)
+
+MOST_DIGITS = 19  # decimal digits that any number of 63 bits has
+
+
+def whole(text: str) -> int | None:
+    """The number that decimal digits say; None for what is none, or has too many of them."""
+    return int(text) if text.strip().isdecimal() and len(text.strip()) <= MOST_DIGITS else None
+
+
+ALL: tuple[Limit, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Limit))
+
+
+def as_error(spent: Exhausted, file: str | None = None) -> InputError:
+    """An account that is used up, as what to show of an input."""
+    hint = "give it more: --budget SECONDS" if spent.unit == "steps" else HINT
+    return InputError(f"{spent.what} takes more than {spent.limit:,} {spent.unit}", hint, file)

@@ -1,0 +1,96 @@
+"""Text out of inputs as it can be shown: nothing in it moves a cursor, ends a line, or is a command of a build service.
+
+    one_line("a\\nb\\x1b[2J")       ->  "a\\\\x0ab\\\\x1b[2J"
+    output("::set-env name=X::y")  ->  "\\\\u003a:set-env name=X::y"
+
+Names, paths and source lines come from files that nobody has read. Escapes of terminals are shown, not sent; a name is
+one line, whatever is in it; bytes of a path that are no UTF-8 are shown as `\\xff`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+# Controls, the ends of lines that are no \n, what turns the direction of text round, halves of characters.
+_NO_TEXT = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+_IN_LINE = re.compile(f"[{_NO_TEXT}\\n]")
+_IN_LINES = re.compile(f"[{_NO_TEXT}]")
+# GitHub takes a line that begins with :: for a command, after blanks too, and ##[…] anywhere in one; Azure ##vso[…].
+_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#(?:vso)?\[)", re.MULTILINE)
+_SIGNS = ("\n::", " ::", "\t::", "##")  # without one of them there is no such command
+_FIRST_BYTE = 0xDC00  # what a byte that is no UTF-8 is counted from in Python's strings
+_SEVERAL_LINES = ("detail", "log")
+
+
+def one_line(text: str) -> str:
+    """Without controls and ends of lines; tabs stay."""
+    return text if text.isprintable() else _changed(_IN_LINE, text)
+
+
+def lines(text: str) -> str:
+    """Without controls; ends of lines and tabs stay."""
+    return text if is_printable(text.replace("\n", "")) else _changed(_IN_LINES, text)
+
+
+def output(text: str) -> str:
+    """Text for people as it leaves the process: `lines`, in which none is a command of a build service."""
+    text = lines(text)
+    return _COMMAND.sub(_quoted, text) if text.startswith("::") or any(sign in text for sign in _SIGNS) else text
+
+
+def json_output(text: str) -> str:
+    """JSON of a report whose text can be shown: only commands that may stand anywhere in a line are left."""
+    return _COMMAND.sub(_quoted, text) if "##" in text else text
+
+
+def is_printable(text: str) -> bool:
+    """All of it but tabs. A hundred megabytes are looked at in a fraction of a second."""
+    return text.replace("\t", "").isprintable()
+
+
+def _changed(what: re.Pattern[str], text: str) -> str:
+    return what.sub(_shown, text) if what.search(text) else text
+
+
+def _shown(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    if 0x80 <= number - _FIRST_BYTE <= 0xFF:
+        return f"\\x{number - _FIRST_BYTE:02x}"
+    return f"\\x{number:02x}" if number < 0x20 else f"\\u{number:04x}"
+
+
+def _quoted(found: re.Match[str]) -> str:
+    """As JSON may have it too."""
+    return f"{found[1]}\\u003a" if found[0].endswith(":") else "\\u0023"
+
+
+# --- records --------------------------------------------------------------------------------
+
+
+def record(value: Value) -> Value:
+    """A dataclass with all strings in it as they can be shown; itself where all of them can."""
+    changed = {}
+    for one in fields(value):
+        old = getattr(value, one.name)
+        new = lines(old) if one.name in _SEVERAL_LINES and type(old) is str else plain(old)
+        if new is not old:
+            changed[one.name] = new
+    return replace(value, **changed) if changed else value
+
+
+def plain(value: Any) -> Any:
+    """A string, a list, a tuple, a dict or a dataclass, as `record`."""
+    kind = type(value)
+    if kind is str:
+        return one_line(value)
+    if kind is tuple or kind is list:
+        new = kind([plain(item) for item in value])
+        return value if all(one is other for one, other in zip(new, value)) else new
+    if kind is dict:
+        new = {plain(key): plain(item) for key, item in value.items()}
+        return value if new == value else new
+    return record(value) if is_dataclass(value) else value

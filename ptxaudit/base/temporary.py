@@ -1,0 +1,58 @@
+"""Folders for the files that a vendor's tool reads and writes; they are gone afterwards, however the process ends.
+
+All lie in one folder of the process, which only its user can enter; the processes of an audit with `--jobs` share that
+of the first, so that one process can clear up after all.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ptxaudit.base.errors import InputError
+
+_PREFIX = "ptxaudit-"
+_of_process: dict[int, str] = {}  # process -> its folder; a forked one has another
+
+
+@contextmanager
+def folder() -> Iterator[str]:
+    """The path of an empty folder. Raises InputError where nothing, or not enough, can be written there."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root()) as name:
+            yield name
+    except OSError as error:
+        raise InputError(
+            f"temporary files cannot be written: {error.strerror or error}",
+            "make room in the folder for them, or name another in the environment variable TMPDIR",
+        ) from error
+
+
+def root() -> str:
+    """The folder of this process, made on first use. Raises OSError."""
+    path = _of_process.get(os.getpid())
+    if path is None or not os.path.isdir(path):
+        path = _of_process[os.getpid()] = tempfile.mkdtemp(prefix=_PREFIX)
+        atexit.register(_clear_own, os.getpid(), path)
+    return path
+
+
+def _clear_own(process: int, path: str) -> None:
+    if process == os.getpid():  # not of one that was forked
+        clear(path)
+
+
+def share(path: str) -> None:
+    """Uses the folder of another process, which removes it."""
+    _of_process[os.getpid()] = path
+
+
+def clear(path: str | None = None) -> None:
+    """Removes the folder of this process, where it has made one."""
+    path = path or _of_process.pop(os.getpid(), None)
+    if path is not None:
+        shutil.rmtree(path, ignore_errors=True)

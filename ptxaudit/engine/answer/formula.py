@@ -1,0 +1,126 @@
+"""Writes a value as a formula in the lane and the unknowns, for people.
+
+base 0, 4, 8, … 124                         4*lane
+base (l/8)*128 + ((l%8)^(l/8))*16           16*b0 ^ 32*b1 ^ 64*b2 ^ 144*b3 ^ 288*b4  (b0…b4: the lane's bits)
+anything else                               {0, 1, 4, 9, …}[lane], the numbers of the first warp
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import EVERYWHERE, Value, signed
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.ir.nodes import Function
+from ptxaudit.ir.reasons import sentence
+
+LANE_BITS = 5
+_LANE = np.arange(LANES)
+
+
+def formula(value: Value, offset: int = 0, function: Function | None = None) -> str:
+    """A value plus a number as text, of the first row. function: whose instructions are named where it is not known."""
+    if value.poison is not None and (value.poison is EVERYWHERE or value.poison.all()):
+        return f"not known: {sentence(value.why, function)}" if value.why else "not known"
+    parts = [_symbol(u.name, _first_row(c)) for u, c in value.terms]
+    lanes = _lanes(_first_row(value.base, offset))
+    if lanes != "0" or not parts:
+        parts.append(lanes)
+    text = " + ".join(parts)
+    if value.valid is not None:
+        text += f" (mod 2^{value.valid})"
+    if value.poison is not None:
+        text += " in some lanes"
+    return text.replace("+ -", "- ")
+
+
+def _first_row(array: np.ndarray, offset: int = 0) -> list[int]:
+    """Its numbers, each once for all lanes or one a lane, plus an offset that wraps as they do."""
+    bits = 8 * array.itemsize
+    if array.dtype == bool:
+        return array[0].astype(int).tolist()
+    if array.shape[1] == 1:
+        number = array.item(0) + offset & (1 << bits) - 1
+        return [number - (number >> bits - 1 << bits)]
+    row = array[0] + np.array(offset & (1 << bits) - 1, array.dtype) if offset else array[0]
+    return signed(np.ascontiguousarray(row)).tolist()
+
+
+def _symbol(name: str, factors: list[int]) -> str:
+    inner = _lanes(factors)
+    if _alike(factors):
+        return name if factors[0] == 1 else f"{inner}*{name}"
+    return f"({inner})*{name}"
+
+
+def _alike(numbers: list[int]) -> bool:
+    return numbers.count(numbers[0]) == len(numbers)
+
+
+def _lanes(numbers: list[int]) -> str:
+    """Numbers per lane as sums over groups of lane bits."""
+    if _alike(numbers):
+        return str(numbers[0])
+    constant = numbers[0]
+    linear = _linear(tuple([n - constant for n in numbers]))
+    if linear:
+        return f"{linear} + {constant}" if constant else linear
+    return _other(tuple(numbers))
+
+
+@lru_cache(1 << 12)
+def _linear(numbers: tuple[int, ...]) -> str:
+    """A sum of multiples of lane bits as text; "" for what is none. (The accesses of an unrolled loop differ by a
+    constant.)
+    """
+    weights = [numbers[1 << i] for i in range(LANE_BITS)]
+    found = [0]
+    for w in weights:
+        found += [n + w for n in found]
+    wrapped = (1 << 64) - 1  # no value has more bits
+    return _weighted(weights) if not any((f - n) & wrapped for f, n in zip(found, numbers)) else ""
+
+
+@lru_cache(1 << 12)
+def _other(listed: tuple[int, ...]) -> str:
+    """By lane bits that are combined otherwise, by a part of the lanes, or one by one."""
+    numbers, constant = np.array(listed, np.int64), listed[0]
+    parts = np.zeros(LANES, np.int64)
+    for i in range(LANE_BITS):
+        parts ^= np.where(_LANE >> i & 1, listed[1 << i] ^ constant, 0)
+    if (parts ^ constant == numbers).all():
+        pieces = [f"{listed[1 << i] ^ constant}*b{i}" for i in range(LANE_BITS) if listed[1 << i] != constant]
+        return " ^ ".join(pieces) + (f" ^ {constant}" if constant else "") + "  (b0…b4: the lane's bits)"
+    for width in (2, 4, 8, 16):
+        if (numbers == numbers[_LANE % width]).all():
+            inner = numbers[:width]
+            step = int(inner[1] - inner[0])
+            if (inner == inner[0] + step * np.arange(width)).all():
+                return f"{step}*(lane%{width})" + (f" + {constant}" if constant else "")
+    return "{" + ", ".join(map(str, listed)) + "}[lane]"
+
+
+def _weighted(weights: list[int]) -> str:
+    """Runs of lane bits whose weights double are one field."""
+    pieces = []
+    i = 0
+    while i < LANE_BITS:
+        w = weights[i]
+        j = i
+        while j + 1 < LANE_BITS and weights[j + 1] == 2 * weights[j] and w:
+            j += 1
+        if w:
+            field = (
+                "lane"
+                if (i, j) == (0, LANE_BITS - 1)
+                else f"(lane%{1 << (j + 1)})"
+                if i == 0
+                else f"(lane/{1 << i})"
+                if j == LANE_BITS - 1
+                else f"(lane/{1 << i}%{1 << (j - i + 1)})"
+            )
+            pieces.append(field if w == 1 else f"{w}*{field}")
+        i = j + 1
+    return " + ".join(pieces)

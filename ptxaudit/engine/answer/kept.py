@@ -1,0 +1,249 @@
+"""Requests with the places that they access, for those who lay an array out anew (`ptxaudit.review.fix`).
+
+A count needs addresses up to a shift only, and that is all that a `SiteRecord` keeps. With `Facts(keep=True)` every
+`SiteResult` has all requests of its site as well, at the places that they have in their array:
+
+    st.shared.f32 [tile + 128·tid.y + 4·tid.x]     ->  Requests("tile", offsets=[[0, 4, …], [128, 132, …], …],
+                                                       weights=[16, 16, …])
+    ld.shared.f32 [tile + 4096·trip + 4·tid.x]     ->  Requests("tile", offsets=[[0, 4, …]], moves=(Move(4096, 0,
+                                                       None),), weights=None)
+
+This is all that other packages see of it, and all that the engine does for it is two calls: `Simulation._access` adds
+each request to the `Keeper` of its record, and `infer` hands over what it observed. What is not complete says why
+(`missing`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import Uniform, Value, low_zeros, resize, signed
+from ptxaudit.hardware.banks import Access
+from ptxaudit.ir.reasons import Kind, Reason
+
+ADDRESS_BITS = 32
+MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
+MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
+_AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
+
+
+@dataclass(frozen=True)
+class Move:
+    """What is added to the addresses of all lanes of a request alike: step·k bytes, for one k of low … high, not known
+    which.
+
+    low, high: None = any multiple of the step. every: each k of the range occurs equally often (a loop's trips).
+    """
+
+    step: int
+    low: int | None = None
+    high: int | None = None
+    every: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Distinct requests of a site that move alike.
+
+    variable: the array's name, "" where addresses are places in the block's window. offsets: (n, lanes) int64 bytes
+    from it, 0 in lanes that take no part; active: (n, lanes) bool; weights: (n,) int64, how often in the launch, None
+    where that is not known; certain: these lanes take part; otherwise some of them do, not known which.
+    sources, filled: (n, lanes) of a cp.async, as `banks.score` takes them, or None.
+    """
+
+    variable: str
+    offsets: np.ndarray
+    active: np.ndarray
+    weights: np.ndarray | None
+    moves: tuple[Move, ...] = ()
+    certain: bool = True
+    sources: np.ndarray | None = None
+    filled: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All requests of a site. access: what `banks` scores them as; missing: why these are not all, None where they
+    are.
+    """
+
+    access: Access
+    requests: tuple[Requests, ...] = ()
+    missing: Reason | None = None
+
+
+class NotPlaced(Exception):
+    """The place of an access is not known, for a reason."""
+
+    def __init__(self, reason: Reason):
+        self.reason = reason
+
+
+@dataclass
+class Keeper:
+    """Collects the requests of one site, equal ones once."""
+
+    access: Access
+    missing: Reason | None = None
+    _rows: dict = field(default_factory=lambda: defaultdict(list))  # what requests share -> [(columns, weights)]
+    _count: int = 0
+    _distinct: int = 0
+
+    def add(
+        self,
+        address: Value,
+        active: np.ndarray,
+        weights: np.ndarray | None,
+        sources: np.ndarray | None = None,
+        filled: np.ndarray | None = None,
+        certain: bool = True,
+        times: int = 1,
+    ) -> None:
+        """address: of each lane; active: (n, lanes) bool; weights: (n,) how often; the rest as in `Requests`. times: as
+        many such requests, at each of which an unknown of kind "rounds" in the address is one more."""
+        if self.missing or not active.any():
+            return
+        sources = None if sources is None else np.where(active, sources, 0)
+        try:
+            places = placed(address, active, times)
+            several = sum(len(rows) for rows, *_ in places) > int(
+                active.any(axis=1).sum()
+            )  # choices: one of them holds
+            for rows, variable, offsets, moves in places:
+                columns = [
+                    np.where(active[rows], offsets, 0),
+                    active[rows],
+                    *(None if c is None else c[rows] for c in (sources, filled)),
+                ]
+                counted = None if weights is None or several else weights[rows] * times
+                self._rows[variable, moves, certain, sources is None, filled is None, counted is None].append(
+                    (columns, counted)
+                )
+                self._count += len(rows)
+        except NotPlaced as why:
+            self.missing = why.reason
+        if self._count > max(_AT_ONCE, 2 * self._distinct):
+            self._fold()
+
+    def _fold(self) -> None:
+        """Equal requests become one."""
+        self._count = 0
+        for key, parts in self._rows.items():
+            columns = [None if parts[0][0][k] is None else np.concatenate([c[k] for c, _ in parts]) for k in range(4)]
+            weights = None if parts[0][1] is None else np.concatenate([w for _, w in parts])
+            first, inverse = distinct([c for c in columns if c is not None])
+            if weights is not None:
+                weights = np.bincount(inverse, weights, minlength=len(first)).astype(np.int64)
+            self._rows[key] = [([None if c is None else c[first] for c in columns], weights)]
+            self._count += len(first)
+        self._distinct = self._count
+        if self._count > MOST_REQUESTS:
+            self.missing = Reason(Kind.MANY_PLACES, given=(MOST_REQUESTS,))
+            self._rows.clear()
+
+    def kept(self) -> Kept:
+        """What was collected."""
+        self._fold()
+        if self.missing:
+            return Kept(self.access, missing=self.missing)
+        found = []
+        for (variable, moves, certain, *_), [((offsets, active, sources, filled), weights)] in self._rows.items():
+            found.append(Requests(variable, offsets, active, weights, moves, certain, sources, filled))
+        return Kept(self.access, tuple(found))
+
+
+def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(index of the first row of each kind, the kind of every row) of rows that lie in several arrays."""
+    n = len(columns[0])
+    rows = np.concatenate(
+        [np.ascontiguousarray(c).reshape(n, -1).view(np.uint8).reshape(n, -1) for c in columns], axis=1
+    )
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).reshape(n)
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as they came
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse.reshape(n)]
+
+
+# --- one address --------------------------------------------------------------------------------
+
+Placed = tuple[np.ndarray, str, np.ndarray, tuple[Move, ...]]
+
+
+def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
+    """(rows, variable, (rows, lanes) offsets, moves) of an address: rows with an active lane that move alike, one entry
+    for each choice of the unknowns that multiply the lane. Raises NotPlaced."""
+    if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+        raise NotPlaced(address.why or Reason(Kind.ADDRESS))
+    if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
+        raise NotPlaced(address.why or Reason(Kind.LOW_BITS))
+    variable, together, apart = "", [], []
+    first = active.argmax(axis=1)[:, None]
+    for u, c in address.terms:
+        factors = np.where(active, _numbers(c, active.shape), 0)
+        if not factors.any():  # whole multiples of 2**32, or of lanes that take no part
+            continue
+        leading = np.take_along_axis(factors, first, 1)
+        if u.kind == "shared":
+            if variable or (factors[active] != 1).any():
+                raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
+            variable = u.name
+        elif ((factors != leading) & active).any():
+            apart.append((u, factors))
+        else:
+            together.append((u, leading[:, 0]))
+    offsets = _chosen(_numbers(address.base, active.shape), apart)
+    return [
+        (rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets
+    ]
+
+
+def _numbers(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.broadcast_to(signed(resize(array, ADDRESS_BITS)).astype(np.int64), shape)
+
+
+def _moving_alike(
+    together: list[tuple[Uniform, np.ndarray]], active: np.ndarray, times: int
+) -> list[tuple[np.ndarray, tuple[Move, ...]]]:
+    """The rows with an active lane in groups, each with what the unknowns add to it."""
+    rows = np.flatnonzero(active.any(axis=1))
+    if not together:
+        return [(rows, ())]
+    factors = np.stack([leading[rows] for _, leading in together], axis=1)
+    kinds, inverse = np.unique(factors, axis=0, return_inverse=True)
+    unknowns = [u for u, _ in together]
+    return [
+        (
+            rows[inverse.reshape(-1) == k],
+            tuple(move for u, factor in zip(unknowns, kind) if (move := _move(u, factor, times))),
+        )
+        for k, kind in enumerate(kinds.tolist())
+    ]
+
+
+def _move(u: Uniform, factor: int, times: int) -> Move | None:
+    """What factor·u adds."""
+    if not factor:
+        return None
+    if u.kind == "rounds":
+        return Move(factor, 0, times - 1, every=True)
+    unit = 1 << min(u.zeros, ADDRESS_BITS - 1)
+    if u.low is not None and u.high is not None and max(abs(u.low), abs(u.high)) * abs(factor) < 1 << ADDRESS_BITS - 1:
+        return Move(factor * unit, -(-u.low // unit), u.high // unit)
+    return Move(1 << min(low_zeros(factor * unit), ADDRESS_BITS - 1))  # it may wrap around: only powers of two are left
+
+
+def _chosen(base: np.ndarray, apart: list[tuple[Uniform, np.ndarray]]) -> list[np.ndarray]:
+    """The offsets for each combination of unknowns that have few values."""
+    out = [base]
+    for u, factors in apart:
+        unit = 1 << min(u.zeros, ADDRESS_BITS - 1)
+        if u.low is None or u.high is None or (u.high - u.low) // unit * len(out) >= MOST_CHOICES:
+            raise NotPlaced(Reason(Kind.MULTIPLIES, unknowns=(u,)))
+        values = range(-(-u.low // unit) * unit, u.high + 1, unit)
+        out = [offsets + factors * value for offsets in out for value in values]
+    return out

@@ -1,0 +1,147 @@
+"""Answers for a kernel that calls through pointers: what holds wherever its functions lie.
+
+The addresses of functions, and of tables of them, are made up (`code_addresses`), twice; an answer that both do not
+give says something of the numbers, and is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.engine.answer.result import KernelResult, SiteResult
+from ptxaudit.engine.memory.given import SPACES, Given
+from ptxaudit.engine.memory.origins import definitions
+from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Address, Function, Reg
+from ptxaudit.ir.reasons import Kind, Reason
+
+LOOKING = "looking at what writes tables of functions"
+FIRST_SHARE = 0.5  # of the steps that are left, for the first of the two
+_FIGURES = (
+    "status",
+    "requests",
+    "active_requests",
+    "wavefronts",
+    "ideal",
+    "excess",
+    "ways",
+    "bounds",
+    "per_request",
+    "ideal_per_request",
+    "line_class_max",
+    "line_class_proved",
+    "lines",
+    "lines_proved",
+    "lines_ideal",
+    "conditions",
+    "trips",
+)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """functions: name -> address. memory: variable in global memory -> (address, bytes), constants: in constant memory
+    -> bytes; named: those that the code refers to."""
+
+    functions: dict[str, int] = field(default_factory=dict)
+    memory: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    constants: dict[str, bytes] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, code: CodeAddresses, named: frozenset[str], changed: frozenset[str]) -> Tables:
+        """changed: tables that the kernel writes, whose content is not known."""
+        memory = {name: place for name, place in code.tables.items() if name in named and name not in changed}
+        constants = {name: content for name, content in code.constants.items() if name in named}
+        return cls(code.functions, memory, constants, (*sorted(memory), *sorted(constants)))
+
+    def initialised(self, function: Function) -> Function:
+        """The function with the content of the tables in constant memory."""
+        if not self.constants:
+            return function
+        known = lambda v: v.name in self.constants and v.space.startswith("const")
+        return replace(
+            function,
+            variables=tuple(replace(v, data=self.constants[v.name]) if known(v) else v for v in function.variables),
+        )
+
+    def beside(self, told: Given | None) -> Given | None:
+        """What is known of global memory, with the tables."""
+        if not self.memory:
+            return told
+        told = told or Given((), (), frozenset(), {})
+        more = {name: place for name, place in self.memory.items() if name not in told.variables}
+        tables = [((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values()]
+        rows = sorted([*zip(told.buffers, told.trusted), *tables], key=lambda row: row[0][0])
+        return Given(
+            tuple(buffer for buffer, _ in rows),
+            tuple(trusted for _, trusted in rows),
+            told.promised,
+            told.variables | {name: address for name, (address, _) in more.items()},
+            told.writes,
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        """What the answers rest on, for the report."""
+        if not self.memory:
+            return ()
+        names = ", ".join(demangle(name) for name in sorted(self.memory))
+        hold = "holds" if len(self.memory) == 1 else "hold"
+        return (f"tables of functions: {names} {hold} what the file says, nothing else is written there",)
+
+
+NO_TABLES = Tables()
+
+
+def with_placements(
+    function: Function, graph: Graph, run: Callable[..., KernelResult], account: Account
+) -> KernelResult:
+    """The answers on which all placements agree. run: (account, tables) -> the answers with these. Raises Exhausted."""
+    changed = written(graph, account)
+    named = frozenset(v.name for v in tables_named(function))
+    with account.part(FIRST_SHARE) as some:
+        first = run(some, Tables.of(placed(function, PLACEMENTS[0]), named, changed))
+    second = run(account, Tables.of(placed(function, PLACEMENTS[1]), named, changed))
+    others = {site.index: site for site in second.sites}
+    return replace(first, sites=tuple(_agreed(site, others.get(site.index)) for site in first.sites))
+
+
+def written(graph: Graph, account: Account) -> frozenset[str]:
+    """The variables into whose memory a store or an atomic operation goes, by their own addresses."""
+    instructions = graph.function.instructions
+    out: set[str] = set()
+    seen: set[tuple[int, int]] = set()
+    work: list[tuple[int, int]] = []
+
+    def take(sources, index: int, position: int) -> None:
+        for source in sources:
+            if type(source) is Address:
+                out.add(source.name)
+            elif type(source) is Reg:
+                work.extend(definitions(graph, source.name, index, position))
+
+    for i in instructions:
+        for position, op in enumerate(i.ops):
+            if op.name in ("store", "atom") and op.space in SPACES and graph.block_of[i.index] in graph.reachable:
+                take(op.src[:1], i.index, position)
+    while work:
+        definition = work.pop()
+        account.spend(INSTRUCTION, LOOKING)
+        op = instructions[definition[0]].ops[definition[1]]
+        if definition not in seen and op.name not in ("load", "atom"):
+            seen.add(definition)
+            take(op.src, *definition)
+    return frozenset(out)
+
+
+def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:
+    if other is not None and all(getattr(site, name) == getattr(other, name) for name in _FIGURES):
+        return site
+    return SiteResult(site.index, Status.UNKNOWN, Reason(Kind.PLACE_OF_CODE, site.index), evidence="by rule")

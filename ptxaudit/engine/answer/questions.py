@@ -1,0 +1,245 @@
+"""Finds what to tell where a site is unknown only because the launch is: a range, and the question.
+
+    unknown: div.s on values that are not known
+    ->  bounded, 1 to 32 a request: depends on n and the block's shape, which are not told
+        (--param n, --block): div.s on values that are not known
+
+Before: what the lane engine says. After: the same, but no site is unknown whose address and execution
+come from parameters and indices alone. The range is that of any request of its kind; what loads from
+memory, or rests on an instruction without a meaning, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import BLOCK, INSTRUCTION, Account, Exhausted
+from ptxaudit.engine.answer.result import KernelResult, SiteResult
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.signature import numbered_name
+from ptxaudit.frontend.launch.symbols import symbols_of
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.machine_model import Counted
+from ptxaudit.hardware.machines import Machine
+from ptxaudit.ir.data_sources import DataSources
+from ptxaudit.ir.graph import Graph, sources_of
+from ptxaudit.ir.nodes import Address, Const, Function, Op, Reg, Special, Unknown
+from ptxaudit.ir.reasons import Kind, Reason, several
+
+_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is told
+_OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
+_OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
+_OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
+POINTER_BYTES = 8
+ASKING = "looking for what to tell"
+HINTS_SHARE = 1 / 30  # of the account, for hints at data: thousands of sites of one kernel would take minutes
+_SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
+
+
+def with_questions(
+    result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None, account: Account
+) -> KernelResult:
+    """The result, each such site as a range with its question; those that the account does not pay for as they are."""
+    if not {Status.UNKNOWN, Status.DATA_DEPENDENT} & {site.status for site in result.sites}:
+        return result
+    asking = _Asking(function, flow, launch, account)
+    return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
+
+
+def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
+    try:
+        return _with_question(site, asking, machine)
+    except Exhausted:
+        return site
+
+
+def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
+    if site.status is Status.DATA_DEPENDENT and (pointers := asking.data_of(site.index)):
+        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_TOLD, given=(pointers,))))
+    if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
+        return site
+    access = _scored(asking.function, site.index, machine)
+    asks = () if access is None else asking.of(site.index)
+    if not asks:
+        return site
+    reason = Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason)
+    if machine.rule(access).count.what is Counted.LINES:  # no counter sees its wavefronts: there is no range of them
+        return replace(site, reason=reason)
+    return replace(
+        site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes)
+    )
+
+
+def _scored(function: Function, index: int, machine: Machine) -> banks.Access | None:
+    """The access, where it is certainly one of this block's shared memory and the machine has a rule for it."""
+    site = function.instructions[index].site
+    if site is None or site.space != "shared" or site.unscored:
+        return None
+    try:
+        access = banks.classify(site.opcode)
+    except InputError:
+        return None
+    return None if machine.refusal(access) else access
+
+
+class _Asking:
+    """What to tell for the accesses of one kernel. Raises Exhausted where the account does not pay for it."""
+
+    def __init__(self, function: Function, flow: Graph, launch: Launch | None, account: Account) -> None:
+        self.function, self.flow, self.launch, self.account = function, flow, launch, account
+        self.known = launch.buffer(function)[1] if launch is not None else b""
+        self.symbols = (
+            {name for name, content in symbols_of(launch, function).constants.items() if content}
+            if launch is not None
+            else set()
+        )
+        self._found: dict[object, tuple] = {}
+        self._hints = 0  # steps that were spent on data
+
+    def of(self, index: int) -> tuple[tuple[str, str], ...]:
+        """(what, option) of each thing that is not told; () where more than that decides the address."""
+        return self._once("of", index, self._of)
+
+    def data_of(self, index: int) -> tuple[str, ...]:
+        """The pointers whose data the address of an access is computed from, where that is not told.
+
+        () once HINTS_SHARE of the account was spent on such hints.
+        """
+        address = self.function.instructions[index].site.address
+        if not isinstance(address, Reg) or self._hints > self.account.share(HINTS_SHARE):
+            return ()
+        before = self.account.spent
+        found = self._data.of(address.name, index)
+        self._hints += self.account.spent - before
+        return found
+
+    @cached_property
+    def _data(self) -> DataSources:
+        names = [self._name(position) for position in range(len(self.function.parameters))]
+        return DataSources(self.function, self.flow, names, self._pointers, self.account)
+
+    def _name(self, position: int) -> str:
+        """What a parameter is told by: its own name, its number where the file does not have it."""
+        name = self.function.parameters[position].name
+        return str(position) if name == numbered_name(self.function.name, position) else name
+
+    def _pointers(self, op: Op) -> Iterator[str]:
+        """The parameter as wide as an address, and not told, that an operation reads."""
+        return (
+            (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
+        )
+
+    def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
+        """Copies of one access, which read the same registers, are asked about once."""
+        self.account.spend(BLOCK, ASKING)
+        registers = self.flow.reads(self.function.instructions[index], True)
+        key = (
+            what,
+            self.flow.block_of[index],
+            frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers),
+        )
+        if key not in self._found:
+            self._found[key] = find(index)
+        return self._found[key]
+
+    def _of(self, index: int) -> tuple[tuple[str, str], ...]:
+        for operations in (self._deciding(index), (op for _, op in self._computing(index))):
+            operations = list(operations)
+            if not any(_of_memory(op) or _meaningless(op) for op in operations):
+                return tuple(dict.fromkeys(pair for op in operations for pair in self._sources(op)))
+        return ()
+
+    def _deciding(self, index: int) -> Iterator[Op]:
+        """What the address and the execution of a site come from."""
+        part = self.flow.slice([index], follow_loads=True, account=self.account)
+        for at in sorted(part.instructions | part.branches):
+            yield from part.ops.get(at, ()) if at != index else ()
+
+    def _computing(self, index: int) -> Iterator[tuple[int, Op]]:
+        """What the address alone is computed from, whichever way the program went, and where."""
+        address = self.function.instructions[index].site.address
+        if isinstance(address, Reg):
+            yield from self._reaching(address.name, index)
+
+    def _reaching(self, register: str, index: int) -> Iterator[tuple[int, Op]]:
+        """The operations that a register comes from, and the instructions that they are of."""
+        pending = [(register, index)]
+        seen = set(pending)
+        while pending:
+            for at in sorted(self.flow.reaching(*pending.pop())):
+                for op in self.function.instructions[at].ops:
+                    self.account.spend(INSTRUCTION, ASKING)
+                    yield at, op
+                    further = [key for source in sources_of(op) if (key := (source.name, at)) not in seen]
+                    seen.update(further)
+                    pending += further
+
+    def _is_pointer(self, op: Op) -> bool:
+        """A load of a parameter that is as wide as an address."""
+        if op.name != "load" or op.space != "param" or not isinstance(op.src[0], Const):
+            return False
+        offset = op.src[0].value + op.offset
+        return any(p.size == POINTER_BYTES and p.offset <= offset < p.offset + p.size for p in self.function.parameters)
+
+    def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
+        """What an operation reads of the launch that is not told."""
+        if op.name == "load" and op.space.startswith("const"):
+            yield from self._symbols(op)
+        if op.name == "load" and op.space == "param":
+            address = op.src[0]
+            yield from self._parameters(address.value + op.offset if isinstance(address, Const) else None)
+        for source in op.src:
+            if not isinstance(source, Special):
+                continue
+            if (
+                source.name.startswith(_OF_BLOCK)
+                and (self.launch is None or self.launch.block is None)
+                and self.function.block is None
+            ):
+                yield "the block's shape", "--block"
+            elif source.name.startswith(_OF_GRID) and (self.launch is None or self.launch.grid is None):
+                yield "the grid", "--grid"
+
+    def _symbols(self, op: Op) -> Iterator[tuple[str, str]]:
+        """The variable of constant memory that a load at a fixed place reads, where only the host knows its content."""
+        address = op.src[0]
+        for v in self.function.variables:
+            if v.space != op.space or not v.left_to_host or v.name in self.symbols:
+                continue
+            named = isinstance(address, Address) and address.name == v.name
+            placed = (
+                isinstance(address, Const)
+                and v.address is not None
+                and v.address <= address.value + op.offset < v.address + v.size
+            )
+            if named or placed:
+                yield demangle(v.name), f"--symbol {demangle(v.name)}"
+
+    def _parameters(self, offset: int | None) -> Iterator[tuple[str, str]]:
+        """The parameter at an offset of the parameter buffer, or any of them."""
+        for position, parameter in enumerate(self.function.parameters):
+            inside = offset is None or parameter.offset <= offset < parameter.offset + parameter.size
+            if inside and not all(self.known[parameter.offset : parameter.offset + parameter.size] or b"\0"):
+                name = self._name(position)
+                yield f"parameter {position}" if name == str(position) else name, f"--param {name}"
+
+
+def _of_memory(op: Op) -> bool:
+    return (
+        bool(op.space)
+        and op.space not in _OWN_SPACES
+        and not op.space.startswith("const")
+        or op.name in ("atom", "call")
+    )
+
+
+def _meaningless(op: Op) -> bool:
+    from ptxaudit.engine.ops.operations import ever_known
+
+    special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
+    return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

@@ -1,0 +1,511 @@
+"""Collects the requests of one site over a launch and scores each distinct one once.
+
+Requests that differ by a uniform shift which changes no count (the machine's *invariant shift*)
+are one pattern: a tile loop of 512 trips leaves as many patterns behind as one trip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.answer.kept import Keeper
+from ptxaudit.engine.answer.result import Case, Pattern
+from ptxaudit.hardware import banks
+from ptxaudit.ir.reasons import Kind, Reason, first_of, several
+
+MAX_TRIPS = 256  # trips listed one by one; longer loops are told as sums
+PENDING = 4096  # distinct request groups kept before they are scored
+EVIDENCE = ("by rule", "measured")  # the weaker first
+SCORING = "scoring requests"
+FLUSHED = 4  # steps of keeping one request that was scored
+
+
+def ranges(numbers: list[int]) -> str:
+    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists whole."""
+    if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
+        return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
+    if len(numbers) <= 4:
+        return "{" + ", ".join(map(str, numbers)) + "}"
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
+
+
+def rule_range(machine, access) -> Reason | None:
+    """Why a machine's rule gives a range for requests of an access; None where it does not."""
+    said = machine.why_range(access)
+    return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
+
+
+@dataclass
+class Totals:
+    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
+    lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,
+    line_class_each: of each at least."""
+
+    low: int = 0
+    high: int = 0
+    ideal: int = 0
+    ideal_most: int = 0
+    ways: int = 0
+    per_low: int | None = None
+    per_high: int | None = None
+    ideal_low: int | None = None
+    ideal_high: int | None = None
+    lines: int = 0
+    lines_ideal: int = 0
+    lines_low: int = 0
+    line_class_max: int = 0
+    line_class_low: int = 0
+    line_class_each: int | None = None
+    uncounted: bool = False  # cp.async.cg: no counter sees its wavefronts
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least
+    and the most that it may be; lines, lines_low: so."""
+
+    low: np.ndarray
+    high: np.ndarray
+    ideal: np.ndarray
+    ways: np.ndarray
+    lines: np.ndarray | None
+    lines_ideal: np.ndarray | None
+    evidence: str
+    ideal_most: np.ndarray
+    lines_low: np.ndarray | None
+
+    @classmethod
+    def of(cls, scores) -> _Scores:
+        """Copies, to be changed."""
+        arrays = {
+            name: value if value is None else np.array(value)
+            for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")
+            for value in (getattr(scores, name),)
+        }
+        least = scores.lines if scores.lines_low is None else scores.lines_low
+        return cls(
+            **arrays,
+            evidence=scores.evidence,
+            ideal_most=np.array(scores.ideal),
+            lines_low=None if least is None else np.array(least),
+        )
+
+
+@dataclass
+class SiteRecord:
+    """All requests of one site. weights are numbers of blocks."""
+
+    machine: object
+    access: object
+    account: Account  # pays for the scoring; Exhausted where it cannot
+    requests: int = 0
+    active_requests: int = 0
+    elsewhere: int = 0  # issues of a generic access to other memory
+    elsewhere_active: int = 0  # those with an active lane
+    mixed: int = 0  # wavefronts that lanes which go to other memory may add to requests of others
+    mixed_most: int = 0  # and to one of them
+    doubt: Reason | None = None  # why the counts are not exact; None = they are
+    lost: Reason | None = None  # why addresses are not known; None = they are
+    maybe: bool = False  # whether lanes take part is not known for some requests
+    lost_low: int = 0
+    lost_high: int = 0
+    lost_each: tuple[int, int] | None = None  # the range of one of them
+    pending: dict = field(default_factory=dict)
+    scored: dict = field(default_factory=dict)  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
+    residues: dict = field(default_factory=dict)  # base modulo the shift -> [low, high, ideal] of a request
+    loose: Reason | None = None  # why a range remains although the addresses are known up to a shift
+    evidence: str = ""  # the machine's for this access; "by rule" as soon as one request is
+    trips: list = field(default_factory=list)  # trip -> [requests, {key: weights}]
+    many_trips: bool = False
+    kept: Keeper | None = None  # the requests with their places, where these are asked for
+    _patterns: tuple | None = None
+    _sums: Totals | None = None
+
+    def __post_init__(self):
+        self.evidence = self.machine.evidence(self.access)
+
+    def add(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        weights: np.ndarray,
+        trip: np.ndarray,
+        sources: np.ndarray | None = None,
+        zeros: int = 32,
+        line: int = 0,
+        filled: np.ndarray | None = None,
+        times: int = 1,
+    ) -> None:
+        """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
+
+        zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
+        line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
+        which banks repeat: the banks are known, whether lanes share a word is not.
+        filled: (n, lanes) bool, lanes of a cp.async that write zeros; None = none, or not known where the access says
+        so. times: as many requests one after the other, alike.
+        """
+        if times > 1:
+            weights = weights * times
+            self.many_trips, self.trips = True, []
+        some = active.any(axis=1)
+        self.requests += int(weights.sum())
+        self.active_requests += int(weights[some].sum())
+        if self.access.unscored:
+            return
+        self._count_trips(trip, weights, some)
+        if not some.all():
+            addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
+            sources = None if sources is None else sources[some]
+            filled = None if filled is None else filled[some]
+        if not len(weights):
+            return
+        self.account.spend(elements(addresses.size), SCORING)
+        shift = self.machine.invariant_shift(self.access)
+        low = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+        relative = np.where(active, addresses - low // shift * shift, 0)
+        if sources is not None:
+            floor = np.where(active, sources, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+            sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
+        step = min(1 << zeros, shift)
+        if step < shift:
+            if step < self.access.width:  # an access that is not aligned would fault: the base aligns it
+                step = min(self.access.width, shift)
+                relative = np.where(active, addresses - low, 0)
+        if line:
+            relative = relative % line
+        key = (
+            relative.tobytes(),
+            active.tobytes(),
+            None if sources is None else sources.tobytes(),
+            step,
+            line,
+            None if filled is None else filled.tobytes(),
+        )
+        entry = self.pending.get(key)
+        if entry is None:
+            if len(self.pending) >= PENDING:
+                self.flush()
+            entry = self.pending[key] = [
+                relative,
+                active,
+                sources,
+                np.zeros(len(weights), np.int64),
+                {},
+                step,
+                line,
+                filled,
+            ]
+        entry[3] += weights
+        if not self.many_trips:
+            by_trip = entry[4]
+            if (trip == trip[0]).all():
+                t = int(trip[0])
+                by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
+            else:
+                for t in np.unique(trip):
+                    part = np.where(trip == t, weights, 0)
+                    by_trip[int(t)] = by_trip[int(t)] + part if int(t) in by_trip else part
+
+    def _count_trips(self, trip, weights, some):
+        if self.many_trips or not len(trip):
+            return
+        top = int(trip.max())
+        if top >= MAX_TRIPS:
+            self.many_trips = True
+            self.trips = []
+            return
+        while len(self.trips) <= top:
+            self.trips.append([0, 0, 0])
+        for t in [int(trip[0])] if (trip == trip[0]).all() else np.unique(trip):
+            self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
+
+    @property
+    def faults(self) -> bool:
+        """An address is one that no access of this width may have."""
+        return self.doubt is not None and self.doubt.of_kind(Kind.MISALIGNED)
+
+    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason) -> None:
+        """Requests with known lanes whose addresses are not known."""
+        some = active.any(axis=1)
+        self.requests += int(weights.sum())
+        self.active_requests += int(weights[some].sum())
+        self.lost = first_of(self.lost, reason)
+        self.many_trips = True
+        lanes = active.sum(axis=1)
+        for count in np.unique(lanes[some]):
+            low, high = banks.bounds(self.machine, self.access, int(count), int(count))
+            blocks = int(weights[lanes == count].sum())
+            self.lost_low += low * blocks
+            self.lost_high += high * blocks
+            least, most = self.lost_each or (low, high)
+            self.lost_each = min(least, low), max(most, high)
+
+    def add_maybe(
+        self, possible: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None
+    ) -> None:
+        """Requests of which is known which lanes may take part, not which do. most: (n,) what each may cost."""
+        self.requests += int(weights.sum())
+        self.maybe = True
+        self.lost = first_of(self.lost, reason)
+        self.many_trips = True
+        if self.access.unscored:
+            return
+        lanes = possible.sum(axis=1)
+        if most is not None:
+            self.lost_high += int((most * weights).sum())
+            self.lost_each = 0, max((self.lost_each or (0, 0))[1], int(most.max(initial=0)))
+            return
+        for count in np.unique(lanes[lanes > 0]):
+            _, high = banks.bounds(self.machine, self.access, 1, int(count))
+            self.lost_high += high * int(weights[lanes == count].sum())
+            least, most = self.lost_each or (0, high)
+            self.lost_each = 0, max(most, high)
+
+    def flush(self) -> None:
+        """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
+        if not self.pending:
+            return
+        entries, self.pending = list(self.pending.values()), {}
+        self._sums = self._patterns = None
+        self.account.spend(FLUSHED * sum(len(e[0]) for e in entries), SCORING)
+        for told in ((False, False), (True, False), (False, True), (True, True)):
+            part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
+            if part:
+                try:
+                    self._flush(part)
+                except InputError as error:  # the launch would fault there: this site alone has no figure
+                    self.doubt = several(self.doubt, Reason(Kind.MISALIGNED, given=(error.what,)))
+
+    def _flush(self, entries: list) -> None:
+        addresses = np.concatenate([e[0] for e in entries])
+        active = np.concatenate([e[1] for e in entries])
+        sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
+        weights = np.concatenate([e[3] for e in entries])
+        steps = np.concatenate([np.full(len(e[3]), e[5]) for e in entries])
+        lines = np.concatenate([np.full(len(e[3]), e[6]) for e in entries])
+        filled = None if entries[0][7] is None else np.concatenate([e[7] for e in entries])
+        scores = self._score(addresses, active, sources, steps, lines, filled)
+        at = 0
+        for e in entries:
+            n = len(e[3])
+            part = slice(at, at + n)
+            for t, w in e[4].items():
+                if t < len(self.trips):
+                    self.trips[t][1] += int((scores.low[part] * w).sum())
+                    self.trips[t][2] += int((scores.ideal[part] * w).sum())
+            at += n
+        of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
+        for i in range(len(weights)):
+            key = (
+                addresses[i].tobytes(),
+                active[i].tobytes(),
+                None if sources is None else sources[i].tobytes(),
+                None if filled is None else filled[i].tobytes(),
+            )
+            slot = self.scored.get(key)
+            if slot is None:
+                self.scored[key] = [
+                    addresses[i],
+                    active[i],
+                    None if sources is None else sources[i],
+                    int(weights[i]),
+                    int(scores.low[i]),
+                    int(scores.high[i]),
+                    int(scores.ideal[i]),
+                    int(scores.ways[i]),
+                    *(None if one is None else int(one[i]) for one in of_lines),
+                    int(scores.ideal_most[i]),
+                ]
+            else:
+                slot[3] += int(weights[i])
+        self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
+
+    def _score(self, addresses, active, sources, steps, words, filled=None):
+        """Scores of all requests; where the base is not known well enough, the range over its residues;
+        where words are known modulo a line only, from all equal to all distinct (both extremes: no
+        rule lets fewer distinct words cost more)."""
+        shift = self.machine.invariant_shift(self.access)
+        scores = self._by_rule(addresses, active, sources, filled)
+        if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
+            self.loose = self.loose or Reason(Kind.ZERO_LANES)
+        loose = steps < shift
+        out = _Scores.of(scores)
+        if not loose.any() and not words.any():
+            return out
+        low, high, ideal, ideal_most, ways = out.low, out.high, out.ideal, out.ideal_most, out.ways
+        if words.any():
+            rows = np.flatnonzero(words)
+            apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
+            s = self._by_rule(
+                apart,
+                active[rows],
+                None if sources is None else sources[rows],
+                None if filled is None else filled[rows],
+            )
+            if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
+                self.loose = self.loose or Reason(Kind.SAME_WORDS)
+            high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
+            ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
+        residues: dict[int, list[int]] = {}
+
+        def put(residue, lo, hi, best):
+            old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
+            residues[residue] = [min(old[0], int(lo.min())), max(old[1], int(hi.max())), min(old[2], int(best.min()))]
+
+        for step in np.unique(steps[loose]):
+            rows = np.flatnonzero(steps == step)
+            put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
+            for residue in range(int(step), shift, int(step)):
+                s = self._by_rule(
+                    addresses[rows] + residue,
+                    active[rows],
+                    None if sources is None else sources[rows],
+                    None if filled is None else filled[rows],
+                )
+                put(residue, s.low, s.high, s.ideal)
+                low[rows] = np.minimum(low[rows], s.low)
+                high[rows] = np.maximum(high[rows], s.high)
+                ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
+                ways[rows] = np.maximum(ways[rows], s.ways)
+                if out.lines is not None:
+                    if not self.loose and (out.lines[rows] != s.lines).any():
+                        self.loose = Reason(Kind.BASE, given=(shift,))
+                    out.lines[rows] = np.maximum(out.lines[rows], s.lines)
+                    out.lines_low[rows] = np.minimum(
+                        out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low
+                    )
+                    out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
+        if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
+            self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
+            for residue, (lo, hi, best) in residues.items():
+                old = self.residues.get(residue, [lo, hi, best])
+                self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
+        return out
+
+    def _by_rule(self, addresses, active, sources, filled):
+        self.account.spend(REQUEST + len(addresses), SCORING)
+        return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
+
+    def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
+        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
+        shift = self.machine.invariant_shift(self.access)
+        step = min(1 << zeros, shift)
+        if step < min(shift, self.access.width):
+            step = min(shift, self.access.width)
+            addresses = addresses - np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+        addresses = np.where(active, addresses, 0)
+        n = len(addresses)
+        scores = self._score(addresses, active, None, np.full(n, step), np.zeros(n, np.int64))
+        return np.stack([scores.low, scores.high, scores.ideal])
+
+    def base_cases(self) -> tuple[Case, ...]:
+        """The figure of a request by the place of the array, where it decides."""
+        shift = self.machine.invariant_shift(self.access)
+        folded: dict[tuple, list[int]] = {}
+        for residue, figure in sorted(self.residues.items()):
+            folded.setdefault(tuple(figure), []).append(residue)
+        return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
+
+    def totals(self) -> Totals:
+        """Sums over everything recorded with addresses."""
+        self.flush()
+        if self._sums is None:
+            self._sums = self._summed()
+        return self._sums
+
+    def _summed(self) -> Totals:
+        t = Totals()
+        for (
+            _addresses,
+            _active,
+            _sources,
+            count,
+            low,
+            high,
+            ideal,
+            ways,
+            lines,
+            lines_ideal,
+            lines_low,
+            ideal_most,
+        ) in self.scored.values():
+            if low < 0:
+                t.uncounted = True
+            t.low += low * count
+            t.high += high * count
+            t.ideal += ideal * count
+            t.ideal_most += ideal_most * count
+            t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
+            t.per_low = low if t.per_low is None else min(t.per_low, low)
+            t.per_high = high if t.per_high is None else max(t.per_high, high)
+            t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
+            t.ideal_high = ideal_most if t.ideal_high is None else max(t.ideal_high, ideal_most)
+            if lines is not None:
+                t.lines += lines * count
+                t.lines_ideal += lines_ideal * count
+                t.lines_low += lines_low * count
+                t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
+                t.line_class_each = lines_low if t.line_class_each is None else min(t.line_class_each, lines_low)
+        return t
+
+    def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
+        """The most frequent distinct requests."""
+        self.flush()
+        if self._patterns is None:
+            self._patterns = self._most_frequent(most)
+        return self._patterns
+
+    def _most_frequent(self, most: int) -> tuple[Pattern, ...]:
+        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:most]
+        worst = max(self.scored.values(), key=lambda s: s[4], default=None)
+        if worst is not None and all(worst is not r for r in rows):
+            rows[-1] = worst
+        return tuple(Pattern(a, act, n, lo, hi, ideal, ways, src) for a, act, src, n, lo, hi, ideal, ways, *_ in rows)
+
+    def trip_table(self) -> tuple[tuple[int, int, int], ...]:
+        self.flush()
+        return () if self.many_trips or len(self.trips) < 2 else tuple(tuple(t) for t in self.trips)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Issues of a generic access that go to other memory than shared."""
+
+    record: SiteRecord
+
+    def add(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
+        self.record.elsewhere += int(weights.sum()) * times
+        self.record.elsewhere_active += int(active.sum()) * times
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that the
+    others may add.
+    """
+
+    record: SiteRecord
+
+    def add(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
+        self.record.mixed += int((weights * more).sum()) * times
+        self.record.mixed_most = max(self.record.mixed_most, int(more[weights > 0].max(initial=0)))
+
+
+@dataclass(frozen=True)
+class Nowhere:
+    """Requests with known lanes whose addresses are not known."""
+
+    record: SiteRecord
+
+    def add(self, active: np.ndarray, weights: np.ndarray, reason: Reason, times: int = 1) -> None:
+        self.record.add_lost(active, weights * times, reason)

@@ -1,0 +1,89 @@
+"""What the lane engine says of a kernel: one figure a site. Numbers only; `report` names files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import Exhausted
+from ptxaudit.engine.answer.kept import Kept
+from ptxaudit.ir.reasons import Reason, exhausted
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a conditional answer: when `when` holds, a request costs low..high wavefronts."""
+
+    when: str
+    low: int
+    high: int
+    ideal: int | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One distinct request of a site: up to a uniform shift, `count` requests look like this.
+
+    addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request.
+    """
+
+    addresses: np.ndarray
+    active: np.ndarray
+    count: int
+    low: int
+    high: int
+    ideal: int
+    ways: int
+    sources: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class SiteResult:
+    """The figure of one site (the instruction at `index`). Sums are over the launch.
+
+    Every number is None where it is not known. `per_request` is (low, high) of one request.
+    trips: per-trip sums of an exact site in a loop, [(requests, wavefronts, ideal), …], or ().
+    """
+
+    index: int
+    status: Status
+    reason: Reason | None = None
+    requests: int | None = None
+    active_requests: int | None = None
+    wavefronts: int | None = None
+    ideal: int | None = None
+    excess: int | None = None
+    ways: int | None = None
+    bounds: tuple[int, int] | None = None
+    per_request: tuple[int, int] | None = None
+    ideal_per_request: tuple[int, int] | None = None
+    line_class_max: int | None = None  # cp.async.cg: the largest k that any request may have
+    line_class_proved: int | None = None  # … that some request has at least
+    lines: int | None = None  # cp.async.cg: sums of k over the launch, the most that they may be
+    lines_proved: int | None = None  # … the least
+    lines_ideal: int | None = None
+    unaligned: tuple[str, ...] | None = (
+        None  # unknowns whose step is no multiple of what the access must be aligned to; None: not known
+    )
+    evidence: str = "by rule"  # "measured": exactly this machine instruction was, on exactly this machine
+    conditions: tuple[Case, ...] = ()
+    formula: str = ""  # the address, as a formula in lane and unknowns
+    patterns: tuple[Pattern, ...] = ()  # most frequent first
+    trips: tuple[tuple[int, int, int], ...] = ()
+    kept: Kept | None = None  # all its requests with their places, where these were asked for
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """All sites of one kernel under one launch (or none), and what had to be assumed."""
+
+    sites: tuple[SiteResult, ...]
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def unfinished(index: int, spent: Exhausted) -> SiteResult:
+    """A site of which the analysis was not finished."""
+    return SiteResult(index, Status.UNKNOWN, exhausted(spent), evidence="by rule")

@@ -1,0 +1,309 @@
+"""What one abstract request costs: figures, or a table by the unknown that multiplies the lane.
+
+    address 4·lane + n          ->  1 wavefront
+    address 4·lane·pitch        ->  pitch mod 32 in 1, 3, 5, …: 1 wavefront;  in 2, 6, 10, …: 2;  …
+    address not known           ->  NoFigure
+
+An address is brought to its place first, which leaves out what changes no count, so that many requests are one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.answer.record import SiteRecord, ranges
+from ptxaudit.engine.answer.result import Case, Status
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
+    Lost,
+    Uniform,
+    Value,
+    array_zeros,
+    because,
+    constant,
+    low_zeros,
+    resize,
+    signed,
+)
+from ptxaudit.engine.memory.clusters import Located
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.ir.reasons import Kind, Reason
+
+ADDRESS_BITS = 32  # of shared memory
+MOST_RESIDUES = 256  # lines of a table of cases that are computed
+MOST_MEETINGS = 2048  # numbers at which lanes come to share words
+TABULATING = "tabulating requests by an unknown"
+EXTRA_SYMBOLS = 6  # bits and choices of which all combinations are tried
+
+
+@dataclass(eq=False)  # (frozen, it would be slow to build: every pass of a loop makes them anew)
+class Observation:
+    """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset:
+    its address is their sum, taken when it is asked for: most observations are put back before. located: of a generic
+    access, where in shared memory it is; None: of shared memory in all lanes."""
+
+    base: Value
+    offset: int
+    mask: np.ndarray
+    exact: bool
+    doubts: tuple[Lost, ...]
+    space: str
+    located: Located | None = None
+
+    @cached_property
+    def lanes(self) -> np.ndarray:
+        """The lanes that may go to shared memory."""
+        return self.mask if self.located is None else self.located.lanes | self.located.open
+
+    @cached_property
+    def others(self) -> np.ndarray | None:
+        """Those that go to other memory in the same request; None where none do."""
+        others = None if self.located is None else self.mask & ~self.lanes
+        return others if others is not None and others.any() else None
+
+    @cached_property
+    def address(self) -> Value:
+        return affine.add(self.base, constant(self.offset, self.base.bits)) if self.offset else self.base
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A request with figures; unknown, cases: what they depend on, where that multiplies the lane."""
+
+    record: SiteRecord
+    unknown: Uniform | None = None
+    cases: tuple[Case, ...] = ()
+
+
+class NoFigure(Exception):
+    """There is no figure and no table for a request."""
+
+    def __init__(self, reason: Reason, status: Status):
+        self.reason, self.status = reason, status
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """An address as far as it decides a request, less a multiple of the shift that changes no count.
+
+    numbers: (rows, lanes) or less; zeros: low bits that unknowns leave alone; line: not 0: known modulo this only;
+    varying: unknowns with what each is multiplied by in the lanes; code: what tells it from others.
+    """
+
+    numbers: np.ndarray
+    zeros: int
+    line: int
+    varying: tuple[tuple[Uniform, np.ndarray], ...]
+    code: tuple
+
+
+def place_of(access, o: Observation, shift: int, machine) -> Place:
+    """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where
+    the address is not known."""
+    value, moved = as_unknown(o.base), o.offset % shift
+    line = 0
+    if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
+        raise _not_known(value, moved, Kind.ADDRESS)
+    if value.valid is not None and value.valid < min(ADDRESS_BITS, value.bits):
+        line = line_of(machine, access)
+        if (1 << value.valid) % line or access.bypass:
+            raise _not_known(value, moved, Kind.LOW_BITS)
+    zeros, varying = ADDRESS_BITS, []
+    for u, c in value.terms:
+        common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
+        if common >= ADDRESS_BITS:  # whole multiples of 2**32: lanes that meet in shared memory agree on them
+            continue
+        if _varies(c, o.lanes):
+            varying.append((u, c))
+        else:
+            zeros = min(zeros, u.zeros + common)
+    numbers = resize(value.base, ADDRESS_BITS)
+    if moved:
+        numbers = numbers + np.uint32(o.offset & (1 << ADDRESS_BITS) - 1)
+    numbers = signed(numbers).astype(np.int64)
+    numbers -= int(numbers[0, 0]) // shift * shift
+    code = zeros, line, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
+    return Place(numbers, zeros, line, tuple(varying), code)
+
+
+def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
+    """Why an address is not known. moved: it has an offset, and data among its terms makes that of a sum data, too
+    (`because`).
+    """
+    why = (because(value) if moved else value.why) or Lost(kind)
+    return NoFigure(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
+
+
+def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool, account: Account) -> Counted:
+    """The figures of all rows of a group; an unknown that multiplies the lane is tabulated. group: its name, for the
+    table; exact: the lanes of the mask take part for certain; account: pays for it, else Exhausted. Raises NoFigure
+    where several unknowns multiply the lane."""
+    choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
+    others = [(u, c) for u, c in place.varying if (u, c) not in choices]
+    if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
+        raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=tuple(u for u, _ in place.varying)), Status.BOUNDED)
+    base = np.broadcast_to(place.numbers, mask.shape)
+    factors = [
+        np.broadcast_to(signed(resize(c, ADDRESS_BITS)).astype(np.int64), mask.shape) for _, c in choices + others
+    ]
+    account.spend(REQUEST + len(base), TABULATING)
+    rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))
+    base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
+    variants = [base]
+    for (u, _), c in zip(choices, factors):
+        variants = [v + c * k for v in variants for k in range(u.high + 1)]
+    record = SiteRecord(machine, access, account, many_trips=True)  # no trips are counted here
+    if others:
+        return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
+    for v in variants:
+        record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
+    record.flush()
+    return Counted(record)
+
+
+def _distinct_rows(
+    base: np.ndarray, mask: np.ndarray, factors: list[np.ndarray], shift: int
+) -> tuple[list[int], np.ndarray]:
+    """The first of the rows that are alike up to a multiple of `shift`, and how many each stands for: most warps differ
+    by that only.
+    """
+    first = np.take_along_axis(base, mask.argmax(axis=1)[:, None], 1)
+    columns = base - first // shift * shift, mask, *factors
+    found: dict[tuple, list[int]] = {}
+    for row in range(len(base)):
+        found.setdefault(tuple([column[row].tobytes() for column in columns]), []).append(row)
+    return [same[0] for same in found.values()], np.array([len(same) for same in found.values()], np.int64)
+
+
+def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
+    """It is not the same in all active lanes of each row."""
+    if c.shape[1] == 1:
+        return False
+    wide = np.broadcast_to(c, mask.shape)
+    first = np.take_along_axis(wide, mask.argmax(axis=1)[:, None], 1)
+    return bool(((wide != first) & mask).any())
+
+
+def _tabulated(
+    record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, weights, zeros, group: str, exact: bool
+) -> Counted:
+    """The figure as a function of an unknown that multiplies the lane.
+
+    Banks depend on the unknown modulo a period; whether two lanes share a word does so too, except for
+    the few numbers at which two lanes come to lie within a word of each other. So: every residue, at
+    a number far from all of those, and each of those by itself.
+    """
+    machine, access = record.machine, record.access
+    unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
+    line = line_of(machine, access)
+    period = max(1, line // min(unit, line))
+    step = 1 << min(u.zeros, 31)
+    if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
+        numbers = list(range(-(-u.low // step) * step, u.high + 1, step))
+        generic: list[int] = []
+    else:
+        residues = range(0, period, step) if step < period else (0,)
+        if len(residues) > MOST_RESIDUES:
+            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+        numbers = _meetings(
+            variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step, record.account
+        )
+        if numbers is None:
+            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+        far = max([abs(n) for n in numbers], default=0)
+        generic = [(far // period + 2) * period + r for r in residues]
+    record.account.spend((len(generic) + len(numbers)) * REQUEST // 4, TABULATING)
+    generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
+    every = [*generic, *numbers]
+    record.account.spend(len(every) * (len(variants) + elements(len(variants) * c.size)), TABULATING)
+    stacked = np.concatenate([v + c * n for n in every for v in variants])
+    times = len(every) * len(variants)
+    each = np.tile(mask, (times, 1))
+    record.add(stacked, each, np.tile(weights, times), np.zeros(len(stacked), np.int64), None, zeros)
+    record.flush()
+    some = mask.any(axis=1)
+    figures = (
+        SiteRecord(machine, access, record.account)
+        .figures(stacked, each, zeros)
+        .reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
+    )
+    low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
+    figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
+    usual = {n % period: figure[n] for n in generic}
+    prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
+    odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
+    cases = []
+    for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} exactly in")):
+        folded: dict[tuple, list[int]] = {}
+        for n, key in sorted(table.items()):
+            folded.setdefault(key, []).append(n)
+        cases += [
+            Case(f"{prefix}{words} {ranges(where)}", *key)
+            for key, where in sorted(folded.items(), key=lambda kv: kv[1][0])
+        ]
+    return Counted(record, u, tuple(cases))
+
+
+def _that_do_not_fault(
+    generic, numbers, variants, c, mask, zeros, access, u, exact: bool
+) -> tuple[list[int], list[int]]:
+    """The numbers whose addresses an access of this width may have: a launch that does not fault has no others. Raises
+    NoFigure where it may be that they fault only in lanes that take no part."""
+
+    def faults(n: int) -> bool:
+        for v in variants:
+            address = v + c * n
+            if 1 << zeros < access.align:  # the base aligns what the lanes have in common
+                address = address - np.take_along_axis(address, mask.argmax(axis=1)[:, None], 1)
+            if ((address & access.align - 1 != 0) & mask).any():
+                return True
+        return False
+
+    if access.align == 1:
+        return generic, numbers
+    wrong = {n for n in (*generic, *numbers) if faults(n)}
+    left = [n for n in generic if n not in wrong], [n for n in numbers if n not in wrong]
+    if (
+        wrong and (not exact or len(variants) > 1) or not any(left)
+    ):  # perhaps they fault only in lanes that take no part
+        raise NoFigure(Reason(Kind.MAY_FAULT, given=(access.width,), unknowns=(u,)), Status.UNKNOWN)
+    return left
+
+
+def _meetings(
+    variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int, account: Account
+) -> list[int] | None:
+    """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
+    their distance depends on u; None when there are too many."""
+    account.spend(REQUEST + elements(len(variants) * len(mask) * LANES * LANES), TABULATING)
+    found: set[int] = set()
+    first, second = np.triu_indices(LANES, 1)
+    together = mask[:, first] & mask[:, second]
+    slope = c[:, first] - c[:, second]
+    use = together & (slope != 0)
+    for v in variants:
+        gap = np.broadcast_to(v, mask.shape)
+        gap = gap[:, second] - gap[:, first]
+        k, g = slope[use], gap[use]
+        k, g = np.where(k < 0, -k, k), np.where(k < 0, -g, g)
+        pairs = np.array(sorted(set(zip(k.tolist(), g.tolist()))), np.int64).reshape(-1, 2).T
+        low, high = -((reach - 1 - pairs[1]) // pairs[0]), (pairs[1] + reach - 1) // pairs[0]
+        for a, b in zip(low.tolist(), high.tolist()):
+            found.update(n for n in range(-(-a // step) * step, b + 1, step))
+            if len(found) > MOST_MEETINGS:
+                return None
+    least, most = -1 << 31 if u.low is None else u.low, 1 << 31 if u.high is None else u.high
+    return sorted(n for n in found if least <= n <= most)
+
+
+def line_of(machine, access) -> int:
+    """Bytes after which banks and equal words repeat: figures depend on an address modulo this."""
+    rule = machine.rule(access)
+    counts = [c for c in (rule.count, rule.second) if c is not None]
+    return max(max(c.row, c.unit * c.slots) for c in counts)

@@ -1,0 +1,417 @@
+"""Sums, products and shifts of values that are not fully known: exact rules on `base + Σ coeff·u`.
+
+Every rule is an identity modulo 2**valid; where an identity needs the absence of wrapping, the rule asks for the ranges
+that prove it. What has no affine form but is the same in all lanes becomes a *derived* unknown, named by its
+expression; the rest is given up, with the reason of the first source that was. (`bits` has the bitwise operations,
+`operations` all of them.)
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from hashlib import blake2b
+from operator import or_
+
+import numpy as np
+
+from ptxaudit.engine.domain import alternatives
+from ptxaudit.engine.domain.value import (
+    DTYPES,
+    MAX_TERMS,
+    Lost,
+    Uniform,
+    Value,
+    array_zeros,
+    because,
+    combine_terms,
+    either,
+    fingerprint,
+    fits_signed,
+    known,
+    lane_spans,
+    lane_uniform,
+    least,
+    opaque,
+    resize,
+    signed,
+    span,
+    squeeze,
+    term_zeros,
+    unknown,
+)
+from ptxaudit.engine.ops.meaning import MEANINGS
+from ptxaudit.ir.reasons import Kind
+
+LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
+
+
+def fit(value: Value, bits: int) -> Value:
+    """Zero-extend or truncate a value to a width."""
+    own = value.bits
+    if own == bits:
+        return value
+    if value.known:
+        return Value(resize(value.base, bits))
+    if value.alternatives is not None:
+        return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
+    if bits < own and bits > 1:
+        valid = None if value.valid is None or value.valid >= bits else value.valid
+        terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if c.any())
+        return Value(resize(value.base, bits), terms, valid, value.poison, value.why)
+    if bits == 1:
+        return truth(value)
+    return zero_extend(value, bits)
+
+
+def truth(value: Value) -> Value:
+    """Bit 0 as a predicate."""
+    if value.known:
+        return Value(resize(value.base, 1))
+    if term_zeros(value) >= 1:
+        return Value(resize(value.base, 1), poison=value.poison, why=value.why)
+    return derived("bit0", (value,), 1) or give_up((value,), 1, Kind.BIT_OF_UNKNOWN)
+
+
+def zero_extend(value: Value, bits: int) -> Value:
+    if value.base.dtype == bool:
+        return (
+            Value(resize(value.base, bits), poison=value.poison, why=value.why)
+            if not value.terms
+            else derived("zext", (value,), bits) or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
+        )
+    if value.known:
+        return Value(resize(value.base, bits))
+    s = span(value)
+    if s is not None and s[0] >= 0 and s[1] < 1 << (value.bits - 1):
+        return Value(
+            resize(value.base, bits) if (signed(value.base) >= 0).all() else _sign_extend_array(value.base, bits),
+            tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
+        )
+    if value.poison is not None and not value.terms and value.valid is None:
+        return Value(resize(value.base, bits), poison=value.poison, why=value.why)
+    # the upper half is lost, the lower one is not
+    return _widened("zext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
+
+
+def sign_extend(value: Value, bits: int) -> Value:
+    if value.alternatives is not None:
+        return alternatives.changed(
+            value, lambda v: sign_extend(v, bits), lambda array: MEANINGS["sext"].run(bits, (), array)
+        )
+    if value.base.dtype == bool or (value.known):
+        return Value(MEANINGS["sext"].run(bits, (), value.base))
+    if fits_signed(value):
+        return Value(
+            _sign_extend_array(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms)
+        )
+    if not value.terms and value.valid is None:
+        return Value(_sign_extend_array(value.base, bits), poison=value.poison, why=value.why)
+    return _widened("sext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
+
+
+def _sign_extend_array(array, bits):
+    return signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
+
+
+def _widened(name: str, value: Value, bits: int) -> Value | None:
+    """A value that is the same in all lanes, extended: the sum in more bits, less a multiple of what it wrapped
+    around; how often it did is one more unknown."""
+    flat = squeeze(value)
+    if not flat.uniform or flat.poison is not None or flat.valid is not None or not flat.terms:
+        return None
+    wraps = Uniform("wraps", bits, kind="extension", key=(name, fingerprint(flat)), **made_of(flat))
+    more = unknown(wraps).terms[0]
+    terms = tuple((u, resize(c, bits)) for u, c in flat.terms)
+    return Value(resize(flat.base, bits), (*terms, (wraps, more[1] << more[1].dtype.type(flat.bits))))
+
+
+def partial(value: Value, bits: int, valid: int) -> Value:
+    terms = tuple((u, resize(c, bits)) for u, c in value.terms)
+    return Value(resize(value.base, bits), terms, valid, value.poison, value.why)
+
+
+def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), zeros: int = 0) -> Value | None:
+    """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
+    flat = []
+    for v in values:
+        if v.poison is not None or v.valid is not None:
+            return None
+        flat.append(squeeze(v))
+        if not flat[-1].uniform:
+            return None
+    values = tuple(flat)
+    text = brief(f"{name}({', '.join(map(short, values))})")
+    key = name, attrs, tuple(fingerprint(v) for v in values)
+    symbol = Uniform(text, bits, zeros, key=key, address=addresses(*values), **made_of(*values))
+    if bits == 1:
+        return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
+    return unknown(symbol)
+
+
+def brief(text: str) -> str:
+    """A name as it is; of a long one, the beginning and what tells it from others: names of names double in each trip
+    of some loops.
+    """
+    return (
+        text
+        if len(text) <= LONGEST_NAME
+        else f"{text[:LONGEST_NAME]}…{blake2b(text.encode(), digest_size=4).hexdigest()}"
+    )
+
+
+def short(value: Value) -> str:
+    """A uniform value as a formula."""
+    parts = []
+    for u, c in value.terms:
+        factor = int(signed(c).flat[0]) if c.dtype != bool else 1
+        parts.append(u.name if factor == 1 else f"{factor}*{u.name}")
+    if value.base.size > 1:
+        parts.append("…")
+    else:
+        number = int(value.base.flat[0]) if value.base.dtype == bool else int(signed(value.base).flat[0])
+        if number or not parts:
+            parts.append(str(number))
+    return "+".join(parts)
+
+
+def give_up(values, bits: int, kind: Kind, index: int = -1, given: tuple = ()) -> Value:
+    """An opaque result, because of the first source that is; else for this reason, of the unknowns in the sources."""
+    return opaque(bits, because(*values) or Lost(kind, index, given, unknowns_of(*values)))
+
+
+def unknowns_of(*values: Value) -> tuple[Uniform, ...]:
+    return tuple(dict.fromkeys(u for v in values for u, _ in v.terms))
+
+
+def from_data(*values: Value) -> bool:
+    return any(u.data for v in values for u, _ in v.terms)
+
+
+def addresses(*values: Value) -> bool:
+    """Some of them may be where something lies, or made of such a place."""
+    return any(u.address or u.kind == "window" for v in values for u, _ in v.terms)
+
+
+def made_of(*values: Value) -> dict[str, int]:
+    """What an unknown has of those that it is made of."""
+    return {"data": from_data(*values), "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0)}
+
+
+def _weaker(a: Value, b: Value) -> tuple:
+    """(valid, poison, why) of what needs both."""
+    if a.why is None and b.why is None and a.poison is None and b.poison is None:
+        return least(a.valid, b.valid), None, None
+    return least(a.valid, b.valid), either(a.poison, b.poison), because(a, b)
+
+
+def add(a: Value, b: Value) -> Value:
+    if a.alternatives is not None or b.alternatives is not None:
+        return alternatives.symbolic(lambda plain: add(*plain), (a, b)) or give_up(
+            (a, b), a.bits, Kind.MANY_ALTERNATIVES
+        )
+    terms = combine_terms(a.terms, b.terms)
+    if terms is None:
+        return give_up((a, b), a.bits, Kind.MANY_TERMS)
+    return Value(a.base + b.base, terms, *_weaker(a, b))
+
+
+def subtract(a: Value, b: Value) -> Value:
+    terms = combine_terms(a.terms, b.terms, -1)
+    if terms is None:
+        return give_up((a, b), a.bits, Kind.MANY_TERMS)
+    return Value(a.base - b.base, terms, *_weaker(a, b))
+
+
+def scale(a: Value, factor: np.ndarray) -> Value:
+    """a times a known array of a's width."""
+    terms = tuple((u, c) for u, c in ((u, c * factor) for u, c in a.terms) if c.any())
+    valid = a.valid
+    if valid is not None:
+        valid = min(a.bits, valid + array_zeros(factor))
+        valid = None if valid == a.bits else valid
+    poison = a.poison
+    if poison is not None and not factor.all():
+        poison = poison & (factor != 0)
+    return Value(a.base * factor, terms, valid, poison, a.why)
+
+
+def product_symbol(u: Uniform, v: Uniform) -> Uniform:
+    if v.identity < u.identity:
+        u, v = v, u
+    low = high = None
+    if None not in (u.low, u.high, v.low, v.high):
+        ends = [x * y for x in (u.low, u.high) for y in (v.low, v.high)]
+        low, high = min(ends), max(ends)
+    name = brief("*".join(sorted((u.name, v.name))))
+    return Uniform(
+        name,
+        max(u.bits, v.bits),
+        u.zeros + v.zeros,
+        low,
+        high,
+        key=("*", u, v),
+        data=u.data or v.data,
+        blocks=u.blocks | v.blocks,
+    )
+
+
+def multiply(a: Value, b: Value) -> Value:
+    if b.known:
+        return scale(a, b.base)
+    if a.known:
+        return scale(b, a.base)
+    terms: dict[Uniform, np.ndarray] = {}
+
+    def put(u, c):
+        terms[u] = terms[u] + c if u in terms else c
+
+    for u, c in a.terms:
+        put(u, c * b.base)
+    for v, d in b.terms:
+        put(v, d * a.base)
+    for u, c in a.terms:
+        for v, d in b.terms:
+            put(product_symbol(u, v), c * d)
+    kept = tuple((u, c) for u, c in terms.items() if c.any())
+    if len(kept) > 12:
+        return give_up((a, b), a.bits, Kind.MANY_FACTORS)
+    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
+
+
+def invert(a: Value) -> Value:
+    """~a = −a − 1."""
+    if a.alternatives is not None:
+        return alternatives.changed(a, invert, np.invert)
+    if a.base.dtype == bool:
+        if a.terms:
+            return derived("not", (a,), 1) or give_up((a,), 1, Kind.NOT_OF_UNKNOWN)
+        return Value(~a.base, poison=a.poison, why=a.why)
+    minus = scale(a, np.full((1, 1), -1 & ((1 << a.bits) - 1), a.base.dtype))
+    return Value(minus.base - a.base.dtype.type(1), minus.terms, a.valid, a.poison, a.why)
+
+
+def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
+    """Floor division by 2**n: exact where every unknown's term is a multiple of 2**n."""
+    if n >= a.bits or a.poison is not None and not a.terms and a.valid is None:
+        return None
+    if a.valid is not None and a.valid <= n:
+        return None
+    if (alike := _same_quotient(a, n)) is not None:
+        return alike
+    if term_zeros(a) < n:
+        return _shift_right_by_bits(a, n, is_signed)
+    s = span(a)
+    half = 1 << (a.bits - 1)
+    whole = s is not None and (-half <= s[0] and s[1] < half if is_signed else 0 <= s[0] and s[1] < half)
+    shift = a.base.dtype.type(n)
+
+    def down(array):
+        return (signed(array) >> signed(np.array(shift, a.base.dtype).reshape(1, 1))[0, 0]).view(array.dtype)
+
+    # base and coefficients are read as signed: floor((b + 2^n m) / 2^n) = floor(b / 2^n) + m.
+    # A coefficient below 2^n owes its low zeros to the unknown: then u/2^k is a new unknown.
+    terms = []
+    for u, c in a.terms:
+        have = array_zeros(c)
+        if have >= n:
+            terms.append((u, down(c)))
+        else:
+            rest = n - have
+            low = None if u.low is None else u.low >> rest
+            high = None if u.high is None else u.high >> rest
+            part = Uniform(
+                f"{u.name}/{1 << rest}",
+                u.bits,
+                u.zeros - rest,
+                low,
+                high,
+                u.kind,
+                ("/", rest, u),
+                u.data,
+                blocks=u.blocks,
+            )
+            odd = (signed(c) >> have).view(c.dtype)
+            if u.bits < a.bits and (low is None or high is None):
+                return None
+            terms.append((part, odd))
+    base = down(a.base)
+    if whole:
+        return Value(base, tuple(terms), None, a.poison, a.why)
+    if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
+        # how often the sum wrapped around is the same in all lanes: one more unknown
+        wraps = Uniform(
+            "wraps",
+            a.bits,
+            kind="extension",
+            key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)),
+            **made_of(flat),
+        )
+        return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
+    return Value(base, tuple(terms), (a.bits if a.valid is None else a.valid) - n, a.poison, a.why)
+
+
+def _same_quotient(a: Value, n: int) -> Value | None:
+    """The number that each lane has whatever the unknowns are, as the sign of one that is never negative: 0."""
+    spans = lane_spans(a) if a.terms else None
+    if spans is None:
+        return None
+    low, high = spans
+    if high.max() >= 1 << (a.bits - 1):  # signed or not is the same below
+        return None
+    quotient = low >> n
+    return known(quotient.astype(a.base.dtype)) if (quotient == high >> n).all() else None
+
+
+def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
+    """The same where the unknowns reach one or two bits below 2**n: one of two or four quotients a lane.
+
+    With w the sum of the unknowns and s its bits below 2**n, floor((b + s) / 2**n) is a function of
+    one or two bits: written as a polynomial in them.
+    """
+    zeros = term_zeros(a)
+    whole = Value(np.zeros((1, 1), a.base.dtype), a.terms)
+    if n - zeros > 2 or a.poison is not None or a.valid is not None or not all(lane_uniform(c) for _, c in a.terms):
+        return None
+    bits = [bit_of(whole, b) for b in range(zeros, n)]
+    if None in bits:
+        return None
+    flat = squeeze(whole)
+    s = span(a)
+    half = 1 << (a.bits - 1)
+    if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
+        return None
+    low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
+    quotient = unknown(
+        Uniform(
+            f"({short(flat)})/{1 << n}",
+            a.bits,
+            0,
+            low,
+            high,
+            "derived",
+            ("quotient", n, fingerprint(flat)),
+            **made_of(flat),
+        )
+    )
+
+    def at(k: int) -> np.ndarray:
+        moved = signed(a.base) + np.array(k << zeros, a.base.dtype).astype(signed(a.base).dtype)
+        return (moved >> n).view(a.base.dtype)
+
+    out = add(Value(at(0)), quotient)
+    out = add(out, scale(unknown(bits[0]), at(1) - at(0)))
+    if len(bits) == 2:
+        both = product_symbol(bits[0], bits[1])
+        out = add(out, scale(unknown(bits[1]), at(2) - at(0)))
+        out = add(out, scale(unknown(both), at(3) - at(2) - at(1) + at(0)))
+    return out
+
+
+def bit_of(value: Value, bit: int) -> Uniform | None:
+    """Bit `bit` of a uniform unknown value, as an unknown of its own in {0, 1}; None if it is not uniform."""
+    flat = squeeze(value)
+    if not flat.uniform or flat.poison is not None or flat.valid is not None and flat.valid <= bit:
+        return None
+    return Uniform(
+        f"bit {bit} of ({short(flat)})", value.bits, 0, 0, 1, "bit", ("bit", bit, fingerprint(flat)), **made_of(flat)
+    )

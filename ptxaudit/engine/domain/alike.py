@@ -1,0 +1,74 @@
+"""Addresses of which a few numbers are known, where it does not matter which of them it is.
+
+    lane 5: s + 8 or s + 12, the others known        32-bit load: one wavefront either way, an exact figure
+
+Each lane may have any of its alternatives, whatever the others have; where all lanes share the outcome they are taken
+together.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.engine.domain.alternatives import Alternatives
+from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
+from ptxaudit.hardware import banks
+
+MOST_OF_ONE = 64  # ways to choose for one request
+MOST = 4096  # and for all requests of an instruction at once
+ADDRESS_BITS = 32
+
+
+def settled(address: Value, active: np.ndarray, machine, access) -> Value:
+    """The address with the first of its alternatives, if each request costs the same whichever they are; else as it is.
+    active: (rows, lanes)."""
+    own = address.alternatives
+    if (
+        own is None
+        or access.bypass
+        or address.valid is not None
+        or not _moves_nothing(address, machine.invariant_shift(access))
+    ):
+        return address
+    if own.lost is not None and (own.lost & active).any():
+        return address
+    numbers = np.broadcast_to(signed(resize(own.bases, ADDRESS_BITS)).astype(np.int64), (len(own.bases), *active.shape))
+    requests, whose = [], []
+    for row in np.flatnonzero(((numbers != numbers[:1]).any(axis=0) & active).any(axis=1)):
+        ways = _ways(numbers[:, row], active[row], own)
+        if ways is None or len(requests) + len(ways) > MOST:
+            return address
+        requests += ways
+        whose += [row] * len(ways)
+    if requests and not _cost_the_same(np.array(requests), np.array(whose), active, machine, access):
+        return address
+    return Value(own.bases[0], address.terms, None, own.lost, address.why)
+
+
+def _moves_nothing(address: Value, shift: int) -> bool:
+    """The unknowns in it move all lanes together by what changes no figure."""
+    return all(c.shape[1] == 1 and 1 << u.zeros + array_zeros(c) >= shift for u, c in address.terms)
+
+
+def _ways(numbers: np.ndarray, active: np.ndarray, own: Alternatives) -> list[np.ndarray] | None:
+    """All addresses (lanes) that a request may have, from its alternatives (K, lanes); None where there are too
+    many."""
+    if all(axis.uniform for axis in own.axes):
+        return list(numbers)
+    choices = [sorted(set(column)) if on else [int(column[0])] for column, on in zip(numbers.T.tolist(), active)]
+    if prod(map(len, choices)) > MOST_OF_ONE:
+        return None
+    return [np.array(chosen, np.int64) for chosen in product(*choices)]
+
+
+def _cost_the_same(requests: np.ndarray, whose: np.ndarray, active: np.ndarray, machine, access) -> bool:
+    try:
+        scores = banks.score(machine, access, requests, active[whose])
+    except InputError:  # one of them would be misaligned
+        return False
+    first = np.searchsorted(whose, whose)
+    return all((figures == figures[first]).all() for figures in (scores.low, scores.high, scores.ideal, scores.ways))

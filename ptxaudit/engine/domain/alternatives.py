@@ -1,0 +1,284 @@
+"""Values of which a few numbers are known: one *alternative* for each outcome of something that is not known exactly.
+
+    r = MUFU.RCP x        on a machine whose unit was not measured: 1/x to one unit, two or three numbers a lane
+    q = F2I(r · n)        alternative by alternative; where all of them agree, q is plainly known again
+
+An `Axis` is one event with a few outcomes. A value depends on some axes and has one alternative for each combination
+of their outcomes. Values that depend on one axis are correlated: the same outcome holds for both, lane by lane;
+outcomes of different axes are combined in all pairs. Combining loses no outcome, and the same event is never counted
+as two.
+
+Lanes in which the alternatives differ are poisoned in the value, with a reason: code that knows nothing of
+alternatives sees opaque lanes. `operations.apply` works on all alternatives, `effects` keeps them in registers; the
+rest drops them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import count
+from math import prod
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import (
+    Lost,
+    Uniform,
+    Value,
+    array_zeros,
+    because,
+    either,
+    lane_uniform,
+    opaque,
+    signed,
+)
+from ptxaudit.ir.reasons import Kind
+
+MOST = 64  # alternatives of one value; beyond them it is opaque
+MOST_NUMBERS = 1 << 22  # of all rows, lanes and alternatives of one value
+_serial = count()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One event with `size` outcomes. uniform: all lanes of a row have the same outcome."""
+
+    size: int
+    uniform: bool
+    serial: int = field(default_factory=lambda: next(_serial))
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """bases: (K, rows, lanes), or fewer of the last two; K is the product of the axes' sizes, the first axis slowest.
+    lost: lanes whose number may be none of these, or None."""
+
+    axes: tuple[Axis, ...]
+    bases: np.ndarray
+    lost: np.ndarray | None
+
+
+def chosen(numbers: np.ndarray, lost: np.ndarray | None, before: tuple[Axis, ...], uniform: bool, why: Lost) -> Value:
+    """The value of an operation whose result is one of `numbers` (n, K, rows, lanes) for each of the K alternatives
+    before it."""
+    axes = (Axis(len(numbers), uniform), *before)
+    return _value(axes, numbers.reshape(-1, *numbers.shape[2:]), lost, why)
+
+
+def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray], np.ndarray | None] | None:
+    """(axes, the numbers of each value in all alternatives, lanes that are lost) of values without unknowns; None:
+    too many."""
+    axes = _axes(values)
+    if axes is None:
+        return None
+    lost = None
+    for value in values:
+        lost = either(lost, _lost(value))
+    return axes, [_bases(value, axes) for value in values], lost
+
+
+def elementwise(
+    run: Callable, undefined: Callable | None, values: tuple[Value, ...], name: str, index: int
+) -> Value | tuple[Value, ...] | None:
+    """A row of `operations` on every alternative of values without unknowns; None where there are too many."""
+    together = of_all(values)
+    if together is None:
+        return None
+    axes, bases, lost = together
+    out = run(*bases)
+    why = because(*values) or Lost(Kind.UNDEFINED, index, (name,))
+    if undefined is not None:
+        lost = either(lost, _in_any(undefined(*bases)))
+    if isinstance(out, tuple):
+        return tuple(_value(axes, each, lost, why) for each in out)
+    return _value(axes, out, lost, why)
+
+
+def selected(values: tuple[Value, ...]) -> Value | None:
+    """p ? a : b of values without unknowns: a lane that is lost counts only where it is chosen."""
+    axes = _axes(values)
+    if axes is None:
+        return None
+    a, b, p = (_bases(value, axes) for value in values)
+    lost = _lost(values[2])
+    nowhere = np.zeros((1, 1), bool)
+    lost_a, lost_b = (nowhere if _lost(value) is None else _lost(value) for value in values[:2])
+    lost = either(lost, _in_any(np.where(p, lost_a, lost_b)))
+    return _value(axes, np.where(p, a, b), lost, because(*values) or Lost(Kind.CHOICE))
+
+
+def symbolic(
+    run: Callable[[tuple[Value, ...]], Value | tuple], values: tuple[Value, ...]
+) -> Value | tuple[Value, ...] | None:
+    """An operation with unknowns among its sources, alternative by alternative: the results must have the same
+    unknowns in them."""
+    axes = _axes(values)
+    if axes is None:
+        return None
+    bases = [_bases(value, axes) for value in values]
+    size = prod(axis.size for axis in axes)
+    pick = lambda array, k: array[k] if len(array) > 1 else array[0]
+    outs = [
+        run(tuple(Value(pick(b, k), v.terms, v.valid, _lost(v), v.why) for b, v in zip(bases, values)))
+        for k in range(size)
+    ]
+    if isinstance(outs[0], tuple):
+        return tuple(_joined(axes, each, values) for each in zip(*outs))
+    return _joined(axes, outs, values)
+
+
+def changed(value: Value, of_values: Callable[[Value], Value], of_arrays: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value with all its alternatives changed alike: as values where there are unknowns in them, else as arrays."""
+    own = value.alternatives
+    if value.terms or value.valid is not None:
+        return symbolic(lambda plain: of_values(plain[0]), (value,))
+    return _value(own.axes, of_arrays(own.bases), own.lost, value.why)
+
+
+def in_rows(value: Value, rows: np.ndarray) -> Value:
+    """The value in some rows."""
+    own = value.alternatives
+    pick = lambda array: array if array is None or array.shape[-2] == 1 else array[..., rows, :]
+    return _value(
+        own.axes, pick(own.bases), pick(own.lost), value.why, tuple((u, pick(c)) for u, c in value.terms), value.valid
+    )
+
+
+def in_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value of one lane for all of a row. pick: of an array (rows, lanes) that lane's column."""
+    own = value.alternatives
+    bases = np.stack([pick(base) for base in own.bases])
+    return _value(
+        own.axes,
+        bases,
+        None if own.lost is None else pick(own.lost),
+        value.why,
+        tuple((u, pick(c)) for u, c in value.terms),
+        value.valid,
+    )
+
+
+def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
+    """new where the mask is true, old elsewhere; None where one of them has unknowns in it."""
+    if old.terms or new.terms or old.valid is not None or new.valid is not None:
+        return None
+    axes = _axes((old, new))
+    if axes is None:  # what was there before is seldom read again
+        axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
+    nowhere = np.zeros((1, 1), bool)
+    lost = np.where(mask, *(nowhere if _lost(value) is None else _lost(value) for value in (new, old)))
+    return _value(axes, np.where(mask, _bases(new, axes), _bases(old, axes)), lost, because(new, old))
+
+
+def as_unknown(value: Value) -> Value:
+    """A value whose alternatives are the same distance apart in all lanes of each row, as a sum with one more unknown
+    that these lanes share: which of them it is. Other values as they are."""
+    own = value.alternatives
+    if own is None or not all(axis.uniform for axis in own.axes):
+        return value
+    bases = own.bases if own.lost is None else np.where(own.lost, own.bases[:1], own.bases)
+    truth = bases.dtype == bool
+    apart = bases ^ bases[:1] if truth else bases - bases[:1]
+    if (
+        not lane_uniform(apart.reshape(-1, apart.shape[-1]))
+        or truth
+        and (value.terms or own.lost is not None or not lane_uniform(bases[0]))
+    ):
+        return value
+    key = ("alternatives", tuple(axis.serial for axis in own.axes), blake2b(apart.tobytes(), digest_size=8).digest())
+    if truth:
+        differ = apart[..., :1].any(axis=0)
+        return Value(bases[0][:, :1] & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=key), differ),))
+    numbers = signed(apart)
+    which = Uniform("one of several", value.bits, array_zeros(apart), int(numbers.min()), int(numbers.max()), key=key)
+    return Value(value.base, (*value.terms, (which, np.ones((1, 1), bases.dtype))), value.valid, own.lost, value.why)
+
+
+# --- parts ----------------------------------------------------------------------------------
+
+
+def _axes(values: tuple[Value, ...]) -> tuple[Axis, ...] | None:
+    """All axes that the values depend on; None where they make too many alternatives."""
+    axes = tuple(dict.fromkeys(axis for v in values if v.alternatives is not None for axis in v.alternatives.axes))
+    size = prod(axis.size for axis in axes)
+    rows, lanes = (max(v.base.shape[at] for v in values) for at in (0, 1))
+    return axes if size <= MOST and size * rows * lanes <= MOST_NUMBERS else None
+
+
+def _lost(value: Value) -> np.ndarray | None:
+    return value.poison if value.alternatives is None else value.alternatives.lost
+
+
+def _bases(value: Value, axes: tuple[Axis, ...]) -> np.ndarray:
+    """(K, rows, lanes) for the product of `axes`; (1, rows, lanes) where the value does not depend on them."""
+    own = value.alternatives
+    if own is None:
+        return value.base[None]
+    if own.axes == axes:
+        return own.bases
+    place = own.bases.shape[1:]
+    mine = [axis for axis in axes if axis in own.axes]
+    sizes = [axis.size for axis in own.axes]
+    ordered = own.bases.reshape(*sizes, *place)
+    ordered = np.moveaxis(ordered, [own.axes.index(axis) for axis in mine], range(len(mine)))
+    spread = ordered.reshape(*(axis.size if axis in own.axes else 1 for axis in axes), *place)
+    return np.broadcast_to(spread, (*(axis.size for axis in axes), *place)).reshape(-1, *place)
+
+
+def _in_any(bad: np.ndarray) -> np.ndarray | None:
+    """Lanes that are bad in any alternative."""
+    bad = bad.any(axis=tuple(range(bad.ndim - 2))) if bad.ndim > 2 else bad
+    return bad if bad.any() else None
+
+
+def _value(
+    axes: tuple[Axis, ...], bases: np.ndarray, lost: np.ndarray | None, why: Lost | None, terms=(), valid=None
+) -> Value:
+    """The value of these alternatives, without the axes that make no difference."""
+    if lost is not None and not lost.any():
+        lost = None
+    sizes = tuple(axis.size for axis in axes)
+    if len(bases) == 1 and axes:  # no source depended on them
+        axes = ()
+    else:
+        bases = bases.reshape(*sizes, *bases.shape[1:])
+        kept = []
+        for axis in axes:
+            at = len(kept)
+            alike = bases == bases.take([0], axis=at)
+            if (alike if lost is None else alike | lost).all():
+                bases = bases.take(0, axis=at)
+            else:
+                kept.append(axis)
+        axes = tuple(kept)
+        bases = bases.reshape(-1, *bases.shape[len(axes) :])
+    if not axes:
+        return Value(bases[0], terms, valid, lost, why if lost is not None or valid is not None else None)
+    differ = (bases[1:] != bases[:1]).any(axis=0)
+    return Value(
+        bases[0],
+        terms,
+        valid,
+        differ if lost is None else differ | lost,
+        why,
+        alternatives=Alternatives(axes, bases, lost),
+    )
+
+
+def _joined(axes: tuple[Axis, ...], outs: tuple[Value, ...], values: tuple[Value, ...]) -> Value:
+    """The results of all alternatives as one value."""
+    first = outs[0]
+    why = because(*outs) or because(*values)
+    for other in outs[1:]:
+        if other.valid != first.valid or other.bits != first.bits or len(other.terms) != len(first.terms):
+            return opaque(first.bits, why)
+        others = dict(other.terms)
+        if not all(u in others and np.array_equal(*np.broadcast_arrays(c, others[u])) for u, c in first.terms):
+            return opaque(first.bits, why)
+    lost = None
+    for out in outs:
+        lost = either(lost, out.poison)
+    bases = np.stack(np.broadcast_arrays(*(out.base for out in outs)))
+    return _value(axes, bases, lost, why, first.terms, first.valid)

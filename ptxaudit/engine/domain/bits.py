@@ -1,0 +1,173 @@
+"""Bitwise operations on values that are not fully known.
+
+(128·n + 4·lane) & 127      the low bits alone:  4·lane, whatever n is
+(128·n + 4·lane) | 3        sums, where bits cannot meet
+n ^ lane                    affine in the bits of n, told apart one by one
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ptxaudit.engine.domain.affine import add, bit_of, derived, invert, scale, subtract
+from ptxaudit.engine.domain.value import (
+    Value,
+    array_zeros,
+    because,
+    constant,
+    either,
+    lane_uniform,
+    low_zeros,
+    span,
+    term_zeros,
+    unknown,
+)
+
+MAX_BITS = 6  # bits of an unknown that are told apart: a swizzle takes three to five
+
+
+def split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
+    """a = low + high: low < 2**zeros known by lane, high a multiple of 2**zeros with all unknowns."""
+    mask = a.base.dtype.type((1 << zeros) - 1) if zeros < a.bits else a.base.dtype.type((1 << a.bits) - 1)
+    low = a.base & mask
+    return low, Value(a.base - low, a.terms, a.valid, a.poison, a.why)
+
+
+def bitwise(name: str, a: Value, b: Value, function) -> Value | None:
+    """and/or/xor: exact where above the known low bits one side is all zeros or all ones."""
+    if a.base.dtype == bool:
+        return _predicate_logic(name, a, b, function)
+    if a.known:
+        a, b = b, a
+    if not a.terms and a.valid is None:  # only poison
+        return None
+    if not b.known:
+        if name == "or" and not b.terms and b.valid is None:
+            return None
+        return _disjoint(name, a, b)
+    zeros = term_zeros(a)
+    low, high = split(a, zeros)
+    bits = a.bits
+    if zeros >= bits:
+        return Value(function(a.base, b.base), poison=a.poison, why=a.why)
+    mask_low = b.base.dtype.type((1 << zeros) - 1)
+    upper = b.base & ~mask_low
+    ones = b.base.dtype.type(((1 << bits) - 1) ^ ((1 << zeros) - 1))
+    new_low = function(low, b.base & mask_low)
+    if not upper.any():
+        kept = {"and": None, "or": high, "xor": high}[name]
+    elif (upper == ones).all():
+        kept = {"and": high, "or": constant(int(ones), bits), "xor": invert(high)}[name]
+        if name == "xor":  # ~high has ones below: take them off
+            kept = subtract(kept, Value(np.full((1, 1), int(mask_low), b.base.dtype)))
+    elif name in ("or", "xor") and lane_uniform(upper) and span(high) is not None:
+        return _above(name, high, upper, new_low)
+    elif (
+        name == "and"
+        and lane_uniform(upper)
+        and lane_uniform(high.base)
+        and all(lane_uniform(c) for _, c in high.terms)
+        and a.poison is None
+        and a.valid is None
+    ):
+        part = derived("and", (high, Value(upper[:, :1])), bits, zeros=zeros)
+        if part is None:
+            return None
+        part = _bounded_by_mask(part, int(upper.max()) if upper.size else 0)
+        return add(Value(new_low), part)
+    elif lane_uniform(high.base) and all(lane_uniform(c) for _, c in high.terms) and a.poison is None:
+        return _by_bits(name, high, upper, new_low)
+    else:
+        return None
+    result = Value(new_low, poison=a.poison, why=a.why)
+    return result if kept is None else add(result, kept)
+
+
+def _by_bits(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
+    """A uniform unknown combined with bits that are known lane by lane: affine in the unknown's bits.
+
+    With v_b the bits of v and x_b those of x:  v & x = Σ 2^b x_b v_b,  v | x = v + x − (v & x),
+    v ^ x = v + x − 2 (v & x).
+    """
+    common = int(np.bitwise_or.reduce(upper, axis=None))
+    places = [b for b in range(high.bits) if common >> b & 1]
+    if len(places) > MAX_BITS:
+        return None
+    both = Value(np.zeros((1, 1), upper.dtype))
+    for b in places:
+        symbol = bit_of(high, b)
+        if symbol is None:
+            return None
+        here = ((upper >> upper.dtype.type(b)) & upper.dtype.type(1)) << upper.dtype.type(b)
+        both = add(both, scale(unknown(symbol), here))
+    low = Value(new_low)
+    if name == "and":
+        return add(low, both)
+    total = add(add(low, high), Value(upper))
+    return subtract(total, both if name == "or" else scale(both, np.full((1, 1), 2, upper.dtype)))
+
+
+def _bounded_by_mask(value: Value, mask: int) -> Value:
+    """A masked unknown lies in 0…mask and has the mask's low zeros."""
+    if len(value.terms) == 1 and mask < 1 << (value.bits - 1):
+        u, c = value.terms[0]
+        bounded = replace(u, zeros=max(u.zeros, low_zeros(mask)), low=0, high=mask)
+        return Value(value.base, ((bounded, c),))
+    return value
+
+
+def _above(name, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
+    """or/xor with bits that lie above everything that `high` can reach."""
+    low, top = span(high)
+    if low < 0:
+        return None
+    reach = top.bit_length()
+    if array_zeros(upper) < reach:
+        return None
+    return add(Value(new_low + upper), high)
+
+
+def _disjoint(name: str, a: Value, b: Value) -> Value | None:
+    """or/xor of two symbolic values whose bits cannot meet are sums."""
+    if name == "and" or a.poison is not None or b.poison is not None:
+        return None
+    for x, y in ((a, b), (b, a)):
+        s = span(y)
+        zeros = min(term_zeros(x), array_zeros(x.base)) if x.terms else array_zeros(x.base)
+        if s is not None and s[0] >= 0 and s[1] < 1 << zeros and x.valid is None and y.valid is None:
+            return add(x, y)
+    return None
+
+
+def _predicate_logic(name, a: Value, b: Value, function) -> Value | None:
+    """Predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
+    if a.terms or b.terms:
+        for x, y in ((a, b), (b, a)):
+            if x.known and x.base.size and lane_uniform(x.base) and bool(x.base.all()) == bool(x.base.any()):
+                value = bool(x.base.flat[0])
+                if name == "and":
+                    return y if value else Value(np.zeros((1, 1), bool))
+                if name == "or":
+                    return Value(np.ones((1, 1), bool)) if value else y
+                return invert(y) if value else y
+        return None
+    poison = either(a.poison, b.poison)
+    if poison is not None and name != "xor":
+        sure = lambda v: (~v.base if name == "and" else v.base) & (True if v.poison is None else ~v.poison)
+        poison = poison & ~sure(a) & ~sure(b)
+    return Value(
+        function(a.base, b.base), poison=poison if poison is not None and poison.any() else None, why=because(a, b)
+    )
+
+
+def shake(run, bases, unknown_bits) -> tuple[np.ndarray, np.ndarray]:
+    """A bitwise operation on operands of which some bits are not known: its result, and the bits of it that flipping
+    those of the operands, some or all, changes."""
+    out = run(*bases)
+    flipped = [b ^ u for b, u in zip(bases, unknown_bits)]
+    shaken = out ^ out
+    for which in range(1, 1 << len(bases)):
+        shaken = shaken | (out ^ run(*(flipped[i] if which >> i & 1 else b for i, b in enumerate(bases))))
+    return out, shaken

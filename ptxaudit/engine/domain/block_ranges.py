@@ -1,0 +1,108 @@
+"""Values in %ctaid while a row stands for many blocks: a box of block indices, first to last in each dimension.
+
+    a row with ctaid.x in 0…7        ctaid.x < 8       true in all of the box
+                                     4·ctaid.x < 16    undecided; cut at 4, and just behind it, each side is decided
+
+`low` and `high` are (rows, 3) everywhere: the first and the last index of each row's box.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import Uniform, Value, signed
+from ptxaudit.engine.memory.environment import LANES
+
+DIMENSIONS = (0, 1, 2)
+
+
+def block_terms(value: Value) -> set[Uniform]:
+    """The unknowns of a value that are block indices, or made of one."""
+    return {u for u, _ in value.terms if u.kind == "block"}
+
+
+def dimensions(symbols: set[Uniform]) -> set[int]:
+    """The dimensions of which such unknowns are made."""
+    return {d for u in symbols for d in DIMENSIONS if u.blocks >> d & 1}
+
+
+def made_of(symbol: Uniform, symbols: set[Uniform]) -> bool:
+    """A derived unknown was made of one of the symbols."""
+    return symbol.kind == "derived" and any(u.blocks & symbol.blocks for u in symbols)
+
+
+def decide(
+    relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray
+) -> tuple[Value | None, dict[int, tuple[int, list[int]]]] | None:
+    """A comparison, "lt.u" or the like, of values whose only unknowns are block indices.
+
+    (result, {}) when each row's box decides it; (None, {row: (dimension, [cut, …])}) when some rows must be split,
+    where a cut c parts the indices below c from those of c and above; None when boxes cannot tell.
+    """
+    if a.poison is not None or b.poison is not None or a.valid is not None or b.valid is not None:
+        return None
+    if any(u.kind != "block" or u.key[0] != "ctaid" for v in (a, b) for u, _ in v.terms):
+        return None
+    kind, _, sign = relation.partition(".")
+    half = 1 << (a.bits - 1)
+    (a_low, a_high), (b_low, b_high) = _span(a, low, high), _span(b, low, high)
+    floor = 0 if sign == "u" else -half
+    if min(a_low.min(), b_low.min()) < floor or max(a_high.max(), b_high.max()) >= half:
+        return None  # it may wrap, or the two signs differ
+    if (a_low - b_high).min() < -half or (a_high - b_low).max() >= half:
+        return None
+    difference = affine.subtract(a, b)
+    least, most = _span(difference, low, high)
+    yes, no = {
+        "lt": (most < 0, least >= 0),
+        "le": (most <= 0, least > 0),
+        "gt": (least > 0, most <= 0),
+        "ge": (least >= 0, most < 0),
+        "eq": ((least == 0) & (most == 0), (least > 0) | (most < 0)),
+        "ne": ((least > 0) | (most < 0), (least == 0) & (most == 0)),
+    }[kind]
+    undecided = ~(yes | no)
+    if not undecided.any():
+        return Value(yes), {}
+    wide = lambda numbers: np.broadcast_to(signed(numbers).astype(np.int64), (len(low), LANES))
+    base, factors = wide(difference.base), {u.key[1]: wide(c) for u, c in difference.terms}
+    cuts = {}
+    for row in np.flatnonzero(undecided.any(axis=1)).tolist():
+        cut = _cut(base[row], {d: c[row] for d, c in factors.items()}, low[row], high[row])
+        if cut is None:
+            return None
+        cuts[row] = cut
+    return None, cuts
+
+
+def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and the largest number that a value is in each row's box, by lane or once for all; int64."""
+    least = most = np.broadcast_to(signed(value.base).astype(np.int64), (len(low), max(1, value.base.shape[1])))
+    for u, c in value.terms:
+        c = signed(c).astype(np.int64)
+        first, last = c * low[:, u.key[1]][:, None], c * high[:, u.key[1]][:, None]
+        least, most = least + np.minimum(first, last), most + np.maximum(first, last)
+    return least, most
+
+
+def _cut(
+    base: np.ndarray, factors: dict[int, np.ndarray], low: np.ndarray, high: np.ndarray
+) -> tuple[int, list[int]] | None:
+    """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes, base and factors by lane:
+    if it varies along one dimension only, at its zeros and at the two indices behind them (a zero may lie between two,
+    and le and gt change behind it); else in the middle of the longest. None where it has no zeros."""
+    varying = [d for d, c in factors.items() if low[d] < high[d] and c.any()]
+    if not varying:
+        return None
+    longest = max(varying, key=lambda d: high[d] - low[d])
+    first, last = int(low[longest]), int(high[longest])
+    if len(varying) > 1:
+        return longest, [(first + last + 1) // 2]
+    fixed = base + sum(c * int(low[d]) for d, c in factors.items() if d != longest)
+    points: set[int] = set()
+    for value, c in set(zip(fixed.tolist(), factors[longest].tolist())):
+        if c:
+            root = -value // c  # floor of the index at which it is zero
+            points.update(p for p in (root, root + 1, root + 2) if first < p <= last)
+    return (longest, sorted(points)) if points else None

@@ -1,0 +1,392 @@
+"""A register's value in every lane of many warps at once: known, affine in uniform unknowns, or opaque.
+
+    value[row, lane]  =  base[row, lane]  +  Σ  coeff[row, lane] · u        (mod 2**valid)
+
+A *row* is one warp (of one class of blocks). Each `u` is an `Uniform`: a number that is not known
+but is the same in all lanes of one request (a parameter not told, a pointer, a block index, a
+loop counter). All arithmetic is modulo 2**bits, as the hardware's, so base and coefficients live in
+unsigned arrays that wrap.
+
+Three things make this small domain strong enough for real index arithmetic:
+
+- Arrays broadcast. A value that is the same in all lanes has one column, one that is the same in
+  all warps has one row: uniformity is not an analysis, it is the shape.
+- `valid`: the form holds modulo 2**valid. Low bits of sums and products depend on low bits only, so
+  `cvt.s64.s32` of a wrapping sum loses the upper half but not the lower, and truncating it
+  back loses nothing at all.
+- What is uniform stays uniform. An operation on values without lane dependence that has no affine
+  form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
+
+`poison` marks lanes whose value is not known, `why` says which instruction lost it. Of such a lane some bits may
+still be known (`sure`): predicates that ptxas keeps in the bits of a register. Or it is one of a few numbers
+(`alternatives`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxaudit.ir.reasons import Reason, sentence
+
+if TYPE_CHECKING:
+    from ptxaudit.engine.domain.alternatives import Alternatives
+
+DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+BITS = {np.dtype(t): b for b, t in DTYPES.items()}
+SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+SAFE = 1 << 58  # sums of so many products stay in an int64
+MAX_TERMS = 12  # beyond this a sum of unknowns is given up: no index expression of a person has more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uniform:
+    """A number that all lanes of a request share but that is not known.
+
+    name:  what to call it in a formula; it decides nothing. bits: its width. zeros: known low zero bits.
+    low, high: its range as a signed integer, inclusive; None = not known.
+    kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "variable" | "window" (where a state
+    space
+        begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" | "choice" |
+        "bit" |
+        "extension" | "derived" | "special".
+    key: with the kind what tells it from all others (a definition, an execution; it may hold other unknowns).
+    data: it comes from data that was not given (as against something a launch tells).
+    address: it may be where something lies, or the difference of two such places (as against a number that counts).
+    blocks: a bit for each dimension of the block index that it is made of.
+    """
+
+    name: str
+    bits: int = 32
+    zeros: int = 0
+    low: int | None = None
+    high: int | None = None
+    kind: str = "derived"
+    key: object = None
+    data: bool = False
+    address: bool = False
+    blocks: int = 0
+    _hash: int = field(init=False, repr=False, default=0)
+    _identity: bytes = field(init=False, repr=False, default=b"")
+
+    def __post_init__(self) -> None:
+        if self.key is None:
+            raise TypeError(f"nothing tells the unknown {self.name} from others: it has no key")
+        object.__setattr__(self, "_hash", hash((self.kind, self.key)))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Uniform)
+            and self._hash == other._hash
+            and self.identity == other.identity
+            and (self.zeros, self.low, self.high) == (other.zeros, other.low, other.high)
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def identity(self) -> bytes:
+        """What tells it from other unknowns, in 16 bytes: of its kind, width and key alone. (Keys nest deeply: each is
+        looked at once.)
+        """
+        if not self._identity:
+            digest = blake2b(f"{self.kind}|{self.bits}|".encode() + _told_apart(self.key), digest_size=16).digest()
+            object.__setattr__(self, "_identity", digest)
+        return self._identity
+
+
+def _told_apart(key: object) -> bytes:
+    """A key as bytes that no other key has."""
+    if isinstance(key, tuple):
+        return b"(" + b"".join(_told_apart(part) + b"," for part in key) + b")"
+    identity = key if isinstance(key, bytes) else getattr(key, "identity", None)
+    return repr(key).encode() if identity is None else b"<" + identity.hex().encode() + b">"
+
+
+Lost = Reason  # why a value is opaque
+
+
+class Value:
+    """See the module. base: unsigned array broadcastable to (rows, lanes)."""
+
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives")
+
+    def __init__(
+        self, base, terms=(), valid=None, poison=None, why=None, sure=None, alternatives: Alternatives | None = None
+    ):
+        self.base = base
+        self.terms = terms  # tuple of (Uniform, coefficient array), no zero coefficients
+        self.valid = valid  # None = all bits
+        self.poison = poison  # None or bool array broadcastable to (rows, lanes)
+        self.why = why
+        self.sure = sure  # None or array: bits of `base` that hold in poisoned lanes too
+        # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
+        self.alternatives = alternatives
+
+    @property
+    def bits(self) -> int:
+        return BITS[self.base.dtype]
+
+    @property
+    def known(self) -> bool:
+        """Fully known in every lane: no unknowns, no poison, all bits."""
+        return not self.terms and self.poison is None and self.valid is None
+
+    @property
+    def uniform(self) -> bool:
+        """The same in all lanes, by its shape."""
+        return (
+            self.base.shape[1] == 1
+            and all(c.shape[1] == 1 for _, c in self.terms)
+            and (self.poison is None or self.poison.shape[1] == 1)
+        )
+
+    def __repr__(self) -> str:
+        text = f"base{self.base.shape}={self.base.flat[0]}…" if self.base.size > 1 else str(self.base.flat[0])
+        for u, c in self.terms:
+            text += f" + {c.flat[0]}{'…' if c.size > 1 else ''}·{u.name}"
+        if self.valid is not None:
+            text += f" (mod 2^{self.valid})"
+        if self.poison is not None:
+            text += f" [opaque: {sentence(self.why) or '?'}]"
+        return f"Value({text})"
+
+
+def known(base: np.ndarray) -> Value:
+    return Value(base)
+
+
+@lru_cache(1 << 14)
+def constant(number: int, bits: int) -> Value:
+    """A value that is the same everywhere."""
+    base = np.full((1, 1), bool(number & 1)) if bits == 1 else np.full((1, 1), number & ((1 << bits) - 1), DTYPES[bits])
+    base.setflags(write=False)
+    return Value(base)
+
+
+def unknown(symbol: Uniform, bits: int | None = None) -> Value:
+    """The value of one uniform unknown."""
+    dtype = DTYPES[bits or symbol.bits]
+    return Value(np.zeros((1, 1), dtype), ((symbol, np.ones((1, 1), dtype)),))
+
+
+EVERYWHERE = np.ones((1, 1), bool)
+EVERYWHERE.setflags(write=False)
+_NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
+
+
+def opaque(bits: int, why: Lost) -> Value:
+    """Nothing known in any lane."""
+    return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
+
+
+def wholly_opaque(value: Value) -> bool:
+    """Nothing is known of it in any lane."""
+    poison = value.poison
+    return (
+        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and bool(poison.all())
+    )
+
+
+def low_zeros(number: int, bits: int = 64) -> int:
+    """The number of low zero bits of an integer (bits for 0)."""
+    return (number & -number).bit_length() - 1 if number else bits
+
+
+def array_zeros(array: np.ndarray) -> int:
+    """Low zero bits that all elements share."""
+    if array.dtype == bool:
+        return 0 if array.any() else 1
+    return low_zeros(int(np.bitwise_or.reduce(array, axis=None)), BITS[array.dtype])
+
+
+def term_zeros(value: Value) -> int:
+    """Low bits that the unknowns leave alone: the base alone decides them."""
+    bits = value.bits
+    zeros = bits if value.valid is None else value.valid
+    for u, c in value.terms:
+        zeros = min(zeros, u.zeros + array_zeros(c))
+    return min(zeros, bits)
+
+
+def combine_terms(a: tuple, b: tuple, sign: int = 1) -> tuple | None:
+    """The terms of a + b or a − b, without zeros; None when there are too many."""
+    if not b:
+        return a
+    merged = dict(a)
+    for u, c in b:
+        if u in merged:
+            c = merged[u] + c if sign > 0 else merged[u] - c
+        elif sign < 0:
+            c = np.zeros_like(c) - c
+        merged[u] = c
+    terms = tuple((u, c) for u, c in merged.items() if c.any())
+    return terms if len(terms) <= MAX_TERMS else None
+
+
+def least(a: int | None, b: int | None) -> int | None:
+    """The smaller of two `valid` widths (None = all bits)."""
+    if a is None:
+        return b
+    return a if b is None else min(a, b)
+
+
+def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    """Poison of a result that needs both."""
+    if a is None or b is EVERYWHERE:
+        return b
+    return a if b is None or a is EVERYWHERE else a | b
+
+
+def sure_bits(value: Value) -> np.ndarray:
+    """The bits of `base` that hold in each lane, as far as they are followed: of sums with unknowns none are."""
+    dtype = value.base.dtype
+    everything = np.full((1, 1), -1 & ((1 << value.bits) - 1), dtype)
+    if value.terms or value.valid is not None:
+        return np.zeros((1, 1), dtype)
+    if value.poison is None:
+        return everything
+    return np.where(value.poison, dtype.type(0) if value.sure is None else value.sure, everything)
+
+
+def signed(array: np.ndarray) -> np.ndarray:
+    """The same bits read as two's complement."""
+    return array.view(SIGNED[BITS[array.dtype]])
+
+
+def resize(array: np.ndarray, bits: int) -> np.ndarray:
+    """Zero-extend or truncate to a width."""
+    if bits == 1:
+        return array if array.dtype == bool else (array & 1).astype(bool)
+    return array if array.dtype == DTYPES[bits] else array.astype(DTYPES[bits])
+
+
+def words_at(data: np.ndarray, at: np.ndarray, bits: int) -> np.ndarray:
+    """The number of so many bits, little end first, that begins at each byte offset of `data` (uint8); past its end its
+    last byte is read.
+    """
+    out = np.zeros(at.shape, DTYPES[bits])
+    for k in range(bits // 8):
+        out |= data[np.minimum(at + k, len(data) - 1)].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
+    return out
+
+
+def span(value: Value) -> tuple[int, int] | None:
+    """The range of base + Σ coeff·u as signed integers without wrapping, or None if not bounded."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool:
+        return None
+    base = signed(value.base)
+    low, high = int(base.min()), int(base.max())
+    for u, c in value.terms:
+        if u.low is None or u.high is None:
+            return None
+        c = signed(c)
+        ends = [int(c.min()) * u.low, int(c.min()) * u.high, int(c.max()) * u.low, int(c.max()) * u.high]
+        low += min(ends)
+        high += max(ends)
+    return low, high
+
+
+def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not
+    bounded, or wraps around."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool or (value.base >= SAFE).any():
+        return None
+    low = high = value.base.astype(np.int64)
+    for u, c in value.terms:
+        c = signed(c).astype(np.int64)
+        if u.low is None or u.high is None or np.abs(c).max() >= SAFE // max(1, abs(u.low), abs(u.high)):
+            return None
+        low, high = low + np.minimum(c * u.low, c * u.high), high + np.maximum(c * u.low, c * u.high)
+    return (low, high) if low.min() >= 0 and (value.bits == 64 or high.max() < 1 << value.bits) else None
+
+
+def fits_signed(value: Value) -> bool:
+    """True when no lane wraps, read as signed: the form is also an equation of integers."""
+    s = span(value)
+    return s is not None and -(1 << (value.bits - 1)) <= s[0] and s[1] < 1 << (value.bits - 1)
+
+
+def same(a: Value, b: Value) -> bool:
+    """True when the two values are the same in every lane for every value of the unknowns."""
+    if a is b:
+        return True
+    if a.poison is not None or b.poison is not None or a.valid != b.valid:
+        return False
+    if a.base.dtype != b.base.dtype or len(a.terms) != len(b.terms):
+        return False
+    if not np.array_equal(*np.broadcast_arrays(a.base, b.base)):
+        return False
+    other = dict(b.terms)
+    return all(u in other and np.array_equal(*np.broadcast_arrays(c, other[u])) for u, c in a.terms)
+
+
+def because(*values: Value) -> Lost | None:
+    """Why what is made of these values is not known: the first reason, one from data that was not given before
+    others.
+    """
+    first = None
+    for v in values:
+        if v.why is not None:
+            if v.why.data:
+                return v.why
+            first = first or v.why
+    told_by_data = next((u for v in values for u, _ in v.terms if u.data), None) if first is not None else None
+    return first if told_by_data is None else first.beside(told_by_data)
+
+
+def modulo(value: Value, zeros: int, why: Lost) -> Value:
+    """What remains known of a value to which a multiple of 2**zeros is added, another one in each lane."""
+    if value.poison is not None or zeros <= 0 or value.base.dtype == bool:
+        return opaque(value.bits, value.why or why)
+    valid = min(zeros, value.bits if value.valid is None else value.valid)
+    return value if valid >= value.bits else Value(value.base, value.terms, valid, None, value.why or why)
+
+
+def lane_uniform(array: np.ndarray) -> bool:
+    """True when all columns are equal."""
+    return array.shape[1] == 1 or bool((array == array[:, :1]).all())
+
+
+def squeeze(value: Value) -> Value:
+    """Drop columns and rows that repeat the first one, so that the shape shows the uniformity."""
+
+    def column(array):
+        if array.shape[1] > 1 and lane_uniform(array):
+            array = array[:, :1]
+        return array
+
+    base = column(value.base)
+    if base is value.base and not value.terms:
+        return value
+    poison = value.poison if value.poison is None else column(value.poison)
+    return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
+
+
+def fingerprint(value: Value) -> bytes:
+    """A key of 16 bytes: equal keys mean equal values. For naming derived unknowns.
+
+    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both.
+    """
+    digest = blake2b(digest_size=16)
+
+    def add(array):
+        digest.update(f"{array.shape}{array.dtype.char}".encode())
+        digest.update(array.tobytes())
+
+    add(value.base)
+    for identity, c in sorted(((u.identity, c) for u, c in value.terms), key=lambda term: term[0]):
+        digest.update(identity)
+        add(c)
+    digest.update(str(value.valid).encode())
+    return digest.digest()

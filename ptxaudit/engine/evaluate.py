@@ -1,0 +1,325 @@
+"""From a kernel and a launch (or none) to one figure a site.
+
+evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, …), assumed=(…))
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.quiet import no_collection
+from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
+from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
+from ptxaudit.engine.answer.result import KernelResult, SiteResult, Status, unfinished
+from ptxaudit.engine.fixpoint.infer import Inference, infer
+from ptxaudit.engine.memory.clusters import clustered
+from ptxaudit.engine.memory.constants import Constants
+from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.given import given
+from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.ops.operations import on_machine
+from ptxaudit.frontend.launch.symbols import NOTHING_TOLD, symbols_of
+from ptxaudit.hardware import banks
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Const, Function, Instruction
+from ptxaudit.ir.reasons import Kind, Reason, several
+
+
+@no_collection()
+def evaluate(
+    function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(), account: Account | None = None
+) -> KernelResult:
+    """All sites of a kernel.
+
+    launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
+    facts: what is stated beside a launch. account: pays for it (None: one of the default budget); what is open when it
+    is used up is unknown.
+    """
+    accesses, listed, counted, hidden = _accesses(function, graph, machine, clustered(function, launch))
+    if not accesses and not hidden and (launch is None or not counted):
+        return KernelResult(tuple(listed.values()))
+    account = account or Account.for_budget(DEFAULT_BUDGET)
+    try:
+        if function.chooses:
+            run = partial(_evaluated, function, graph, launch, machine, facts, accesses, listed, counted, hidden)
+            return with_placements(function, graph, run, account)
+        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, hidden, account)
+    except Exhausted as spent:
+        late = {i: unfinished(i, spent) for i, first in _twins(function, accesses).items() if i == first}
+        return KernelResult(tuple(site for _, site in sorted((listed | late).items())))
+
+
+def not_begun(function: Function, spent: Exhausted) -> KernelResult:
+    """All sites unknown, because what comes before them was not finished."""
+    return KernelResult(
+        tuple(unfinished(i.index, spent) for i in function.instructions if i.site is not None and not i.site.again)
+    )
+
+
+def _evaluated(
+    function: Function,
+    graph: Graph,
+    launch,
+    machine,
+    facts: Facts,
+    accesses,
+    listed,
+    counted,
+    hidden,
+    account: Account,
+    code: Tables = NO_TABLES,
+) -> KernelResult:
+    """code: where functions and tables of them are taken to be."""
+    listed = dict(listed)
+    every = accesses | hidden
+    simulated: dict[int, SiteResult] = {}
+    symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
+    constants = Constants.of(code.initialised(function), symbols.constants)
+    told = launch.buffer(function) if launch is not None else (b"", b"")
+    facts = replace(
+        facts,
+        constants=constants,
+        origins=Origins(graph, *told, account=account),
+        meanings=on_machine(machine.special),
+        code=code.functions,
+    )
+    if launch is not None and (launch.buffers or symbols.variables):
+        facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
+    facts = replace(facts, memory=code.beside(facts.memory))
+    if launch is not None and (launch.grid is None or launch.block is None):
+        facts = replace(
+            facts,
+            block=facts.block or launch.block,
+            grid=facts.grid or launch.grid,
+            dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared,
+        )
+        told, launch = launch, None
+    else:
+        told = launch
+    if launch is not None:
+        from ptxaudit.engine.exec.runs import simulate  # where nothing is told, none of it is loaded
+
+        simulated = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
+        listed |= {i: simulated[i] for i in hidden if i in listed}
+        # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
+        issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
+        listed |= {
+            i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i]))
+            for i, run in issued.items()
+        }
+    twins = _twins(function, accesses)
+    open_sites = {
+        i: a
+        for i, a in accesses.items()
+        if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again
+    }
+    inferred = (
+        infer(function, graph, launch, told, machine, facts, open_sites, twins, account)
+        if open_sites
+        else Inference({}, ())
+    )
+    results = dict(listed)
+    for i in accesses:
+        if twins[i] != i:
+            continue
+        if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
+            results[i] = simulated[i]
+        elif i in simulated:
+            results[i] = _merge(
+                simulated[i], inferred.sites[i], _widest(machine, accesses[i], function.instructions[i].site)
+            )
+            if facts.keep:
+                of_run = simulated[i].kept
+                results[i] = replace(
+                    results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run
+                )
+        else:
+            results[i] = inferred.sites[i]
+    of_memory = facts.memory.sentences() if facts.memory is not None else ()
+    return KernelResult(
+        tuple(results[i] for i in sorted(results)),
+        inferred.assumed + constants.sentences() + of_memory + code.sentences(),
+    )
+
+
+def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
+    """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be
+    counted, {index: Access} of those into which a call that is not followed may lead: known only where a run does not
+    come to such a call)."""
+    accesses, listed, counted = {}, {}, {}
+    called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    hidden = {}
+    told: set[tuple] = set()  # of these, those that are listed
+    for i in graph.sites():
+        site = function.instructions[i].site
+        if site.again and i - 1 not in accesses:  # of an access that is only listed
+            continue
+        if graph.loose_jump is not None:
+            listed[i] = SiteResult(
+                i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_FOLLOWED, graph.loose_jump.index), evidence="by rule"
+            )
+            continue
+        concealed = (code := _code(function, i)) in called
+        if concealed and code not in told:
+            told.add(code)
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
+        if graph.block_of[i] not in graph.reachable and not concealed:
+            listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
+            continue
+        try:
+            access = banks.classify(site.opcode, _added(function, i))
+            access = _varied(
+                access,
+                in_clusters,
+                access.access == "cp.async" and not (site.ignore is None and site.source_size is None),
+            )
+        except InputError as error:
+            if concealed:
+                continue
+            listed[i] = SiteResult(
+                i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, error.what)), evidence="by rule"
+            )
+            continue
+        said = site.unscored or machine.refusal(access)
+        if concealed:
+            if not said:
+                hidden[i] = access
+        elif said:
+            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule")
+            if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
+                counted[i] = access
+        else:
+            accesses[i] = access
+    return accesses, listed, counted, hidden
+
+
+@cache
+def _varied(access: banks.Access, in_clusters: bool, may_fill: bool) -> banks.Access:
+    """The same object for the same, so that what is remembered of an access is found again."""
+    return replace(access, clustered=in_clusters, zero_fill=access.zero_fill or may_fill)
+
+
+def _waits(instruction: Instruction) -> bool:
+    """A test of a barrier: how often it is made is a matter of time."""
+    return any(d is not None and d.bits == 1 for op in instruction.ops for d in op.dst)
+
+
+WARPGROUP = 4  # warps that issue one wgmma together
+
+
+def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
+    """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is
+    known.
+    """
+    if run.status is Status.UNREACHED:
+        return run
+    if run.requests is None:
+        return listed
+    known = replace(listed, requests=run.requests, active_requests=run.active_requests)
+    if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
+        return known
+    wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
+    return replace(
+        known,
+        status=Status.EXACT,
+        reason=None,
+        wavefronts=wavefronts,
+        ideal=wavefronts,
+        excess=0,
+        ways=1,
+        bounds=(wavefronts, wavefronts),
+        evidence=evidence,
+    )
+
+
+def _twins(function: Function, accesses) -> dict[int, int]:
+    """access -> the first copy of the same instruction: `link` copies what is called from several places."""
+    first: dict[tuple, int] = {}
+    out = {}
+    for i in sorted(accesses):
+        out[i] = first.setdefault(_code(function, i), i)
+    return out
+
+
+def _code(function: Function, index: int) -> tuple[str, int] | int:
+    """What the copies of one instruction have in common."""
+    return function.origin_of(index) if function.isa == "ptx" else function.instructions[index].place
+
+
+def _added(function: Function, index: int) -> int | None:
+    """The constant that an atomic operation combines with memory, where the instruction names one."""
+    for op in function.instructions[index].ops:
+        if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
+            return op.src[1].value
+    return None
+
+
+def _widest(machine, access, site) -> tuple[int, int]:
+    """What a request can cost at all: nothing where its lanes may all go to other memory, or to another block's."""
+    low, high = banks.bounds(machine, access, 1, LANES)
+    return 0 if site.space in ("generic", "shared::cluster") else low, high
+
+
+def _settled(result: SiteResult) -> bool:
+    return (
+        result.status in (Status.EXACT, Status.UNREACHED)
+        or result.status == Status.BOUNDED
+        and result.requests is not None
+    )
+
+
+def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int]) -> SiteResult:
+    """A site that the run could not count: the run's reason and requests with the per-request answer.
+
+    widest: what a request of this access can cost at all.
+    """
+    if (
+        inferred.status == Status.UNREACHED
+        and simulated.reason is not None
+        and simulated.reason.of_kind(Kind.BARRIER_SHARED)
+    ):
+        return simulated  # no way leads there, but that from one BSYNC to where lanes of another go on
+    if inferred.status == Status.UNREACHED:  # whatever the run did not know
+        return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
+    if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:
+        counted = simulated.requests is not None and simulated.active_requests is not None
+        return replace(
+            inferred,
+            status=Status.EXACT if counted else Status.INVARIANT,
+            requests=simulated.requests,
+            active_requests=simulated.active_requests,
+            wavefronts=0,
+            ideal=0,
+            excess=0,
+            bounds=(0, 0),
+        )
+    if simulated.requests is not None:
+        if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
+            active = simulated.active_requests
+            low = 0 if active is None else inferred.per_request[0] * active
+            high = inferred.per_request[1] * (simulated.requests if active is None else active)
+            if simulated.bounds is not None:
+                low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
+            return replace(
+                simulated,
+                bounds=(low, high),
+                per_request=inferred.per_request,
+                ideal_per_request=inferred.ideal_per_request,
+                formula=inferred.formula,
+                unaligned=inferred.unaligned,
+            )
+        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
+    if inferred.status == Status.UNKNOWN:
+        if simulated.status == Status.DATA_DEPENDENT:
+            return replace(
+                simulated,
+                reason=several(simulated.reason, inferred.reason),
+                per_request=widest,
+                formula=inferred.formula,
+                unaligned=inferred.unaligned,
+            )
+        return replace(inferred, reason=several(simulated.reason, inferred.reason))
+    status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
+    return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))

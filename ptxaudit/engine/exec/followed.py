@@ -1,0 +1,177 @@
+"""What a run does to shared memory that is followed: accesses become stores and loads of the shadow, warps wait at
+barriers.
+
+    store shared [s + 4 tid], tid ^ 1       bytes of `shadow`, by whom and when
+    barrier 0                               these warps are held until the others of their blocks have come
+    x = load shared [s + 4 lane]            numbers, where they are certain
+
+One for each run that has a plan (`tables`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import Lost, Value, constant
+from ptxaudit.engine.exec.effects import FULL_MASK, View, guard_mask, pack, results_of, widen
+from ptxaudit.engine.exec.repeat import Unsafe
+from ptxaudit.engine.memory import clusters
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.shadow import Shadow, Touch
+from ptxaudit.engine.memory.tables import COPIES, MATRICES, Plan, written
+from ptxaudit.ir.nodes import Instruction, Op
+from ptxaudit.ir.reasons import Kind, Reason
+
+if TYPE_CHECKING:
+    from ptxaudit.engine.exec.simulate import Cohort, Simulation
+
+
+class Followed:
+    """The shadow of one simulation, whose rows and cohorts it looks at."""
+
+    def __init__(self, simulation: Simulation, plan: Plan):
+        self.simulation, self.plan = simulation, plan
+        self.shadow = Shadow(
+            simulation.env,
+            simulation.low,
+            simulation.high,
+            plan.writes.valued,
+            plan.distrusted,
+            simulation.allow_blocks,
+            simulation.account,
+        )
+
+    def touch(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> bool:
+        """Note what the operation does to shared memory; True when its results are written too."""
+        index, lap, env = instruction.index, self.simulation.repeats.round, self.simulation.env
+        guard, doubt = guard_mask(view, op.guard)
+        if op.name == "load" and doubt is not None:
+            return False
+        active = cohort.mask if guard is None else guard
+        address = view.read(op.src[0])
+        if op.offset:
+            address = affine.add(address, constant(op.offset, address.bits))
+        if op.space == "generic":
+            found = clusters.located(address, active, env.spaces(index, op))
+            if not (found.lanes | found.open).any() or op.name == "load" and not np.array_equal(found.lanes, active):
+                return False
+            active, address = found.lanes | found.open, found.why or found.place
+            if found.why is None:
+                address = clusters.remote(address, active, view) or address
+        touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
+        if op.name == "load":
+            return self._load(op, touch, address, view, index, guard)
+        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
+            if isinstance(address, Lost) and env.cluster != clusters.ALONE:
+                raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, index))
+            values, size, lanes = written(op, instruction, view)
+            if lanes < LANES:
+                touch = replace(touch, active=active & (np.arange(LANES) < lanes))
+            certain = (
+                doubt is None and index in self.plan.writes.valued
+            )  # what decides other values is not in the slice
+            self.shadow.store(
+                address,
+                touch,
+                values if certain else None,
+                size,
+                index,
+                view,
+                lap,
+                instruction.opcode.startswith(COPIES),
+                lambda: (
+                    self.plan.reach.of(index, op) if op.space == "shared" and env.cluster == clusters.ALONE else None
+                ),
+            )
+        return False
+
+    def _load(self, op: Op, touch: Touch, address: Value | Lost, view: View, index: int, guard) -> bool:
+        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
+        otherwise = results_of(op, view, index, guard)
+        extended = lambda value, k: widen(value, op.dst[k].bits if op.dst[k] else bits, is_signed)
+        for reg, value in zip(
+            op.dst,
+            self.shadow.load(address, touch, bits, otherwise, index, view, self.simulation.repeats.round, extended),
+        ):
+            if reg is not None:
+                view.write(reg, value, guard)
+        return True
+
+    def _together(self, cohort: Cohort) -> np.ndarray:
+        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
+        compiler may move accesses of one thread past those of another."""
+        if self.simulation.explicit and not cohort.parted and not self.simulation.loose(cohort):
+            return np.broadcast_to(pack(cohort.mask), cohort.mask.shape)
+        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), cohort.mask.shape)
+
+    def matters(self, block: int) -> bool:
+        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared
+        memory.
+        """
+        matters = self.plan.writes.writers | self.plan.barriers.keys()
+        return any(
+            k in matters
+            for b in self.simulation.graph.region(block)
+            for k in range(self.simulation.graph.starts[b], self.simulation.graph.ends[b])
+        )
+
+    def lose(self, cohort: Cohort) -> None:
+        """What these warps do is not followed: they may write anything."""
+        self.shadow.lose(
+            self.shadow.touch(cohort.rows, self._together(cohort), cohort.mask),
+            cohort.mask,
+            self.simulation.repeats.round,
+        )
+
+    def ordered(self, cohort: Cohort, named: int) -> None:
+        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
+        alive = self.simulation.alive[cohort.rows]
+        everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
+        self.shadow.met(cohort.rows[everybody])
+
+    def hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
+        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
+        cohort.pc = following
+        free = self.shadow.lost[self.shadow.kind[cohort.rows]]
+        if free.all():
+            return cohort
+        self.simulation.held.append((cohort.some(~free), number))
+        self.simulation.warps.free[cohort.rows[~free]] = True
+        return cohort.some(free) if free.any() else None
+
+    def pass_barriers(self) -> bool:
+        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
+        shadow, sim = self.shadow, self.simulation
+        come = np.zeros((sim.registers.rows, LANES), bool)
+        for cohort, _ in sim.held:
+            come[cohort.rows] |= cohort.mask
+        for cohort in (*(c for c, _ in sim.waiting), *sim.warps.waiting()):
+            if sim.graph.only_exits(sim.graph.block_of[cohort.pc]):  # they do nothing more, wherever they meet
+                come[cohort.rows] |= cohort.mask
+            elif come[cohort.rows].any():
+                raise Unsafe(Reason(Kind.LANES_WAIT_APART))
+        late = (sim.alive & ~come).any(axis=1)
+        ready = ~shadow.lost & ~np.isin(np.arange(len(shadow.lost)), shadow.kind[late])
+        number: dict[int, int] = {}
+        going: list[Cohort] = []
+        held, sim.held = sim.held, []
+        for cohort, at in held:
+            kind = shadow.kind[cohort.rows]
+            if any(number.setdefault(k, at) != at for k in np.unique(kind[ready[kind]]).tolist()):
+                raise Unsafe(Reason(Kind.BARRIERS_DIFFER))
+            go = (ready | shadow.lost)[kind]
+            if go.any():
+                going.append(cohort.some(go))
+            if not go.all():
+                sim.held.append((cohort.some(~go), at))
+        for cohort in sim.warps.choose(going) if sim.explicit else going:
+            sim.warps.free[cohort.rows] = False
+            sim.push(cohort)
+        shadow.epoch[list(number)] += 1
+        if not sim.heap and not sim.others():
+            raise Unsafe(Reason(Kind.BARRIER_MISSED))
+        return bool(sim.heap)

@@ -1,0 +1,333 @@
+"""Runs of a launch, and what they say of each site.
+
+Blocks are run as classes with ranges of block indices; where the slice needs the indices themselves, as numbers
+(`NeedBlocks`). What a run leaves open is run once more with the numbers that the kernel writes to shared memory and
+reads back (`tables`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.engine.answer.kept import Keeper, Kept
+from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.result import SiteResult, Status, unfinished
+from ptxaudit.engine.exec.repeat import Unsafe
+from ptxaudit.engine.exec.simulate import MAX_ROWS, NeedBlocks, Simulation, TooManyRows
+from ptxaudit.engine.fixpoint.rows import environment, three
+from ptxaudit.engine.memory import tables
+from ptxaudit.engine.memory.cells import GRAIN
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.shadow import MOST_CELLS
+from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
+
+MOST_BLOCK_ROWS = 1 << 20  # warps run one by one before the engine gives up on block indices
+MOST_TABLE_ROWS = 1 << 15  # the same of a run that follows shared memory
+TABLES_SHARE = 0.25  # of the steps that are left, for such runs
+RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scoring what it has seen, and for inference
+MOST_RUNS = 8
+
+
+def simulate(function, graph, launch, machine, facts, accesses, twins, account: Account) -> dict[int, SiteResult]:
+    """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
+    reads back. What the account does not pay for is unknown."""
+    if not accesses:
+        return {}
+    unscored = {i for i, a in accesses.items() if a.unscored}
+    try:
+        part = graph.slice(
+            accesses.keys() - unscored,
+            follow_loads=facts.memory is not None,
+            whether=unscored,
+            account=account,
+            barriers=True,
+        )
+    except Exhausted as spent:
+        return {i: unfinished(i, spent) for i in accesses}
+    results, finished = _run(function, graph, part, launch, machine, facts, accesses, twins, account)
+    open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
+    return (
+        results | _with_tables(function, graph, launch, machine, facts, open_sites, twins, results, account)
+        if open_sites
+        else results
+    )
+
+
+def _open(result: SiteResult, access) -> bool:
+    """Numbers out of shared memory might tell more."""
+    if access.unscored:
+        return result.requests is None
+    return result.status not in (Status.EXACT, Status.UNREACHED) and not (
+        result.status == Status.BOUNDED and access.bypass
+    )
+
+
+def _with_tables(
+    function, graph, launch, machine, facts, accesses, twins, before, account: Account
+) -> dict[int, SiteResult]:
+    """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
+    unscored = {i for i, a in accesses.items() if a.unscored}
+    env = environment(function, launch, facts, three(launch.block))
+    try:
+        plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, account)
+        if plan is None:
+            return {}
+        if isinstance(plan, Reason):
+            raise Unsafe(plan)
+        with account.part(TABLES_SHARE) as some:
+            found = _trusting(
+                lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins, some, plan)[0],
+                plan,
+            )
+    except Exhausted:
+        return {}
+    except Unsafe as unsafe:
+        return {
+            i: replace(before[i], reason=several(before[i].reason, Reason(Kind.NOT_FOLLOWED, cause=unsafe.reason)))
+            for i in accesses
+            if before[i].status in (Status.DATA_DEPENDENT, Status.UNKNOWN) and before[i].reason
+        }
+    return {
+        i: r
+        for i, r in found.items()
+        if r.status in (Status.EXACT, Status.UNREACHED) or r.requests is not None or before[i].requests is None
+    }
+
+
+def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
+    """The first run that does not find what it took as known to be otherwise."""
+    for _ in range(MOST_RUNS):
+        try:
+            return run(plan)
+        except Unsafe as unsafe:
+            if not unsafe.loads:
+                raise
+            plan, last = replace(plan, distrusted=plan.distrusted | unsafe.loads), unsafe
+    raise last
+
+
+def _run(
+    function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan=None
+) -> tuple[dict[int, SiteResult], bool]:
+    """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices
+    as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
+    with account.part(RUN_SHARE) as running:
+        records, finished = _recorded(function, graph, part, launch, machine, facts, accesses, twins, running, plan)
+    for record in records.values():
+        record.account = account
+    return {i: _result(i, record) for i, record in records.items()}, finished
+
+
+def _recorded(
+    function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan
+) -> tuple[dict[int, SiteRecord], bool]:
+    """What a run records of each access, and whether it was finished."""
+    block, grid = three(launch.block), three(launch.grid)
+    dims: set[int] = set()
+    warps = -(-block[0] * block[1] * block[2] // LANES)
+    at_once = min(MAX_ROWS // 4, 4096) // warps
+    if plan is not None:
+        at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
+    while True:
+        records = {
+            i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None)
+            for i, a in accesses.items()
+            if twins[i] == i
+        }
+        records = {i: records[twins[i]] for i in accesses}
+        total = int(np.prod([grid[d] for d in dims])) * warps
+        allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
+        batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
+        simulation = None
+        try:
+            for env, low, high in batches:
+                simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
+                simulation.run()
+            return records, True
+        except NeedBlocks as need:
+            dims |= need.dimensions
+        except (Exhausted, TooManyRows) as stop:
+            why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
+            if plan is not None:
+                raise Unsafe(why) from None
+            left = (
+                frozenset(graph.cfg)
+                if simulation is None or next(batches, None) is not None
+                else simulation.unfinished()
+            )
+            for i in accesses:
+                if (
+                    graph.block_of[i] in left
+                    or graph.block_of[i] in graph.hidden
+                    and any(graph.block_of[k] in left for k in graph.unresolved)
+                ):
+                    records[i].doubt = first_of(records[i].doubt, why)
+            return records, False
+
+
+def _result(index: int, record: SiteRecord) -> SiteResult:
+    try:
+        result = site_result(index, record)
+    except Exhausted as spent:
+        return unfinished(index, spent)
+    return result if record.kept is None else replace(result, kept=_kept(record))
+
+
+def _kept(record: SiteRecord) -> Kept:
+    """The requests with their places, where the run has met all of them."""
+    open_ones = record.doubt or record.lost
+    return Kept(record.access, missing=open_ones) if open_ones else record.kept.kept()
+
+
+def _batches(function, launch, facts, block, grid, dims, at_once):
+    """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`, so many in a
+    batch.
+    """
+    dims = sorted(d for d in dims if grid[d] > 1)
+    warps = -(-block[0] * block[1] * block[2] // LANES)
+    first, last = np.zeros(3, np.int64), np.array(grid, np.int64) - 1
+    if not dims:
+        env = environment(function, launch, facts, block)
+        yield env, np.tile(first, (env.rows, 1)), np.tile(last, (env.rows, 1))
+        return
+    indices = itertools.product(*(range(grid[d]) for d in reversed(dims)))
+    while chunk := list(itertools.islice(indices, at_once)):
+        numbers = np.array(chunk, np.int64)[:, ::-1]
+        concrete = {d: np.zeros((len(chunk) * warps, 1), np.uint32) for d in range(3) if grid[d] == 1}
+        low = np.tile(first, (len(chunk) * warps, 1))
+        high = np.tile(last, (len(chunk) * warps, 1))
+        for k, d in enumerate(dims):
+            column = np.repeat(numbers[:, k], warps)
+            concrete[d] = column.astype(np.uint32)[:, None]
+            low[:, d] = high[:, d] = column
+        yield environment(function, launch, facts, block, concrete, len(chunk)), low, high
+
+
+def site_result(index: int, record: SiteRecord) -> SiteResult:
+    """What a run says of one site."""
+    if record.access.unscored:
+        if record.doubt or record.maybe:
+            return SiteResult(index, Status.UNKNOWN, record.doubt or record.lost)
+        if not record.requests:
+            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence="by rule")
+        return SiteResult(index, Status.UNKNOWN, requests=record.requests, active_requests=record.active_requests)
+    record.flush()
+    if record.doubt:
+        status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
+        return SiteResult(index, status, record.doubt, evidence=record.evidence)
+    t = record.totals()
+    if record.requests == 0 and record.elsewhere:
+        return SiteResult(
+            index,
+            Status.EXACT,
+            Reason(Kind.NEVER_SHARED),
+            record.elsewhere,
+            record.elsewhere_active,
+            0,
+            0,
+            0,
+            0,
+            bounds=(0, 0),
+            per_request=(0, 0),
+            ideal_per_request=(0, 0),
+            evidence=record.evidence,
+        )
+    if record.requests == 0:
+        return SiteResult(
+            index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence
+        )
+    common = {
+        "requests": record.requests + record.elsewhere,
+        "evidence": record.evidence,
+        "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
+        "patterns": record.patterns(),
+        "trips": record.trip_table(),
+    }
+    least = 0 if record.elsewhere_active else None  # of requests to other memory
+    per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
+    ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)
+    if record.lost:
+        low, high = t.low + record.lost_low, t.high + record.lost_high
+        status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
+        high += record.mixed
+        each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
+        wide = None
+        if record.lost_each is not None and not t.uncounted:
+            few, many = record.lost_each if least is None else (least, record.lost_each[1])
+            wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
+        return SiteResult(
+            index,
+            status,
+            record.lost,
+            bounds=(low, high) if each and not t.uncounted else None,
+            per_request=wide,
+            **common,
+        )
+    common["unaligned"] = ()
+    ideal = t.ideal if t.ideal == t.ideal_most else None
+    if t.uncounted:
+        reason = several(Reason(Kind.COPY_LINES), record.loose)
+        return SiteResult(
+            index,
+            Status.BOUNDED,
+            reason,
+            line_class_max=t.line_class_max,
+            line_class_proved=t.line_class_low,
+            lines=t.lines,
+            lines_proved=t.lines_low,
+            lines_ideal=t.lines_ideal,
+            **common,
+        )
+    if record.mixed:
+        reason = several(Reason(Kind.MIXED_SPACES), record.loose)
+        wide = None if per is None else (per[0], per[1] + record.mixed_most)
+        return SiteResult(
+            index,
+            Status.BOUNDED,
+            reason,
+            bounds=(t.low, t.high + record.mixed),
+            ideal=ideal,
+            per_request=wide,
+            **common,
+        )
+    if record.residues:
+        return SiteResult(
+            index,
+            Status.CONDITIONAL,
+            record.loose,
+            bounds=(t.low, t.high),
+            ideal=ideal,
+            per_request=per,
+            ideal_per_request=ideal_per,
+            conditions=record.base_cases(),
+            **common,
+        )
+    if t.low != t.high or record.loose:
+        reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
+        return SiteResult(
+            index,
+            Status.BOUNDED,
+            reason,
+            bounds=(t.low, t.high),
+            ideal=ideal,
+            ways=None,
+            per_request=per,
+            ideal_per_request=ideal_per,
+            **common,
+        )
+    return SiteResult(
+        index,
+        Status.EXACT,
+        wavefronts=t.low,
+        ideal=t.ideal,
+        excess=t.low - t.ideal,
+        ways=t.ways,
+        bounds=(t.low, t.high),
+        per_request=per,
+        ideal_per_request=ideal_per,
+        **common,
+    )

@@ -1,0 +1,132 @@
+"""What is known where a block begins, why that is not more, and what remains of it where ways meet.
+
+State(registers, mask: lanes 0–15, exact: False, doubts: ("loaded from memory",))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import Lost, Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
+from ptxaudit.engine.exec.effects import Registers
+from ptxaudit.ir.reasons import Kind, one_of_each
+
+MOST_DOUBTS = 16  # reasons kept of why the lanes that take part are not known
+WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that tell its bank (32 banks)
+
+# unknowns that are one number for the whole kernel, in whatever trip they are read
+OUTER = frozenset(
+    ("parameter", "symbol", "pointer", "shared", "block", "block shape", "variable", "window", "function")
+)
+
+
+@dataclass(slots=True)
+class State:
+    """What is known where a block begins. mask: lanes that may be active; exact: they are; doubts: undecided branches
+    that led here, as reasons."""
+
+    registers: Registers
+    mask: np.ndarray
+    exact: bool = True
+    doubts: tuple[Lost, ...] = ()
+
+    def copy(self) -> State:
+        """A state that is somebody else's to change."""
+        return State(Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.doubts)
+
+    def of(self, mask: np.ndarray) -> State:
+        """The same with other lanes, to be sent on: the registers are this one's."""
+        return State(self.registers, mask, self.exact, self.doubts)
+
+
+@dataclass
+class Branches:
+    """How the branches of the blocks were taken: "apart" (known, by lanes of one warp differently),
+    "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
+
+    kinds: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    def put(self, block: int, kind: str) -> None:
+        self.kinds[block] = self.kinds.get(block, frozenset()) | {kind}
+
+    def any(self, block: int, *kinds: str) -> bool:
+        return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
+
+
+# --- doubts ---------------------------------------------------------------------------------
+
+
+def doubt_of(value: Value, index: int) -> Lost:
+    """Why a predicate or a branch target that an instruction reads is not known."""
+    if value.why is not None:
+        why = value.why
+        return one_of_each(why.kind, why.index, why.given, why.unknowns, why.cause)
+    unknowns = affine.unknowns_of(value)
+    return one_of_each(Kind.UNKNOWNS if unknowns else Kind.PREDICATE, index, (), unknowns)
+
+
+def either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
+    """What may be said of lanes that come from two places: the first few reasons, one from data among them if any
+    is.
+    """
+    if a is b or not b:
+        return a
+    every = tuple({id(d): d for d in a + b}.values())
+    if len(every) <= MOST_DOUBTS:
+        return every
+    kept = every[:MOST_DOUBTS]
+    data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_DOUBTS:] if d.data)[:1]
+    return kept[: MOST_DOUBTS - len(data)] + data
+
+
+# --- what remains of values -----------------------------------------------------------------
+
+
+def is_uniform(value: Value) -> bool:
+    """The same in all lanes of a warp, whatever it is."""
+    value = as_unknown(value)
+    return value.poison is None and squeeze(value).uniform
+
+
+def common_zeros(difference: Value) -> int:
+    """Low zero bits of a difference in every lane."""
+    own = array_zeros(difference.base) if difference.base.any() else difference.bits
+    return min(term_zeros(difference), own)
+
+
+def without_trips(value: Value, why: Lost) -> Value:
+    """A value whose trip counts differ between lanes: known up to the multiples that a trip adds."""
+    if value.base.dtype == bool:
+        return opaque(1, why)
+    kept = tuple(t for t in value.terms if t[0].kind in OUTER)
+    gone = Value(np.zeros((1, 1), value.base.dtype), tuple(t for t in value.terms if t[0].kind not in OUTER))
+    return modulo(Value(value.base, kept, value.valid, value.poison, value.why), term_zeros(gone), why)
+
+
+def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
+    """a where it equals b lane by lane, opaque elsewhere."""
+    cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
+    why = because(a, b) or Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,), cause=cause)
+    if a.base.dtype != bool and a.poison is None and b.poison is None:
+        difference = affine.subtract(a, b)
+        if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
+            return modulo(a, common_zeros(difference), why)
+    if a.valid is not None or b.valid is not None:
+        return opaque(a.bits, why)
+    if a.base.dtype == bool:
+        differ = a.base ^ b.base
+        if a.terms or b.terms:
+            return opaque(1, Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,)))
+    else:
+        difference = affine.subtract(a, b)
+        differ = difference.base != 0
+        for _, c in difference.terms:
+            differ = differ | (c != 0)
+    for v in (a, b):
+        if v.poison is not None:
+            differ = differ | v.poison
+    return Value(a.base, a.terms, None, differ if differ.any() else None, why)

@@ -1,0 +1,1 @@
+"""Abstract interpretation of a slice without a run: loop hypotheses, joins, widening."""

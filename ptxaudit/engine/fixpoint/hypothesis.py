@@ -1,0 +1,227 @@
+"""What is supposed of the registers that a loop carries from trip to trip, until a trip bears it out.
+
+    same      what it was where the loop was entered
+    step      entry + step·k, with k the trip
+    shift     entry + u, with u the same in all lanes and a multiple of a power of two
+    modulo    the low bits that it had at entry, another multiple added in each lane
+    opaque    nothing
+
+Each is weaker than the one above. A trip that begins with what is supposed either ends with it (for the next k), and
+then it holds in every trip, or something weaker is supposed. Nothing is taken for true that was not verified so; what
+is supposed first is a guess, and a good one saves trips.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import (
+    Lost,
+    Uniform,
+    Value,
+    because,
+    lane_uniform,
+    modulo,
+    opaque,
+    same,
+    squeeze,
+    unknown,
+    wholly_opaque,
+)
+from ptxaudit.engine.exec.effects import forget_local
+from ptxaudit.engine.exec.states import State, common_zeros
+from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
+from ptxaudit.ir.reasons import Kind
+
+
+@dataclass
+class Hypothesis:
+    """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
+    "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
+    bring to another variable. blame: why a register is opaque, where data is the cause.
+    """
+
+    head: int
+    place: int
+    kinds: dict
+    steps: dict[str, Value] = field(default_factory=dict)
+    zeros: dict[str, int] = field(default_factory=dict)
+    elsewhere: set[str] = field(default_factory=set)
+    blame: dict[str, Lost] = field(default_factory=dict)
+
+    def of(self, names: tuple) -> Hypothesis:
+        """The same of these registers: "same" of those of which nothing was supposed."""
+        kinds = {name: self.kinds.get(name, "same") for name in names} | (
+            {LOCAL: "opaque"} if LOCAL in self.kinds else {}
+        )
+        return Hypothesis(
+            self.head, self.place, kinds, dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame)
+        )
+
+    def nothing(self) -> Hypothesis:
+        """Nothing at all is supposed."""
+        return Hypothesis(self.head, self.place, dict.fromkeys((*self.kinds, LOCAL), "opaque"), blame=self.blame)
+
+    def guess(self, name: str, entry: Value | None, after: Value | None) -> None:
+        """A register seems to move by a step: it is `after` what a trip does to it. Nothing is supposed of what has no
+        steps.
+        """
+        if entry is None or after is None or entry.base.dtype != after.base.dtype or entry.base.dtype == bool:
+            return
+        step = affine.subtract(after, entry)
+        if step.poison is None and step.valid is None:
+            self.kinds[name], self.steps[name] = "step", squeeze(step)
+
+    def state(self, entry: State, trip: Uniform) -> State:
+        """What a trip begins with if all of this holds. trip: how many there were before."""
+        state = entry.copy()
+        values = state.registers.values
+        for name, kind in self.kinds.items():
+            if name == LOCAL:
+                forget_local(state.registers)
+                continue
+            old = values.get(name)
+            if old is None or kind == "same":
+                continue
+            key = ("shift", self.head, name, trip.key[-1])
+            if kind == "step":
+                k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
+                values[name] = affine.add(old, affine.multiply(self.steps[name], k))
+            elif kind == "modulo":
+                values[name] = modulo(old, self.zeros[name], Lost(Kind.LOOP_APART, self.place, (name,)))
+            elif kind == "shift" and old.base.dtype == bool:
+                u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", key)
+                values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+            elif kind == "shift":
+                data = any(u.data for u, _ in old.terms)
+                u = Uniform(
+                    f"{name}'",
+                    old.bits,
+                    self.zeros[name],
+                    None,
+                    None,
+                    "loop",
+                    key,
+                    data,
+                    address=name in self.elsewhere,
+                )
+                values[name] = affine.add(old, unknown(u))
+            else:
+                values[name] = opaque(
+                    old.bits, self.blame.get(name) or Lost(Kind.LOOP_NOT_FOLLOWED, self.place, (name,))
+                )
+        return state
+
+    def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:
+        """Registers that the first trip writes before any reads them: whether there are new ones. What they hold when
+        the loop is entered means nothing; it is taken to be what the first trip leaves, from which the next ones may
+        differ.
+        """
+        values, new = entry.registers.values, False
+        for name in loop.carried:
+            if name != LOCAL and name not in values and (came := arrived.registers.values.get(name)) is not None:
+                values[name], new = _in_the_first(came, trip), True
+        return new
+
+    def weakened(self, loop: Loop, entry: State, start: State, arrived: State, trip: Uniform, first: bool) -> bool:
+        """What a trip does not bear out is supposed no more, but something weaker; whether there was any.
+
+        entry: where the loop is entered; start, arrived: where the trip began and ended. first: it was the first one
+        tried, which began with a guess, so that another step may be as good.
+        """
+        changed = LOCAL not in self.kinds and _local_changed(start, arrived)
+        if changed:  # by a store that may be of local memory
+            self.kinds[LOCAL] = "opaque"
+        for name in loop.carried:
+            before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
+            kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
+            if name == LOCAL or kind == "opaque" or before is None or came is None:
+                continue
+            if first and kind == "step" and self._has_other_step(name, now, came, trip):
+                changed = True
+                continue
+            self.kinds[name] = self._borne_out(name, before, now, came, trip, first and name not in loop.trip.tangled)
+            changed = changed or (self.kinds[name], self.zeros.get(name), name in self.elsewhere) != (
+                kind,
+                zeros,
+                elsewhere,
+            )
+            if self.kinds[name] == "opaque" and (why := because(came)) and why.data:
+                self.blame[name] = why
+        return changed
+
+    def _borne_out(self, name, before: Value, now: Value, came: Value, trip: Uniform, steps: bool) -> str:
+        """The strongest that a trip bears out, not stronger than what was supposed. steps: a step may be supposed
+        instead.
+        """
+        kind = self.kinds[name]
+        if before.base.dtype != came.base.dtype:
+            return "opaque"
+        if kind == "same":
+            if same(came, now) or wholly_opaque(now) and (now.why.data or not (came.why and came.why.data)):
+                return "same"
+            if steps and before.base.dtype != bool and before.poison is None and came.poison is None:
+                step = affine.subtract(_in_the_first(came, trip), before)
+                if step.poison is None and step.valid is None:
+                    self.steps[name] = squeeze(step)
+                    return "step"
+        if kind == "step" and now.poison is None and same(came, affine.add(now, self.steps[name])):
+            return "step"
+        if before.poison is not None or came.poison is not None:
+            return "opaque"
+        if before.base.dtype == bool:
+            uniform = squeeze(before).uniform and squeeze(came).uniform
+            return "shift" if uniform and kind != "modulo" else "opaque"
+        moved = affine.subtract(came, before)
+        if moved.poison is not None:
+            return "opaque"
+        zeros = common_zeros(moved)
+        together = moved.valid is None and lane_uniform(moved.base) and all(lane_uniform(c) for _, c in moved.terms)
+        kind = "shift" if together and kind != "modulo" else "modulo"
+        if kind == "modulo" and zeros == 0:
+            return "opaque"
+        self.zeros[name] = min(zeros, self.zeros.get(name, zeros))
+        if affine.addresses(moved):
+            self.elsewhere.add(name)
+        return kind
+
+    def _has_other_step(self, name, now: Value, came: Value, trip: Uniform) -> bool:
+        """A register that was supposed to move by a step moves by another one, which is supposed from now on."""
+        if now.base.dtype != came.base.dtype or now.poison is not None or came.poison is not None:
+            return False
+        step = affine.subtract(came, now)
+        if (
+            step.poison is not None
+            or step.valid is not None
+            or same(step, self.steps[name])
+            or any(u.key == trip.key for u, _ in step.terms)
+        ):
+            return False
+        self.steps[name] = squeeze(step)
+        return True
+
+
+def _local_changed(start: State, arrived: State) -> bool:
+    """Local memory does not hold what it held before."""
+    values = arrived.registers.values
+    return any(
+        type(name) is tuple and not ((now := values.get(name)) is value or now is not None and same(now, value))
+        for name, value in start.registers.values.items()
+    )
+
+
+def _in_the_first(value: Value, trip: Uniform) -> Value:
+    """A value as it is in the first trip."""
+    if not any(u.key == trip.key for u, _ in value.terms):
+        return value
+    return Value(
+        value.base,
+        tuple(t for t in value.terms if t[0].key != trip.key),
+        value.valid,
+        value.poison,
+        value.why,
+        value.sure,
+    )

@@ -1,0 +1,480 @@
+"""What inference needs to know of a function's control flow before it runs: the order of running, the loops with
+what is in them, which registers are still read where.
+
+    order      0, 1, (2, [3, (4, [5])]), 6       blocks; a loop is its head and, in order, the rest of it
+    live       block -> registers that are read there or later before they are written
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+
+import networkx as nx
+import numpy as np
+
+from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
+from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
+from ptxaudit.ir.graph import END, Graph, Slice, tree_spans
+from ptxaudit.ir.nodes import Function, Instruction, Op, Reg
+
+ORDERING = "looking at the loops"
+BITS_A_STEP = 1_000  # of sets of registers that are numbers
+LOCAL = ("local",)  # stands for all of local memory among the names of registers
+MOST_CARRIED = 0.2  # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What never changes of a loop.
+
+    head: the block that every trip begins with. body: the order of running the rest. inside: all of its blocks;
+    targets: those, and the ones that they lead to. sites: the accesses in it, by instruction. written: the registers
+    that it writes; carried: those of them that the next trip reads; LOCAL in both stands for local memory. forks,
+    exits: blocks that end in a jump, blocks that may leave it. outward: blocks whose ways meet outside of it. trip:
+    what its code shows of one.
+    """
+
+    head: int
+    body: list
+    inside: frozenset[int]
+    targets: tuple[int, ...]
+    sites: tuple[int, ...]
+    written: frozenset[str | tuple]
+    carried: tuple[str | tuple, ...]
+    forks: tuple[int, ...]
+    exits: tuple[int, ...]
+    outward: tuple[int, ...]
+    trip: Trip
+
+
+class Paths:
+    """What all rows of a function share: its control flow without the branches that decide nothing, the order
+    of running it, and which registers are read later.
+
+    reduced: the control flow; order: a weak topological one, None where there is none; loops: block -> heads of
+    the loops it lies in; heads: of all of them; dominators: immediate ones; live: block -> registers that are read
+    there or later before they are written for certain (states meet register by register: most of a long kernel's are of
+    no use any more).
+    """
+
+    def __init__(self, function: Function, graph: Graph, part: Slice, account: Account):
+        """account: pays for it. Raises Exhausted where it cannot."""
+        self.function, self.graph, self.part, self.account = function, graph, part, account
+        self._successors: dict[int, list[int]] = {}
+        account.spend(INSTRUCTION * (len(graph.starts) + len(part.instructions)), ORDERING)
+        self.reduced = self._reduced_cfg()
+        self.order = _weak_order(self.reduced, 0)
+        self.loops: dict[int, frozenset[int]] = {}
+        _note_loops(self.order or [], frozenset(), self.loops)
+        self.heads = frozenset().union(*self.loops.values())
+        self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
+        self._loops: dict[int, Loop] = {}
+        self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
+        self._gathered: dict[int, int | None] = {}
+        self._ways: dict[tuple[int, int], frozenset[int]] = {}
+        self._moves: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
+        self._between: dict[int, frozenset[int]] = {}
+        self._costs: dict[int, int] = {}
+
+    def loop(self, head: int, body: list) -> Loop:
+        """The loop at a head of the order."""
+        if head not in self._loops:
+            inside = frozenset({head} | blocks_of(body))
+            self.account.spend(
+                INSTRUCTION * sum(1 + self.graph.ends[b] - self.graph.starts[b] for b in inside), ORDERING
+            )
+            ways = {b: set(self.reduced.successors(b)) for b in inside}
+            last = lambda b: self.function.instructions[self.graph.ends[b] - 1]
+            sites = (
+                k
+                for b in inside
+                for k in range(self.graph.starts[b], self.graph.ends[b])
+                if self.function.instructions[k].site is not None
+            )
+            written = self._written(inside)
+            carried = tuple(n for n in written if n == LOCAL or n in self.live[head])
+            exits = tuple(b for b in inside if not ways[b] <= inside)
+            self._loops[head] = Loop(
+                head,
+                body,
+                inside,
+                tuple(inside.union(*ways.values())),
+                tuple(sites),
+                frozenset(written),
+                carried,
+                exits=exits,
+                forks=tuple(b for b in inside if last(b).control is not None),
+                outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside),
+                trip=self._trip(head, body, inside, exits, frozenset(written), carried),
+            )
+        return self._loops[head]
+
+    def _trip(
+        self, head: int, body: list, inside: frozenset[int], exits: tuple[int, ...], written: frozenset, carried: tuple
+    ) -> Trip:
+        """What the loop's code shows of a trip. once: blocks on every way back to the head."""
+        once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
+        pieces = []
+        for element in (head, *body):
+            for b in sorted(blocks_of([element])):
+                control = self.function.instructions[self.graph.ends[b] - 1].control
+                pieces.append(
+                    Piece(
+                        tuple(self._ops_of(b)),
+                        b in once and element == b,
+                        element != b,
+                        b in exits,
+                        control.guard if control is not None else None,
+                    )
+                )
+        return trip_of(pieces, written, carried)
+
+    def _above(self, block: int, top: int) -> set[int]:
+        """A block and its dominators, up to one of them."""
+        out = {block}
+        while block != top:
+            block = self.dominators[block]
+            out.add(block)
+        self.account.spend(len(out), ORDERING)
+        return out
+
+    def _ops_of(self, block: int) -> Iterator[tuple[int, Op]]:
+        """The operations of the slice in a block, each with its instruction."""
+        for k in range(self.graph.starts[block], self.graph.ends[block]):
+            if k in self.part.instructions:
+                for op in self.part.ops[k]:
+                    yield k, op
+
+    def _written(self, inside: frozenset[int]) -> tuple:
+        """The registers that these blocks write, each once, LOCAL among them if they store to local memory."""
+        names: dict = {}
+        for b in inside:
+            for _, op in self._ops_of(b):
+                names.update((d.name, None) for d in op.dst if d is not None)
+                if op.name == "store" and op.space == "local":
+                    names[LOCAL] = None
+        return tuple(names)
+
+    def _reduced_cfg(self) -> nx.DiGraph:
+        """The control flow with branches that decide nothing taken out."""
+        g = nx.DiGraph()
+        stack, seen = [0], {0}
+        while stack:
+            b = stack.pop()
+            g.add_node(b)
+            for s in self.successors(b):
+                g.add_edge(b, s)
+                if s not in seen and s != END:
+                    seen.add(s)
+                    stack.append(s)
+        return g
+
+    def carried(self) -> Paths | None:
+        """The same for what the loops carry from trip to trip alone; None where that is nothing, or much of all."""
+        held = {}
+        for head, body in _loops_of(self.order):
+            live, inside = self.live[head], self.loop(head, body).inside
+            held.update(
+                ((d.name, head), d)
+                for b in inside
+                for _, op in self._ops_of(b)
+                for d in op.dst
+                if d is not None and d.name in live
+            )
+        if not held:
+            return None
+        part = self.graph.slice(
+            (),
+            follow_loads=True,
+            account=self.account,
+            held=[(reg, self.graph.starts[head]) for (_, head), reg in held.items()],
+        )
+        return (
+            Paths(self.function, self.graph, part, self.account)
+            if len(part.instructions) <= MOST_CARRIED * len(self.part.instructions)
+            else None
+        )
+
+    def relevant(self, block: int) -> bool:
+        """The jump at its end decides something of the slice."""
+        return self.graph.ends[block] - 1 in self.part.branches
+
+    def successors(self, block: int) -> list[int]:
+        """The blocks that may come next, as far as the branch decides something."""
+        if block not in self._successors:
+            successors = sorted(self.graph.cfg.successors(block))
+            if len(successors) > 1 and not self.relevant(block):
+                successors = [self.graph.postdominators.get(block, END)]
+            self._successors[block] = successors
+        return self._successors[block]
+
+    def steps(self, block: int) -> list[tuple[Instruction, tuple[Op, ...]]]:
+        """The instructions of a block that matter, each with its operations that do."""
+        if block not in self._steps:
+            wanted = self.part.instructions
+            here = self.function.instructions[self.graph.starts[block] : self.graph.ends[block]]
+            self._steps[block] = [
+                (i, self.part.ops[i.index] if i.index in wanted else ())
+                for i in here
+                if i.index in wanted or i.control is not None
+            ]
+        return self._steps[block]
+
+    def cost(self, block: int) -> int:
+        """Steps of running it, beside the elements of its results."""
+        if block not in self._costs:
+            steps = self.steps(block)
+            self._costs[block] = BLOCK + OPERATION * sum(len(ops) + (i.site is not None) for i, ops in steps)
+        return self._costs[block]
+
+    @cached_property
+    def live(self) -> dict[int, dict[str, None]]:
+        """block -> the registers that are read there, or later before they are written. (Sets of them are numbers, a
+        bit a register; the order of the names is always the same.)"""
+        reads, kills, names = {}, {}, {}
+        self.account.spend(INSTRUCTION * len(self.part.instructions), ORDERING)
+        for b in self.reduced.nodes:
+            reads[b], kills[b] = self._reads_and_kills(b, names)
+        entering_somewhere = set().union(*reads.values())
+        names = [
+            name for name in names if name in entering_somewhere
+        ]  # most are read in the block that writes them only
+        bit = {name: 1 << n for n, name in enumerate(names)}
+        bits = lambda some: reduce(or_, [bit[name] for name in some], 0)
+        used = {b: bits(some) for b, some in reads.items()}
+        kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
+        live = dict(used)
+        order = list(nx.dfs_postorder_nodes(self.reduced, 0))  # what follows comes first
+        before = {b: list(self.reduced.predecessors(b)) for b in order}
+        after = {b: list(self.reduced.successors(b)) for b in order}
+        changed = set(order)
+        while changed:
+            for b in order:
+                if b in changed:
+                    changed.discard(b)
+                    self.account.spend(INSTRUCTION + len(names) // BITS_A_STEP, ORDERING)
+                    entering = used[b]
+                    for s in after[b]:
+                        entering |= live[s] & kept[b]
+                    if entering != live[b]:
+                        live[b] = entering
+                        changed.update(before[b])
+        every = np.array(names, dtype=object)
+        registers = {number: dict.fromkeys(every[set_bits(number)].tolist()) for number in set(live.values())}
+        return {b: registers[number] for b, number in live.items()}
+
+    def _reads_and_kills(self, block: int, names: dict[str, None]) -> tuple[set[str], set[str]]:
+        """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is
+        added.
+        """
+        reads: set[str] = set()
+        kills: set[str] = set()
+
+        def read(reg: Reg) -> None:
+            if reg.name not in kills and reg.name not in reads:
+                reads.add(reg.name)
+                names[reg.name] = None
+
+        for k in range(self.graph.starts[block], self.graph.ends[block]) if block != END else ():
+            instruction = self.function.instructions[k]
+            if instruction.site is not None or instruction.control is not None:
+                for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
+                    read(reg)
+            for op in self.part.ops.get(k, ()):
+                for reg in op.src:
+                    if isinstance(reg, Reg):
+                        read(reg)
+                if op.guard is not None:
+                    read(op.guard.reg)
+                    continue
+                for reg in op.dst:
+                    if reg is not None and reg.name not in kills:
+                        kills.add(reg.name)
+                        names[reg.name] = None
+        return reads, kills
+
+    @cached_property
+    def local(self) -> bool:
+        """Something of the slice is in local memory, whose places are registers with other names."""
+        return any(
+            op.space in ("local", "generic") and op.name in ("store", "clobber")
+            for ops in self.part.ops.values()
+            for op in ops
+        )
+
+    def always(self, dominator: int, block: int) -> bool:
+        """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
+        first, last = self._spans.get(block, (1, 0))
+        return first < self._spans.get(dominator, (0, 0))[0] <= last
+
+    def gathered(self, block: int) -> int | None:
+        """The nearest dominator of a block all of whose lanes arrive there, in no more trips than they left.
+
+        (The one before that is the same of this one.)
+        """
+        if block not in self._gathered:
+            d = self.dominators.get(block)
+            while d is not None and self.always(d, block) and not self.loops[d] <= self.loops[block]:
+                self.account.spend(1, ORDERING)
+                d = self.dominators.get(d) if self.dominators.get(d) != d else None
+            # where a way from the nearest dominator leads past the block, one does from those before
+            self._gathered[block] = d if d is not None and d != block and self.always(d, block) else None
+        return self._gathered[block]
+
+    def between(self, block: int) -> frozenset[int]:
+        """The blocks on the ways to a block from its nearest dominator: that one too, and itself where a loop leads
+        back to it.
+        """
+        if block not in self._between:
+            d, seen = self.dominators.get(block), set()
+            stack = list(self.reduced.predecessors(block))
+            while stack:
+                b = stack.pop()
+                if b not in seen:
+                    seen.add(b)
+                    stack += self.reduced.predecessors(b) if b != d else ()
+            self.account.spend(len(seen), ORDERING)
+            self._between[block] = frozenset(seen)
+        return self._between[block]
+
+    def on_the_way(self, dominator: int, block: int) -> frozenset[int]:
+        """The blocks on the ways from a dominator to a block, without the dominator; the block itself where a loop
+        leads back to it.
+        """
+        key = dominator, block
+        if key not in self._ways:
+            between, stack = set(), [block]
+            while stack:
+                for p in self.graph.cfg.predecessors(stack.pop()):
+                    if p != dominator and p not in between:
+                        between.add(p)
+                        stack.append(p)
+            self.account.spend(len(between), ORDERING)
+            self._ways[key] = frozenset(between)
+        return self._ways[key]
+
+    def waits(self, block: int) -> bool:
+        """Lanes that come to a block wait there at a convergence barrier."""
+        control = self.function.instructions[self.graph.starts[block]].control if block != END else None
+        return control is not None and control.kind == "sync"
+
+    def gathers(self, dominator: int, block: int) -> bool:
+        """The block is a BSYNC of a barrier that all lanes which go on from a dominator are in, and stay in."""
+        if not self.waits(block):
+            return False
+        name = self.function.instructions[self.graph.starts[block]].control.barrier.name
+        opening, leaving = self._barrier_moves(name)
+        inside = self.on_the_way(dominator, block)
+        at = dominator
+        while at not in opening:
+            up = self.graph.dominators.get(at)
+            if up is None or up == at:
+                return False
+            at = up
+        return not inside & leaving and (self._saved(name) or not inside & opening)
+
+    def _barrier_moves(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The blocks that open a barrier, and those in which lanes leave it."""
+        if name not in self._moves:
+            found: dict[str, set[int]] = {"open": set(), "leave": set()}
+            for i in self.function.instructions:
+                c = i.control
+                if c is not None and c.kind in found and c.barrier is not None and c.barrier.name == name:
+                    found[c.kind].add(self.graph.block_of[i.index])
+            self.account.spend(INSTRUCTION * len(self.function.instructions), ORDERING)
+            self._moves[name] = frozenset(found["open"]), frozenset(found["leave"])
+        return self._moves[name]
+
+    def _saved(self, name: str) -> bool:
+        """Something saves the barrier while others use it."""
+        return any(
+            op.name == "barrier.save" and op.src[0].name == name for i in self.function.instructions for op in i.ops
+        )
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """In the tree of post-dominators from the end."""
+        return tree_spans(self.graph.postdominators, END)
+
+
+def set_bits(number: int) -> np.ndarray:
+    """The places of the ones of a number."""
+    octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))
+
+
+def _note_loops(elements, heads: frozenset, out: dict) -> None:
+    """block -> the heads of the loops it lies in."""
+    for e in elements:
+        if isinstance(e, int):
+            out[e] = heads
+        else:
+            out[e[0]] = heads | {e[0]}
+            _note_loops(e[1], heads | {e[0]}, out)
+
+
+def _loops_of(elements) -> Iterator[tuple[int, list]]:
+    """All loops of an order, outer ones before those in them."""
+    for e in elements:
+        if not isinstance(e, int):
+            yield e
+            yield from _loops_of(e[1])
+
+
+def blocks_of(elements) -> set[int]:
+    """All blocks of a part of an order."""
+    out: set[int] = set()
+    for e in elements:
+        if isinstance(e, int):
+            out.add(e)
+        else:
+            out.add(e[0])
+            out |= blocks_of(e[1])
+    return out
+
+
+def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
+    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
+
+    None when a loop has several entries.
+    """
+    return _order(graph, graph, root)
+
+
+def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | None:
+    """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
+    loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
+    if not loops:
+        return [b for b in nx.lexicographical_topological_sort(part) if b != END]
+    place = {
+        b: first for first, loop in loops.items() for b in loop
+    }  # a loop is one node, in the place of its first block
+    folded = nx.DiGraph()
+    folded.add_nodes_from(place.get(b, b) for b in part)
+    folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
+    out = []
+    for b in nx.lexicographical_topological_sort(folded):
+        if b in loops:
+            element = _loop_order(graph, loops[b], entry)
+            if element is None:
+                return None
+            out.append(element)
+        elif b != END:
+            out.append(b)
+    return out
+
+
+def _loop_order(graph: nx.DiGraph, loop: set[int], entry: int | None) -> tuple[int, list] | None:
+    """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
+    heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
+    if len(heads) != 1:
+        return None
+    rest = loop.difference(heads)
+    body = nx.DiGraph()  # (a view of a part asks its filter at every step)
+    body.add_nodes_from(rest)
+    body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
+    order = _order(graph, body, None) if rest else []
+    return None if order is None else (heads[0], order)

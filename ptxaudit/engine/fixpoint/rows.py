@@ -1,0 +1,137 @@
+"""The warps that inference looks at: those of the launch, of the stated block, or of the shapes a
+block may have when nothing is told.
+
+When no shape is told, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read
+`tid.y`, further groups of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp
+spans several `tid.y`. A site whose requests look alike in all groups does not depend on the
+shape; another one is told case by case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import Uniform, Value, constant, unknown
+from ptxaudit.engine.memory.environment import LANES, Environment, Facts, thread_rows
+from ptxaudit.ir.nodes import Function
+
+WIDE = 0  # a width that is a multiple of a warp, not told which
+NARROW = (16, 12, 8)  # block widths, in threads, that show what a narrow block would change
+
+
+@dataclass(frozen=True)
+class Rows:
+    """env: all rows. group: what they stand for; the first batch of several is the assumed one.
+
+    assumed: sentences for the report. shape_known: the block's shape is told, by a launch or the file.
+    """
+
+    env: Environment
+    group: str
+    assumed: tuple[str, ...] = ()
+    shape_known: bool = True
+
+
+def environment(
+    function: Function, launch, facts: Facts, block, concrete: dict[int, np.ndarray] | None = None, repeat: int = 1
+) -> Environment:
+    """The rows of one block (repeated for concrete block indices)."""
+    exists, tid, warp = thread_rows(block)
+    if repeat > 1:
+        tile = lambda a: a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
+        exists, tid, warp = np.tile(exists, (repeat, 1)), tuple(tile(t) for t in tid), np.tile(warp, (repeat, 1))
+    param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
+    return Environment(
+        function,
+        exists,
+        tid,
+        warp,
+        block=block,
+        grid=None if launch is None or launch.grid is None else three(launch.grid),
+        cluster=None if launch is None else three(launch.cluster or function.cluster or (1, 1, 1)),
+        dynamic_shared=None if launch is None else launch.dynamic_shared,
+        param_bytes=param_bytes,
+        param_known=param_known,
+        facts=facts,
+        concrete_block=concrete or {},
+        executions=0,
+    )
+
+
+def three(numbers) -> tuple[int, int, int]:
+    """One to three numbers of a launch as three."""
+    numbers = tuple(int(n) for n in numbers)
+    return numbers + (1,) * (3 - len(numbers))
+
+
+def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bool) -> list[Rows]:
+    """The batches of rows to look at, the assumed one first.
+
+    launch: with a shape, or None; told: a launch whose parameters count, or None.
+    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
+    a batch (rows of several widths have fewer low zero bits in common).
+    """
+    if launch is not None:
+        block = three(launch.block)
+        return [Rows(environment(function, launch, facts, block), "the launch")]
+    param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
+    stated = {
+        "cluster": function.cluster,
+        "facts": facts,
+        "dynamic_shared": facts.dynamic_shared,
+        "grid": facts.grid,
+        "param_bytes": param_bytes,
+        "param_known": param_known,
+    }
+    block = facts.block or function.block
+    if block is not None:
+        exists, tid, warp = thread_rows(block)
+        return [Rows(Environment(function, exists, tid, warp, block=block, **stated), "the stated block")]
+    limit = min(function.max_threads or 1024, 1024)
+    where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
+    assumed = (f"block: {where}; a warp is taken as 32 consecutive tid.x",)
+    shapes = [(WIDE, "32 consecutive tid.x a warp", max(1, -(-limit // LANES)))]
+    if two_dimensional:
+        shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
+    return [_batch(function, shape, stated, assumed) for shape in shapes]
+
+
+def _batch(function: Function, shape: tuple[int, str, int], stated: dict, assumed) -> Rows:
+    """Rows of a block of the given (width, name, warps); width WIDE: whole warps along x."""
+    width, name, rows = shape
+    linear = np.arange(rows * LANES, dtype=np.uint32).reshape(rows, LANES)
+    across = np.uint32(width or rows * LANES)
+    step = np.full((1, 1), rows * LANES // width if width else 1, np.uint32)
+    y = linear // across
+    tid_y = Value(
+        y if y.any() else np.zeros((1, 1), np.uint32),
+        ((Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y"), step),),
+    )
+    tid_z = Value(
+        np.zeros((1, 1), np.uint32),
+        ((Uniform("tid.z", 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),),
+    )
+    env = _ShapedEnvironment(
+        function,
+        np.ones((rows, LANES), bool),
+        (linear % across, tid_y, tid_z),
+        np.arange(rows, dtype=np.uint32)[:, None],
+        **stated,
+    )
+    env.width = width
+    return Rows(env, name, assumed, shape_known=False)
+
+
+class _ShapedEnvironment(Environment):
+    """Rows of a block whose width is stated, or a multiple of a warp."""
+
+    width: int
+
+    def _extent(self, name, told, d, limit):
+        if name != "ntid" or d != 0 or told is not None:
+            return super()._extent(name, told, d, limit)
+        if self.width:
+            return constant(self.width, 32)
+        return unknown(Uniform("ntid.x", 32, 5, LANES, limit, "block shape", ("ntid", 0)))

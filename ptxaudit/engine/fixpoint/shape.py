@@ -1,0 +1,188 @@
+"""What the shape of a block decides in a slice, when no one tells it: `shapes_of`.
+
+mov r1, %tid.y          made of the shape
+add r2, r2, r1          made of r1, so of the shape
+@p bra …                with p made of it: so is whether what it controls runs
+mov r3, 4               where it is controlled so: behind the place where ways meet, r3 is made of it
+st.shared [r2]          a site whose address the shape decides
+st.shared [r4]          where it is controlled so: a site of whose lanes it decides which take part
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from ptxaudit.ir.graph import Graph, Slice
+from ptxaudit.ir.nodes import Function, Instruction, Reg, Special
+
+_SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
+_LANES = frozenset(
+    ("activemask", "vote", "match", "redux", "elect", "bar")
+)  # and what so begins on which lanes there are
+
+Place = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
+
+
+class Shape(Enum):
+    """What of a site the block's shape decides. Where it is not told, a block's last warp may have fewer lanes,
+    whatever else.
+    """
+
+    TOLD = "told"
+    DECIDES_NOTHING = "not told; it decides nothing else"
+    DECIDES_LANES = "not told; it decides which lanes take part"
+    DECIDES_ADDRESS = "not told; it decides the address"
+
+    @property
+    def decides(self) -> bool:
+        return self in (Shape.DECIDES_LANES, Shape.DECIDES_ADDRESS)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source."""
+
+    index: int
+    sources: frozenset[Place]
+    results: tuple[Place, ...]
+    shaped: bool
+
+
+def is_two_dimensional(function: Function, part: Slice) -> bool:
+    """The slice reads a thread index other than x."""
+    return any(
+        True
+        for k in part.instructions
+        for op in function.instructions[k].ops
+        for s in op.src
+        if isinstance(s, Special) and s.name in ("tid.y", "tid.z")
+    )
+
+
+def shapes_of(function: Function, graph: Graph, part: Slice, accesses) -> dict[int, Shape]:
+    """What the shape of a block that is not told decides of each access."""
+    taint = _Taint(function, graph, part)
+    return {k: taint.of_site(k) for k in accesses}
+
+
+class _Taint:
+    """What is made of the block's shape: registers (`places`), and by which branches it decides what runs
+    (`deciding`).
+    """
+
+    def __init__(self, function: Function, graph: Graph, part: Slice):
+        self.instructions, self.graph = function.instructions, graph
+        self.places: set[Place] = set()
+        self.deciding: set[int] = set()
+        self.controlled: dict[
+            int, frozenset[int]
+        ] = {}  # block -> the deciding branches that control it, directly or through others
+        self._open = [made for k in sorted(part.instructions) for made in _made(self.instructions[k])]
+        self._branches = tuple(part.branches)
+        before = None
+        while before != (
+            len(self.places),
+            len(self.deciding),
+        ):  # each round is followed by one only if it found another branch
+            before = len(self.places), len(self.deciding)
+            self._spread()
+            self._decide()
+
+    def of_site(self, index: int) -> Shape:
+        instruction = self.instructions[index]
+        guards = self.graph.guard_reads(instruction)
+        address = [r for r in self.graph.site_reads(instruction) if r not in guards]
+        if self._shaped(index, address):
+            return Shape.DECIDES_ADDRESS
+        if self.controlled.get(self.graph.block_of[index]) or self._shaped(index, guards):
+            return Shape.DECIDES_LANES
+        return Shape.DECIDES_NOTHING
+
+    def _spread(self) -> None:
+        """Once in the order of the text, and again where a loop carries it back."""
+        before = -1
+        while len(self.places) > before:
+            before, rest = len(self.places), []
+            for made in self._open:
+                if made.shaped or any(
+                    place in self.places or self._chosen(place, made.index) for place in made.sources
+                ):
+                    self.places.update(made.results)
+                else:
+                    rest.append(made)
+            self._open = rest
+
+    def _decide(self) -> None:
+        block_of = self.graph.block_of
+        new = {
+            block_of[b] for b in self._branches if self._shaped(b, self.graph.control_reads(self.instructions[b]))
+        } - self.deciding
+        if not new:
+            return
+        self.deciding |= new
+        controls = defaultdict(list)
+        for block, controllers in self.graph.controllers.items():
+            for c in controllers:
+                controls[c].append(block)
+        found: dict[int, set[int]] = defaultdict(set)
+        for branch in self.deciding:
+            stack, seen = [branch], set()
+            while stack:
+                more = set(controls[stack.pop()]) - seen
+                seen |= more
+                stack += more
+            for block in seen:
+                found[block].add(branch)
+        self.controlled = {block: frozenset(branches) for block, branches in found.items()}
+
+    def _shaped(self, index: int, registers: list[Reg]) -> bool:
+        return any(
+            place in self.places or self._chosen(place, index)
+            for r in registers
+            for place in _read_last(self.instructions[index], r.name)
+        )
+
+    def _chosen(self, place: Place, index: int) -> bool:
+        """One of several definitions, by a branch that the shape decides."""
+        if not self.controlled or not isinstance(place, str) or len(self.graph.definitions.get(place, ())) < 2:
+            return False
+        none: frozenset[int] = frozenset()
+        here = self.controlled.get(self.graph.block_of[index], none)
+        made = self.graph.reaching(place, index)
+        return len(made) > 1 and any(self.controlled.get(self.graph.block_of[at], none) - here for at in made)
+
+
+def _made(instruction: Instruction) -> Iterator[_Made]:
+    """The operations of an instruction that have results. What one of them writes and a later one reads is the
+    instruction's own: names of temporaries come back in others."""
+    surely: set[str] = set()
+    perhaps: set[str] = set()
+    for op in instruction.ops:
+        if not op.dst:
+            continue
+        names = [s.name for s in op.src if isinstance(s, Reg)] + ([op.guard.reg.name] if op.guard is not None else [])
+        sources = [(instruction.index, name) for name in names if name in surely or name in perhaps] + [
+            name for name in names if name not in surely
+        ]
+        results = [d.name for d in op.dst if d is not None]
+        lanes = (
+            op.name.partition(".")[0] in _LANES and op.name != "vote.apart"
+        )  # (that chooses between two ways to do the same)
+        shaped = lanes or any(isinstance(s, Special) and s.name.startswith(_SHAPE) for s in op.src)
+        yield _Made(
+            instruction.index, frozenset(sources), (*results, *((instruction.index, name) for name in results)), shaped
+        )
+        (surely if op.guard is None else perhaps).update(results)
+
+
+def _read_last(instruction: Instruction, name: str) -> Iterator[Place]:
+    """Where a register may come from that the site or the control of an instruction reads: what a load brings is
+    written after its address was read."""
+    own = [op for op in instruction.ops if any(d is not None and d.name == name for d in op.dst)]
+    if own:
+        yield instruction.index, name
+    if not any(op.guard is None and op.name not in ("load", "atom") for op in own):
+        yield name

@@ -1,0 +1,120 @@
+"""What a trip of a loop does, as far as its code shows it: a guess, which saves the trips that would find it out.
+
+i = i + ntid.x;  p = i < n;  @p bra head        moved: i;  leaving: @p
+j = select(j == 2, 0, j + 1)                    tangled: j moves by no step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ptxaudit.engine.ops.operations import ever_known
+from ptxaudit.ir.graph import opaque_load
+from ptxaudit.ir.nodes import Guard, Op, Reg
+
+MOST_STEPS = 64  # operations between the registers that a trip begins with and what it makes of one
+
+
+@dataclass(frozen=True)
+class Trip:
+    """steps: (instruction, operation)s that every trip runs once, in order, and that need nothing else: they make
+    `moved`, registers that the next trip reads and that seem to be a linear function of what this one began with, and
+    `leaving`, the predicates of the blocks that may leave the loop (None for one that others make). tangled: registers
+    that are made of what the trip began with in other ways.
+    """
+
+    steps: tuple[tuple[int, Op], ...]
+    moved: tuple[str, ...]
+    leaving: tuple[Guard | None, ...]
+    tangled: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A block of a loop: its (instruction, operation)s; once: every trip runs it once; inner: it lies in another loop
+    of this one; exits: it may leave the loop, under the predicate `guard` if any."""
+
+    steps: tuple[tuple[int, Op], ...]
+    once: bool
+    inner: bool
+    exits: bool
+    guard: Guard | None
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a trip has made of a register. linear: of what it began with; None: of nothing that changes. needs: the
+    places among all steps of those that make it, None where these are not all."""
+
+    linear: bool | None
+    needs: frozenset[int] | None = frozenset()
+
+
+_BEGUN = _Made(True)
+_TANGLED = _Made(False, None)
+_LINEAR_OPS = frozenset(
+    (
+        "mov",
+        "add",
+        "sub",
+        "neg",
+        "mul",
+        "mad",
+        "mulwide.s",
+        "mulwide.u",
+        "madwide.s",
+        "madwide.u",
+        "shl",
+        "add3.carry",
+        "zext",
+        "sext",
+        "trunc",
+        "cat",
+        "extract",
+        "cvta",
+        "cvta.to",
+    )
+)
+
+
+def trip_of(pieces: Iterable[Piece], written: frozenset, carried: tuple) -> Trip:
+    """The trip of a loop with these blocks in the order of running, that writes, and carries on, these registers."""
+    made: dict[str, _Made] = {}
+    every: list[tuple[int, Op]] = []
+    leaving: list[tuple[Guard | None, frozenset[int]]] = []
+    for piece in pieces:
+        for index, op in piece.steps:
+            if piece.once:
+                result = _made(op, made, written, len(every))
+                every.append((index, op))
+            else:
+                result = _Made(_made(op, made, written, 0).linear, None) if piece.inner else _TANGLED
+            made.update((d.name, result) for d in op.dst if d is not None)
+        if piece.exits:
+            name = piece.guard.reg.name if piece.once and piece.guard is not None else ""
+            needs = made.get(name, _BEGUN).needs if name else None
+            leaving.append((piece.guard, needs) if needs is not None else (None, frozenset()))
+    moved = {name: made[name].needs for name in carried if name in made and made[name].linear and made[name].needs}
+    needed = frozenset().union(*moved.values(), *(needs for _, needs in leaving))
+    return Trip(
+        tuple(every[at] for at in sorted(needed)),
+        tuple(moved),
+        tuple(guard for guard, _ in leaving),
+        frozenset(name for name, m in made.items() if m.linear is False),
+    )
+
+
+def _made(op: Op, made: dict[str, _Made], written: frozenset, place: int) -> _Made:
+    """What an operation makes of its sources."""
+    if op.guard is not None or op.name == "call":
+        return _TANGLED
+    sources = [made.get(s.name, _BEGUN) for s in op.src if type(s) is Reg and s.name in written]
+    linear = (
+        None if ever_known(op.name) or op.name in _LINEAR_OPS or op.name == "load" and not opaque_load(op) else False
+    )
+    for source in sources:
+        if source.linear is not None:
+            linear = linear is not False and source.linear and op.name in _LINEAR_OPS
+    needs = None if any(s.needs is None for s in sources) else frozenset((place,)).union(*(s.needs for s in sources))
+    return _Made(linear, needs if needs is not None and len(needs) <= MOST_STEPS else None)

@@ -1,0 +1,192 @@
+"""The bytes of a variable in shared memory: by whom and when each was written, and what a load may take as known.
+
+The rules of `shadow`, byte by byte: a load counts what an earlier epoch wrote, or the same warp in order; a store that
+nothing orders with a load or another store of its epoch makes the byte unknown, or shows that a load was trusted too
+early (`Unsafe`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxaudit.engine.exec.repeat import Unsafe
+from ptxaudit.ir.reasons import Kind, Reason
+
+GRAIN = 1 << 10  # bytes that are taken in at a time
+SEVERAL = -2  # in place of the one warp that has read or written
+UNORDERED = -3  # in place of the one that writes, where it is several
+
+# Why a byte is not known; further numbers are given to further reasons (`Shadow.reasons`).
+NEVER, VALUE, ORDER, COPY, PLACE, LATER = range(6)
+REASONS = {
+    NEVER: Kind.READ_NEVER_WRITTEN,
+    VALUE: Kind.READ_UNKNOWN_VALUE,
+    ORDER: Kind.READ_NO_ORDER,
+    COPY: Kind.READ_COPIED,
+    PLACE: Kind.READ_AFTER_UNPLACED_STORE,
+    LATER: Kind.READ_BETWEEN_BARRIERS,
+}
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """An access byte by byte, (m,) arrays: cell; of its lane: epoch, warp, when all of the warp last met (synced), the
+    lanes that are issued with it (group), and row * LANES + lane; which byte of the access it is."""
+
+    cell: np.ndarray
+    epoch: np.ndarray
+    warp: np.ndarray
+    synced: np.ndarray
+    group: np.ndarray
+    lane: np.ndarray
+    byte: np.ndarray
+
+
+_FIELDS = {
+    "value": (np.uint8, 0),
+    "known": (bool, False),
+    "why": (np.uint8, NEVER),
+    "frozen": (bool, False),
+    "blocks": (np.uint8, 0),
+    "written": (np.int32, -1),
+    "writer": (np.int16, -1),
+    "writing": (np.uint32, 0),
+    "stored": (np.int64, -1),
+    "seen": (np.int32, -1),
+    "reader": (np.int16, -1),
+    "reading": (np.uint32, 0),
+    "loaded": (np.int64, -1),
+    "by": (np.int32, -1),
+}
+
+
+class Cells:
+    """The bytes of one variable, (classes of blocks, bytes) arrays.
+
+    value, known, why; frozen: never known again; blocks: dimensions (a bit each) of block indices in what was stored.
+    written, writer, writing, stored: epoch, warp, lanes that were together, and time of the last store; seen, reader,
+    reading, loaded, by: the same of loads that were taken as known, and the instruction.
+    """
+
+    __slots__ = (*_FIELDS, "limit")
+
+    def __init__(self, classes: int, limit: int):
+        self.limit = limit
+        for name, (dtype, start) in _FIELDS.items():
+            setattr(self, name, np.full((classes, 0), start, dtype))
+
+    @property
+    def size(self) -> int:
+        return self.value.shape[1]
+
+    def grow(self, size: int) -> None:
+        size = min(-(-size // GRAIN) * GRAIN, self.limit)
+        for name, (dtype, start) in _FIELDS.items():
+            old = getattr(self, name)
+            new = np.full((old.shape[0], size), start, dtype)
+            new[:, : old.shape[1]] = old
+            setattr(self, name, new)
+
+    def take(self, origin: np.ndarray) -> None:
+        for name in _FIELDS:
+            setattr(self, name, getattr(self, name)[origin])
+
+    def write(self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, why: int = VALUE) -> None:
+        """Store bytes. value, sure, blocks: (m,) what, whether it is known, dimensions of block indices in it; lasting:
+        arrives later; why: the reason that values are not known."""
+        if not len(at.cell):
+            return
+        if len(np.unique(at.cell)) == len(at.cell):
+            return self.write_apart(at, clock, value, sure, blocks, lasting, why=why)
+        for warp in np.unique(at.warp):  # one after the other: nothing orders them, which `write_apart` sees
+            some = at.warp == warp
+            order = np.flatnonzero(some)[np.argsort(at.cell[some], kind="stable")]
+            cell = at.cell[order]
+            first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
+            reduced = lambda function, a: function.reduceat(a[order], first)
+            alike = reduced(np.minimum, value) == reduced(np.maximum, value)
+            keep = order[first]
+            one = Bytes(
+                cell[first],
+                at.epoch[keep],
+                at.warp[keep],
+                at.synced[keep],
+                reduced(np.bitwise_and, at.group),
+                at.lane[keep],
+                at.byte[keep],
+            )
+            self.write_apart(
+                one,
+                clock,
+                value[keep],
+                reduced(np.logical_and, sure) & alike,
+                reduced(np.bitwise_or, blocks),
+                lasting,
+                ~alike & reduced(np.logical_and, sure),
+                why,
+            )
+
+    def write_apart(
+        self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, clash=False, why: int = VALUE
+    ) -> None:
+        """Every cell once. clash: where threads disagree."""
+        flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
+        get = lambda name: flat[name][at.cell]
+        epoch = at.epoch
+        same = sure & get("known") & (get("value") == value) & (not lasting)
+        torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
+        if torn.any():
+            raise Unsafe(Reason(Kind.RACE), frozenset(np.unique(get("by")[torn]).tolist()))
+        mine = get("writer") == at.warp
+        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        sure = sure & ~get("frozen") & (not lasting)
+        now = np.where(ordered, sure, same & sure)
+        flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
+        flat["blocks"][at.cell] = np.where(ordered, blocks, blocks | get("blocks")) if not lasting else 0
+        if lasting:
+            flat["frozen"][at.cell] = True
+        flat["value"][at.cell], flat["known"][at.cell] = value, now
+        flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, get("writing") & at.group, 0))
+        flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
+        flat["written"][at.cell], flat["stored"][at.cell] = epoch, clock
+
+    def read(self, at: Bytes, clock: int, index: int):
+        """(value, whether it is known, why not, dimensions of the block indices that would tell more) of each byte;
+        notes what was taken as known by the instruction `index`."""
+        flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
+        get = lambda name: flat[name][at.cell]
+        epoch = at.epoch
+        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        sure = get("known") & ordered
+        asked = int(np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0))
+        why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
+        value = get("value")
+        if sure.any():
+            self._note(flat, at, np.flatnonzero(sure), clock, index)
+        return value, sure, why, {d for d in range(3) if asked >> d & 1}
+
+    def _note(self, flat: dict[str, np.ndarray], at: Bytes, some: np.ndarray, clock: int, index: int) -> None:
+        order = some[np.argsort(at.cell[some], kind="stable")]
+        cell = at.cell[order]
+        first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
+        reduced = lambda function, a: function.reduceat(a[order], first)
+        warp, most = reduced(np.minimum, at.warp), reduced(np.maximum, at.warp)
+        cell, keep = cell[first], order[first]
+        group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
+        warp = np.where(warp == most, warp, SEVERAL)
+        epoch = at.epoch[keep]
+        old = flat["reader"][cell]
+        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (
+            flat["loaded"][cell] < at.synced[keep]
+        )
+        flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
+        flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
+        flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
+
+
+def _in_order(get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
+    """Where the last access, by `who` with the lanes `together` at the time `when`, came before this one in the same
+    warp: of lanes that are issued with this one, or before all of the warp last met."""
+    return (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))

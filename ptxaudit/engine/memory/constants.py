@@ -1,0 +1,133 @@
+"""The content of constant memory: what the file initialises it with, and what the launch tells of it.
+
+    __constant__ int table[8] = {…};      ld.const.u32 r, [table + 4·i]   ->   r = the table's words
+
+The host may write a `__constant__` variable before the launch (cudaMemcpyToSymbol). What is read as the file has it is
+therefore noted, so that the report can name it as assumed; what the launch tells of a symbol takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.engine.domain.value import DTYPES, Lost, Uniform, Value, unknown, words_at
+from ptxaudit.ir.nodes import Variable
+from ptxaudit.ir.reasons import Kind
+
+if TYPE_CHECKING:
+    from ptxaudit.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Bytes that lie together. known, told: which of them are, by the file or by the launch; by the launch."""
+
+    variable: Variable
+    content: np.ndarray  # uint8
+    known: np.ndarray  # bool
+    told: np.ndarray
+
+
+@dataclass
+class Constants:
+    """What the variables of one kernel in constant memory hold.
+
+    assumed: names of the variables of which a load took what the file has.
+    """
+
+    variables: tuple[Variable, ...]
+    tables: dict[tuple[str, str], _Table]  # (space, name) -> what is known of its content
+    assumed: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, function: Function, symbols: Mapping[str, tuple[bytes, bytes] | None]) -> Constants:
+        """symbols: name of a variable -> what the launch tells: its first bytes, for each 1 where it is known; None:
+        nothing is known.
+        """
+        variables = tuple(v for v in function.variables if v.space.startswith("const"))
+        return cls(
+            variables, {(v.space, v.name): table for v in variables if (table := _table(v, symbols)) is not None}
+        )
+
+    def load(self, space: str, address: Value, bits: int) -> Value | None:
+        """What a load yields, lane by lane; None where it is of no known content in any lane."""
+        variables = self._named_by(space, address)
+        if not variables:
+            return None
+        loaded = self._loaded([t for v in variables if (t := self.tables.get((v.space, v.name)))], address.base, bits)
+        return self._told_apart(variables, address.base, bits) if loaded is None else loaded
+
+    def _named_by(self, space: str, address: Value) -> list[Variable]:
+        """The variables that an address may be of, its base then being the offset: from their beginning, or in their
+        bank.
+        """
+        if address.poison is not None or address.valid is not None or len(address.terms) > 1:
+            return []
+        if not address.terms:
+            return [v for v in self.variables if v.space == space and v.address is not None]
+        symbol, factor = address.terms[0]
+        if not (factor == 1).all() or symbol.kind != "variable":
+            return []
+        return [v for v in self.variables if symbol.key == ("const", v.name)]
+
+    def _told_apart(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
+        """One number that the host has written: an unknown that a launch can tell, the same in all blocks."""
+        if base.size > 1 and (base != base.flat[0]).any():
+            return None
+        for v in variables:
+            start = int(base.flat[0]) - (v.address or 0)
+            if v.rewritable and 0 <= start <= v.size - bits // 8:
+                part = "" if bits == 8 * v.size else f"[{start}:{start + bits // 8}]"
+                return unknown(
+                    Uniform(demangle(v.name) + part, bits, kind="symbol", key=("symbol", v.name, start, bits))
+                )
+        return None
+
+    def _loaded(self, tables: list[_Table], base: np.ndarray, bits: int) -> Value | None:
+        places, size = base.astype(np.int64), bits // 8
+        out = np.zeros(places.shape, DTYPES[bits])
+        found = np.zeros(places.shape, bool)
+        for table in tables:
+            index = places - (table.variable.address or 0)
+            inside = (index >= 0) & (index + size <= len(table.content))
+            at = np.where(inside, index, 0)
+            inside &= _whole(table.known, at, size)
+            if not inside.any():
+                continue
+            out, found = np.where(inside, words_at(table.content, at, bits), out), found | inside
+            if table.variable.rewritable and not _whole(table.told, at, size)[inside].all():
+                self.assumed.add(table.variable.name)
+        if not found.any():
+            return None
+        poison = None if found.all() else ~found
+        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.CONSTANT_MEMORY))
+
+    def sentences(self) -> tuple[str, ...]:
+        """What the answers rest on, for the report."""
+        names = sorted(demangle(name) for name in self.assumed)
+        if not names:
+            return ()
+        hold = "holds what the file gives it" if len(names) == 1 else "hold what the file gives them"
+        return (f"constant memory: {', '.join(names)} {hold}, the host writes nothing else there before the launch",)
+
+
+def _whole(marks: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
+    """Whether all of the `size` bytes from each offset on are marked."""
+    return np.logical_and.reduce([marks[np.minimum(at + k, len(marks) - 1)] for k in range(size)])
+
+
+def _table(variable: Variable, symbols: Mapping[str, tuple[bytes, bytes] | None]) -> _Table | None:
+    stated = symbols.get(variable.name, (b"", b""))
+    initial = variable.data or b""
+    if stated is None or not (initial or stated[0]):
+        return None
+    told = np.zeros(max(len(initial), len(stated[0])), bool)
+    told[: len(stated[1])] = np.frombuffer(stated[1], bool)
+    known = told.copy()
+    known[len(stated[0]) :] = True  # by the file
+    return _Table(variable, np.frombuffer(stated[0] + initial[len(stated[0]) :], np.uint8), known, told)

@@ -1,0 +1,50 @@
+"""What an asynchronous copy (cp.async) reads, as far as it changes the count: where from, and which lanes copy nothing.
+
+cp.async.ca.shared.global [s], [g], 16, %size;     sources: g by lane;  filled: lanes in which size is 0
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import array_zeros, constant, lane_uniform
+from ptxaudit.engine.exec.effects import View, guard_mask
+
+LINE_BITS = 7  # of an address in a line of global memory, 128 bytes
+
+
+def sources(site, view: View, active: np.ndarray) -> np.ndarray | None:
+    """Global byte addresses up to a shift of whole lines, (n, LANES); None where not known. active: (n, LANES) lanes
+    that copy.
+    """
+    value = view.read(site.source)
+    if site.source_offset:
+        value = affine.add(value, constant(site.source_offset, value.bits))
+    if value.poison is not None and (np.broadcast_to(value.poison, active.shape) & active).any():
+        return None
+    if value.valid is not None and value.valid < 32:
+        return None
+    for u, c in value.terms:
+        if not lane_uniform(c) or u.zeros + array_zeros(c) < LINE_BITS:
+            return None
+    return np.broadcast_to(value.base.astype(np.int64), active.shape)
+
+
+def filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | None:
+    """(n, LANES) lanes that write zeros instead of copying; None where all copy, or that is not known. width: bytes a
+    lane copies."""
+    if site.ignore is None and site.source_size is None:
+        return None
+    out = np.zeros(active.shape, bool)
+    if site.ignore is not None:
+        ignored, doubt = guard_mask(view, site.ignore)
+        if doubt is not None:
+            return None
+        out |= ignored
+    if site.source_size is not None:
+        size = view.read(site.source_size)
+        if not size.known or ((size.base != 0) & (size.base != width) & active).any():
+            return None
+        out |= size.base == 0
+    return out & active

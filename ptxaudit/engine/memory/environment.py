@@ -1,0 +1,297 @@
+"""Where values come from: special registers, parameters, addresses of variables.
+
+An `Environment` describes the rows (warps) that are run together: their thread indices, which
+lanes exist, and what the launch tells. What is not told is a `Uniform`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
+from ptxaudit.engine.memory.constants import Constants
+from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special
+from ptxaudit.ir.reasons import Kind
+
+if TYPE_CHECKING:
+    from ptxaudit.engine.memory.given import Given
+    from ptxaudit.engine.memory.origins import Origins
+    from ptxaudit.engine.ops.meaning import Meaning
+
+LANES = 32  # lanes of a warp, on every NVIDIA machine
+SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB on sm_90)
+DIMENSIONS = "xyz"
+GRID_LIMITS = (2**31 - 1, 65535, 65535)
+BLOCK_LIMITS = (1024, 1024, 64)
+POINTER_LIMIT = 2**57  # device addresses are below this
+_WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variables count from where a window begins
+HIGH_WORD = 1 << 32
+WINDOW_ZEROS = 24  # low bits of where a window begins
+ALL_BLOCKS = 0b111  # of a number that block indices of all dimensions make
+# special registers that hold a part of where a state space begins among generic addresses
+WINDOWS = {
+    f"{space}_window_{end}": (space, part)
+    for space in ("shared", "local")
+    for end, part in (("lo", "low"), ("hi", "high"))
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the user states beside a launch.
+
+    aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
+    block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
+    constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None:
+    not looked at. meanings: of operations of which the machine knows more than any other (`operations.on_machine`).
+    keep: the requests of every site are asked for, too, with their places (`kept`). code: made-up addresses of
+    functions (`code_addresses`).
+    """
+
+    aligned: dict = field(default_factory=dict)
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    dynamic_shared: int | None = None
+    memory: Given | None = None
+    constants: Constants | None = None
+    origins: Origins | None = None
+    keep: bool = False
+    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
+    code: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+@dataclass
+class Environment:
+    """One batch of rows. tid: three (rows, LANES) uint32 arrays, or Values for unknown ones.
+
+    exists: (rows, LANES) bool. block/grid/cluster: three numbers each, or None where not told.
+    param_bytes/param_known: the buffer and which of its bytes are told.
+    concrete_block: dimension -> (rows, 1) uint32 array, when blocks are run one by one.
+    """
+
+    function: Function
+    exists: np.ndarray
+    tid: tuple
+    warp: np.ndarray
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    cluster: tuple[int, int, int] | None = None
+    dynamic_shared: int | None = None
+    param_bytes: bytes = b""
+    param_known: bytes = b""
+    facts: Facts = field(default_factory=Facts)
+    concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
+    executions: int | None = None  # counts executions, where two of one instruction must differ
+    _elements: int = field(default=0, init=False)  # of results, since someone paid for them
+
+    def note_work(self, result: Value) -> None:
+        """A result was computed, for which someone pays."""
+        self._elements += result.base.size * (1 + len(result.terms))
+
+    def work_done(self) -> int:
+        """The elements of the arrays of all results since this was asked last."""
+        size, self._elements = self._elements, 0
+        return size
+
+    def serial(self) -> int | None:
+        """A number for this execution of a load; None where an instruction stands for all its runs."""
+        if self.executions is not None:
+            self.executions += 1
+        return self.executions
+
+    def __post_init__(self):
+        self._variables = {(v.space, v.name): v for v in self.function.variables}
+        banks = {
+            ("const", v.name): v for v in self.function.variables if v.space.startswith("const")
+        }  # named without its bank
+        self._variables = banks | self._variables
+        self.constants = self.facts.constants or Constants.of(self.function, {})
+
+    @property
+    def rows(self) -> int:
+        return self.exists.shape[0]
+
+    # --- operands ---
+
+    def operand(self, source: Operand) -> Value:
+        """The value of anything but a register."""
+        if isinstance(source, Const):
+            return constant(source.value, source.bits)
+        if isinstance(source, Special):
+            return self.special(source.name, source.bits)
+        if isinstance(source, Address):
+            return self.address(source)
+        return opaque(source.bits, Lost(Kind.NOT_EXPRESSED, given=(source.reason,)))
+
+    def address(self, a: Address) -> Value:
+        if a.space == "param":
+            return constant(a.offset, a.bits)
+        if a.space == CODE and a.name in self.facts.code:
+            return constant(self.facts.code[a.name] + a.offset, a.bits)
+        variable = self._variables.get((a.space, a.name))
+        if variable is not None and variable.address is not None:
+            return constant(variable.address + a.offset, a.bits)
+        if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
+            return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
+        align = variable.align if variable is not None else 1
+        kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
+        limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
+        symbol = Uniform(
+            a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name), address=a.space not in _WINDOWED
+        )
+        value = unknown(symbol)
+        return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)
+
+    def special(self, name: str, bits: int = 32) -> Value:
+        value = self._special(name)
+        if value.bits != bits and value.known:
+            return known(value.base.astype(DTYPES[bits]))
+        return value
+
+    def _special(self, name: str) -> Value:
+        stem, _, dim = name.partition(".")
+        d = DIMENSIONS.find(dim) if dim else -1
+        match stem:
+            case "tid" if d >= 0:
+                t = self.tid[d]
+                return t if isinstance(t, Value) else known(t)
+            case "laneid":
+                return known(np.arange(LANES, dtype=np.uint32)[None, :])
+            case "ntid" if d >= 0:
+                return self._extent("ntid", self.block, d, BLOCK_LIMITS[d])
+            case "nctaid" if d >= 0:
+                return self._extent("nctaid", self.grid, d, GRID_LIMITS[d])
+            case "ctaid" if d >= 0:
+                return self._block_index(d)
+            case "dynamic_smem_size" if self.dynamic_shared is not None:
+                return constant(self.dynamic_shared, 32)
+        if stem.startswith("lanemask_"):
+            return known(_lane_mask(stem[9:]))
+        if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
+            return self._cluster(stem, d)
+        if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
+            return opaque(32, Lost(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
+        if name in WINDOWS:
+            return unknown(
+                Uniform(
+                    f"%{name}", 32, WINDOW_ZEROS if name.endswith("_lo") else 0, 0, 2**31 - 1, "window", WINDOWS[name]
+                )
+            )
+        # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an
+        # H200).
+        return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
+
+    def _extent(self, name, told, d, limit) -> Value:
+        if told is not None:
+            return constant(told[d], 32)
+        return unknown(Uniform(f"{name}.{DIMENSIONS[d]}", 32, 0, 1, limit, "block shape", (name, d)))
+
+    def _block_index(self, d: int) -> Value:
+        if d in self.concrete_block:
+            return known(self.concrete_block[d])
+        if self.grid is not None and self.grid[d] == 1:
+            return constant(0, 32)
+        high = (self.grid[d] if self.grid is not None else GRID_LIMITS[d]) - 1
+        return unknown(Uniform(f"ctaid.{DIMENSIONS[d]}", 32, 0, 0, high, "block", ("ctaid", d), blocks=1 << d))
+
+    def _cluster(self, stem: str, d: int) -> Value:
+        size = self.cluster
+        single = size is not None and size == (1, 1, 1)
+        if stem in ("cluster_ctaid", "cluster_ctarank", "cga_ctaid") and single:
+            return constant(0, 32)
+        if stem in ("cluster_nctaid", "cluster_nctarank") and size is not None:
+            return constant(size[d] if d >= 0 else size[0] * size[1] * size[2], 32)
+        if stem == "clusterid" and single:
+            return self._block_index(d)
+        if stem == "is_explicit_cluster" and size is not None:
+            return constant(0 if single else 1, 1)
+        if (
+            size is not None
+            and len(self.concrete_block) == 3
+            and stem in ("cluster_ctaid", "cluster_ctarank", "cga_ctaid")
+        ):
+            inside = [self.concrete_block[i] % np.uint32(size[i]) for i in range(3)]
+            if d >= 0:
+                return known(inside[d])
+            return known(inside[0] + np.uint32(size[0]) * (inside[1] + np.uint32(size[1]) * inside[2]))
+        kind = "block" if size is not None else "special"
+        return unknown(
+            Uniform(
+                f"%{stem}" + (f".{DIMENSIONS[d]}" if d >= 0 else ""),
+                32,
+                0,
+                0,
+                15,
+                kind,
+                (stem, d),
+                blocks=ALL_BLOCKS if kind == "block" else 0,
+            )
+        )
+
+    def spaces(self, index: int, op: Op | None = None) -> frozenset[str] | None:
+        """State spaces in which a generic address may lie, by what it is made of; None: any. op: of the instruction;
+        None: its site.
+        """
+        origins = self.facts.origins
+        if origins is None:
+            return None
+        ops = self.function.instructions[index].ops
+        if op is not None:
+            return origins.spaces(op.src[0], index, ops.index(op))
+        site = self.function.instructions[index].site
+        return origins.spaces(
+            site.address,
+            index,
+            next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops)),
+        )
+
+    # --- memory that is told ---
+
+    def parameter(self, offset: int, bits: int) -> Value:
+        """Bits of the parameter buffer at a byte offset."""
+        size = bits // 8
+        if offset >= 0 and offset + size <= len(self.param_known) and all(self.param_known[offset : offset + size]):
+            return constant(int.from_bytes(self.param_bytes[offset : offset + size], "little"), bits)
+        parameter = next((p for p in self.function.parameters if p.offset <= offset < p.offset + p.size), None)
+        if parameter is None:
+            return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
+        name = parameter.name
+        within = offset - parameter.offset
+        if within or size != parameter.size:
+            name += f"[{within}:{within + size}]"
+        stated = max((self.facts.aligned.get(k, 1) for k in (parameter.name, "*")), default=1)
+        pointer = parameter.pointer if parameter.pointer is not None else (bits == 64)
+        if pointer and bits == 64 and within == 0 and size == parameter.size:
+            zeros = low_zeros(max(stated, parameter.align))
+            return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
+        zeros = low_zeros(stated) if within == 0 else 0
+        return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
+
+
+def _lane_mask(which: str) -> np.ndarray:
+    lanes = np.arange(LANES, dtype=np.uint64)
+    below = (np.uint64(1) << lanes) - np.uint64(1)
+    own = np.uint64(1) << lanes
+    full = np.uint64(0xFFFFFFFF)
+    masks = {"lt": below, "le": below | own, "eq": own, "ge": full & ~below, "gt": full & ~below & ~own}
+    return masks[which].astype(np.uint32)[None, :]
+
+
+def thread_rows(block: tuple[int, int, int]) -> tuple[np.ndarray, tuple, np.ndarray]:
+    """(exists, tid, warp) of all warps of a block: threads in order x, y, z, LANES to a warp."""
+    threads = block[0] * block[1] * block[2]
+    warps = -(-threads // LANES)
+    linear = np.arange(warps * LANES, dtype=np.uint32).reshape(warps, LANES)
+    exists = linear < threads
+    x = linear % np.uint32(block[0])
+    y = linear // np.uint32(block[0]) % np.uint32(block[1])
+    z = linear // np.uint32(block[0] * block[1])
+
+    def compact(t):
+        return np.zeros((1, 1), np.uint32) if not t.any() else t
+
+    return exists, (compact(x), compact(y), compact(z)), np.arange(warps, dtype=np.uint32)[:, None]

@@ -1,0 +1,346 @@
+"""Where an address comes from: which pointers the operations that make it begin with.
+
+    q = param[8] + 4 * loaded             whole {parameter at 8}
+    q = cvta.shared(s) + 4 * tid          whole {window of shared memory}
+    q = p ? param[0] : param[8]           whole {parameter at 0}, or whole {parameter at 8}
+    q = {load.32, load.32}                anything: two halves out of memory may be of any pointer
+
+Definitions are followed without order, to a fixed point. What is added to a pointer is taken to be a number that leaves
+it within what it points to (C++ [expr.add]; the report lists that as assumed where something rests on it). A number
+alone is no origin: what is computed, loaded in pieces, or comes back from a call, a shuffle or local memory may be
+anywhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.engine.memory.environment import POINTER_LIMIT, WINDOWS
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
+
+FOLLOWING = "following where addresses come from"
+POINTER_BYTES = 8
+WORD, PAIR = 32, 64
+LOWEST_POINTER = 1 << 32  # device addresses begin above it: a told number below is none
+MOST_ATOMS = 16  # alternatives that are told apart
+
+
+@dataclass(frozen=True)
+class Base:
+    """Something that a pointer points to.
+
+    kind: "parameter" (key: its byte offset among the parameters), "variable" (its name), "window" (the state space
+    whose generic addresses it begins). certain: it is an address, not perhaps a number of 64 bits.
+    """
+
+    kind: str
+    key: object
+    certain: bool
+
+
+class Part(Enum):
+    """What of an address a value is; NUMBER: of none; DATA: of 32 bits or fewer, out of memory, perhaps a half of one;
+    ANY.
+    """
+
+    NUMBER, DATA, ANY, WHOLE, LOW, HIGH = range(6)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One alternative for a value. bases: of WHOLE, LOW and HIGH, one of which it points into."""
+
+    part: Part
+    bases: frozenset[Base] = frozenset()
+
+
+Atoms = frozenset[Atom]
+NUMBER, DATA, ANY = (frozenset((Atom(part),)) for part in (Part.NUMBER, Part.DATA, Part.ANY))
+_PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
+
+# Operations whose results are numbers, whatever they are made of, by the first part of their names.
+_NUMBERS = frozenset(
+    """
+    setp fsetp mul mulhi mulwide shl shr shf popc clz bfind brev div rem sad abs neg not cnot bmsk bfe szext fns vote
+    match activemask elect redux isspacep barrier bar fadd fsub fmul fma fdiv fmin fmax fneg fabs frcp fsqrt f2f f2i i2f
+    mufu zext sext
+""".split()
+)
+_SUMS = frozenset("add sub and or xor lop3 bfi".split())
+_EITHER = frozenset("select min max".split())
+
+
+class Origins:
+    """Of the addresses of one kernel. param_bytes, param_known: of the launch, as in `env.Environment`."""
+
+    def __init__(
+        self, graph: Graph, param_bytes: bytes = b"", param_known: bytes = b"", account: Account | None = None
+    ):
+        """account: pays for following definitions; Exhausted where it cannot."""
+        self.graph, self.account = graph, account
+        self.instructions = graph.function.instructions
+        self.param_bytes, self.param_known = param_bytes, param_known
+        self._known: dict[tuple[int, int, str], Atoms] = {}
+
+    def bases(self, index: int, op: Op) -> frozenset[Base] | None:
+        """What the address of a load, store or atomic may point into; None: anything."""
+        position = self.instructions[index].ops.index(op)
+        return self.of(op.src[0], index, position) if op.src else None
+
+    def of(self, source: Operand, index: int, position: int) -> frozenset[Base] | None:
+        """The same of an operand as the operation at `position` reads it (one past the last: a site's)."""
+        atoms = self._operand(source, index, position)
+        if not atoms or any(atom.part is not Part.WHOLE for atom in atoms):
+            return None
+        return frozenset().union(*(atom.bases for atom in atoms))
+
+    def spaces(self, source: Operand, index: int, position: int) -> frozenset[str] | None:
+        """State spaces in which a generic address may lie: "shared", "local", "global" for all others. None: any."""
+        bases = self.of(source, index, position)
+        return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
+
+    def told(self, base: Base) -> int | None:
+        """The number that a pointer parameter holds; None where it is not told."""
+        known = self.param_known[base.key : base.key + POINTER_BYTES]
+        if len(known) < POINTER_BYTES or not all(known):
+            return None
+        return int.from_bytes(self.param_bytes[base.key : base.key + POINTER_BYTES], "little")
+
+    def of_copy(self, graph: Graph) -> Origins:
+        """The same for a graph of the same kernel whose instructions are others."""
+        return Origins(graph, self.param_bytes, self.param_known, self.account)
+
+    # --- following definitions ---
+
+    def _operand(self, source: Operand, index: int, position: int) -> Atoms:
+        if not isinstance(source, Reg):
+            return _plain(source)
+        places = [(*place, source.name) for place in definitions(self.graph, source.name, index, position)]
+        if not places:
+            return ANY  # read before it is written
+        self._settle(places)
+        return _union(self._known[place] for place in places)
+
+    def _settle(self, wanted: list[tuple[int, int, str]]) -> None:
+        """The fixed point for these definitions and all that they are made of."""
+        sources: dict[tuple, list[list[tuple] | Atoms]] = {}
+        readers: dict[tuple, list[tuple]] = defaultdict(list)
+        work = [place for place in wanted if place not in self._known]
+        while work:
+            place = work.pop()
+            if place in sources:
+                continue
+            index, position, _ = place
+            sources[place] = []
+            if self.account is not None:
+                self.account.spend(INSTRUCTION, FOLLOWING)
+            for source in self.instructions[index].ops[position].src:
+                if not isinstance(source, Reg):
+                    sources[place].append(_plain(source))
+                    continue
+                made = [(*at, source.name) for at in definitions(self.graph, source.name, index, position)]
+                sources[place].append(made if made else ANY)
+                for at in made:
+                    readers[at].append(place)
+                    if at not in self._known:
+                        work.append(at)
+        found: dict[tuple, Atoms] = dict.fromkeys(sources, frozenset())
+        value = lambda at: self._known[at] if at in self._known else found[at]
+        work = list(sources)
+        while work:
+            place = work.pop()
+            read = [s if isinstance(s, frozenset) else _union(map(value, s)) for s in sources[place]]
+            now = found[place] | self._made(place, read)
+            if len(now) > MOST_ATOMS:
+                now = ANY
+            if now != found[place]:
+                found[place] = now
+                work += [reader for reader in readers[place] if reader in found]
+        self._known |= found
+
+    def _made(self, place: tuple[int, int, str], sources: list[Atoms]) -> Atoms:
+        """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
+        index, position, name = place
+        op = self.instructions[index].ops[position]
+        at = next(k for k, d in enumerate(op.dst) if d is not None and d.name == name)
+        stem = op.name.partition(".")[0]
+        bits = op.dst[at].bits
+        if bits == 1 or stem in _NUMBERS:
+            return NUMBER
+        if op.name == "load":
+            return self._loaded(op, at, bits)
+        if any(not atoms for atoms in sources):
+            return frozenset()
+        if op.name == "mov" or stem == "shfl" and at == 0:
+            return sources[0]
+        if stem in _EITHER:
+            return sources[0] | sources[1]
+        if stem in _SUMS or op.name == "add3.carry" and at == 0:
+            return _sums(sources)
+        if stem in ("mad", "madwide"):
+            return sources[2]
+        if op.name in ("extract", "trunc"):
+            return _piece(sources[0], op.src[0].bits, bits, op.attrs[0] if op.name == "extract" else 0)
+        if op.name == "cat":
+            return _joined(sources) if len(sources) == 2 and bits == PAIR else _unless_numbers(sources, bits)
+        if op.name in ("add3.carry", "shfl"):
+            return NUMBER
+        if op.name in ("cvta", "cvta.to", "mapa"):
+            return _converted(op, sources[0], bits)
+        return _unless_numbers(sources, bits) if op.name == "prmt" else _unknown(bits)
+
+    def _loaded(self, op: Op, at: int, bits: int) -> Atoms:
+        each = op.attrs[0] if op.attrs else op.bits
+        address = op.src[0]
+        if op.space != "param" or not isinstance(address, (Const, Address)):
+            return _unknown(each)
+        offset = (address.value if isinstance(address, Const) else address.offset) + op.offset + at * each // 8
+        parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
+        if parameter is None:
+            return _unknown(each)
+        return self._parameter(parameter, offset, each)
+
+    def _parameter(self, parameter: Parameter, offset: int, bits: int) -> Atoms:
+        """A pointer among the parameters, a half of it, or a number."""
+        inside = (offset - parameter.offset) % POINTER_BYTES
+        start = offset - inside
+        part = {(0, PAIR): Part.WHOLE, (0, WORD): Part.LOW, (4, WORD): Part.HIGH}.get((inside, bits))
+        if start + POINTER_BYTES > parameter.offset + parameter.size or part is None:
+            return NUMBER if bits <= WORD else ANY
+        base = Base("parameter", start, bool(parameter.pointer) and parameter.size == POINTER_BYTES)
+        number = self.told(base)
+        if number is not None and not LOWEST_POINTER <= number < POINTER_LIMIT:
+            return NUMBER
+        return frozenset((Atom(part, frozenset((base,))),))
+
+
+def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
+    """(instruction, operation) of what may have written a register that the operation at `position` reads."""
+    instructions = graph.function.instructions
+    writes = lambda op: any(d is not None and d.name == name for d in op.dst)
+    own = [k for k, op in enumerate(instructions[index].ops[:position]) if writes(op)]
+    yield from ((index, k) for k in own)
+    if any(instructions[index].ops[k].guard is None for k in own):
+        return  # a temporary of the instruction
+    for definition in graph.reaching(name, index):
+        yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if writes(op))
+
+
+# --- operands -------------------------------------------------------------------------------
+
+
+def _plain(source: Operand) -> Atoms:
+    """Anything but a register."""
+    if isinstance(source, Const):
+        return NUMBER
+    if isinstance(source, Address):
+        if source.space == "global" or source.space.startswith("const"):
+            return (
+                frozenset((Atom(Part.WHOLE, frozenset((Base("variable", source.name, True),))),))
+                if source.bits == PAIR
+                else DATA
+            )
+        return NUMBER  # within a window, or among the parameters
+    if isinstance(source, Special):
+        window = WINDOWS.get(source.name)
+        if window is None:
+            return NUMBER
+        space, part = window
+        return frozenset((Atom(Part.HIGH if part == "high" else Part.LOW, frozenset((Base("window", space, True),))),))
+    return _unknown(source.bits)
+
+
+def _unknown(bits: int) -> Atoms:
+    return ANY if bits > WORD else DATA
+
+
+def _union(every) -> Atoms:
+    return frozenset().union(*every)
+
+
+def _unless_numbers(sources: list[Atoms], bits: int) -> Atoms:
+    return NUMBER if all(atoms == NUMBER for atoms in sources) else _unknown(bits)
+
+
+# --- sums, halves, windows ------------------------------------------------------------------
+
+
+def _sums(sources: list[Atoms]) -> Atoms:
+    out = sources[0]
+    for more in sources[1:]:
+        out = frozenset(_sum(a, b) for a in out for b in more)
+        if len(out) > MOST_ATOMS:
+            return ANY
+    return out
+
+
+def _sum(a: Atom, b: Atom) -> Atom:
+    """A value of both: an address and what is added to it."""
+    if a.part.value > b.part.value:
+        a, b = b, a
+    if a.part is Part.NUMBER:
+        return b
+    wide = Part.WHOLE in (a.part, b.part) or Part.ANY in (a.part, b.part)
+    lost = Atom(Part.ANY if wide else Part.DATA)
+    if a.part in (Part.DATA, Part.ANY):
+        if b.part in (Part.DATA, Part.ANY):
+            return lost
+        sure = all(base.certain for base in b.bases)
+        return b if sure or a.part is Part.DATA and b.part is not Part.HIGH else lost
+    if a.part is not b.part:
+        return lost
+    bases = a.bases | b.bases
+    certain = frozenset(base for base in bases if base.certain)
+    if len(certain) > 1:
+        return lost
+    return Atom(a.part, certain or bases)
+
+
+def _piece(atoms: Atoms, whole: int, bits: int, offset: int) -> Atoms:
+    """Some bits of a value."""
+    if bits == whole and not offset:
+        return atoms
+
+    def piece(atom: Atom) -> Atom:
+        if atom.part is Part.WHOLE and bits == WORD and offset in (0, WORD):
+            return Atom(Part.LOW if not offset else Part.HIGH, atom.bases)
+        return Atom(Part.DATA) if atom.part in (Part.ANY, Part.DATA) else Atom(Part.NUMBER)
+
+    return frozenset(map(piece, atoms))
+
+
+def _joined(sources: list[Atoms]) -> Atoms:
+    """Two words as one address."""
+
+    def joined(low: Atom, high: Atom) -> Atom:
+        if low.part is Part.LOW and high.part is Part.HIGH:
+            return Atom(Part.WHOLE, low.bases | high.bases)
+        if (
+            high.part is Part.HIGH
+            and all(base.kind == "window" for base in high.bases)
+            and low.part in (Part.NUMBER, Part.DATA)
+        ):
+            return Atom(Part.WHOLE, high.bases)  # the window's lower word is zero
+        return (
+            Atom(Part.NUMBER)
+            if high.part is Part.NUMBER and low.part in (Part.NUMBER, Part.DATA, Part.LOW)
+            else Atom(Part.ANY)
+        )
+
+    return frozenset(joined(low, high) for low in sources[0] for high in sources[1])
+
+
+def _converted(op: Op, source: Atoms, bits: int) -> Atoms:
+    """cvta, cvta.to, mapa."""
+    space = op.attrs[0] if op.attrs else "global"
+    if op.name == "cvta.to":
+        return NUMBER if space in ("shared", "local") else source
+    window = space if op.name == "cvta" else "shared"
+    if window not in ("shared", "local") or op.name == "mapa" and space == "shared":
+        return source if op.name == "cvta" else NUMBER
+    return frozenset((Atom(Part.WHOLE, frozenset((Base("window", window, True),))),))

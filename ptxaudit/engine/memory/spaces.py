@@ -1,0 +1,85 @@
+"""Which state space each lane's generic address lies in, as far as that is proved.
+
+    window(shared) + 4·lane                          SHARED in all lanes
+    window(shared) + … in odd lanes, out + … else    SHARED in odd lanes, GLOBAL in the others
+    loaded + 4·lane                                  OPEN: a pointer out of memory may be to anything
+
+A lane's address has one *base*: the window of a state space, a variable, or a pointer that the host gave, once; all
+else is taken to be a number that moves it within what the base points to. What may be an address itself (a pointer out
+of memory, a choice of two, the upper half of one) leaves the lane open. Where the values do not tell, the operations
+that make the address may (`origins`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import Uniform, Value, signed
+from ptxaudit.engine.memory.environment import HIGH_WORD
+
+OPEN, SHARED, LOCAL, GLOBAL = range(
+    4
+)  # GLOBAL: of variables and of what the host points to, constants and parameters among them
+_OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL}
+
+
+def spaces_of(address: Value, shape: tuple[int, int], origins: frozenset[str] | None = None) -> np.ndarray:
+    """The space of each lane, `shape` (rows, lanes). origins: the spaces that the address may lie in whatever its
+    value; None: any.
+    """
+    found = _by_value(address, shape)
+    if origins is not None and len(origins) == 1:
+        found = np.where(found == OPEN, _OF[min(origins)], found)
+    return found
+
+
+def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
+    if address.valid is not None and address.valid < address.bits:
+        return np.zeros(shape, np.int8)
+    window = {SHARED: np.zeros(shape, bool), LOCAL: np.zeros(shape, bool)}
+    sure, pointer, astray, number = (
+        np.zeros(shape, bool),
+        np.zeros(shape, bool),
+        np.zeros(shape, bool),
+        np.ones(shape, bool),
+    )
+    for u, c in address.terms:
+        factor = signed(c)
+        here = np.broadcast_to(factor != 0, shape)
+        once = np.broadcast_to(factor == _unit(u), shape)
+        number = number & ~here
+        if u.kind == "window":
+            space = _OF[u.key[0]]
+            window[space] |= once
+            astray |= here & ~once
+        elif u.kind == "variable" and u.address:
+            astray |= sure & once
+            sure |= once
+        elif u.kind == "pointer" and u.address:
+            pointer |= once
+        elif u.address:
+            astray |= np.broadcast_to(np.abs(factor) == 1, shape)
+        elif u.kind != "extension":
+            astray |= np.broadcast_to(np.abs(factor) >= HIGH_WORD, shape)  # the upper half of something
+    shared, local = window[SHARED] & ~window[LOCAL] & ~sure, window[LOCAL] & ~window[SHARED] & ~sure
+    out = np.where(shared, SHARED, np.where(local, LOCAL, OPEN))
+    out = np.where((sure | pointer) & ~window[SHARED] & ~window[LOCAL], GLOBAL, out)
+    out = np.where(number, GLOBAL, out)  # told as a pointer, or null
+    if address.poison is not None:
+        astray = astray | np.broadcast_to(address.poison, shape)
+    return np.where(astray, OPEN, out).astype(np.int8)
+
+
+def _unit(u: Uniform) -> int:
+    """By what the base of an address is multiplied: machine code reads the upper word of a window as a number of its
+    own.
+    """
+    return HIGH_WORD if u.kind == "window" and u.key[1] == "high" else 1
+
+
+def within(address: Value) -> Value:
+    """The address without the bases of windows: its place in the window, in the lanes where it lies in one."""
+    rest = tuple(term for term in address.terms if term[0].kind != "window")
+    if len(rest) == len(address.terms):
+        return address
+    return Value(address.base, rest, address.valid, address.poison, address.why, address.sure)

@@ -1,0 +1,253 @@
+"""Which stores to shared memory can leave known numbers behind, where an access reads them back as an index.
+
+    s[tid] = tid ^ 1;  __syncthreads();  x = t[s[lane] * 9]      the store's value decides the bank of the load of t
+
+`plan` looks at the sites that a run could not settle. Where what decides them is read from shared memory, and a store
+there can write a number that the launch decides, the run is made again with a shadow of shared memory (`shadow`); in
+all other kernels nothing is done. What can be known is asked of definitions, without order: a number that was loaded
+from memory which nobody tells, an atomic operation's result, a float that was computed with no meaning … never becomes
+known.
+
+Nothing is planned where an instruction writes shared memory at places or times that cannot be followed: copies of the
+bulk engine, barrier objects, stores to other blocks of a cluster, calls that are not followed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import DTYPES, Value
+from ptxaudit.engine.exec.effects import View
+from ptxaudit.engine.memory import origins
+from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.ops import operations
+from ptxaudit.hardware import banks
+from ptxaudit.ir.graph import SHARED_SPACES, Graph, SharedWrites, Slice
+from ptxaudit.ir.nodes import Address, Const, Instruction, Op, Reg, Special, Unknown
+from ptxaudit.ir.reasons import Kind, Reason
+
+LOOKING = "looking at what is read back from shared memory"
+MOST_OPERATIONS = 20_000  # looked at for what can be known
+ROW_BYTES = 16  # of a matrix
+WIDEST = 16  # bytes that a lane accesses at once
+
+COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")  # each lane's bytes arrive some time later
+MATRICES = ("stmatrix", "STSM")  # rows of 16 bytes
+# What looks across lanes and has a result for known sources.
+_ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux", "cvta", "isspacep")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """part: what has to be run; writers: instructions that may write shared memory, and those of them whose values may
+    be known; barriers: instruction -> number, where every thread of the block waits for all others; reach: how far
+    addresses may be that are not known; distrusted: loads whose values are not taken as known."""
+
+    part: Slice
+    writes: SharedWrites
+    barriers: dict[int, int]
+    reach: Reach
+    distrusted: frozenset[int] = frozenset()
+
+
+def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Plan | Reason | None:
+    """What to follow so that the accesses at `roots` (and whether those at `whether` run) may be known.
+
+    env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared
+    memory that can be known; a reason: why that is not followed.
+    """
+    told = env.facts.memory is not None
+    first = graph.slice(roots, told, whether, account, SharedWrites())
+    if not any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k]):
+        return None
+    running = [i for i in graph.function.instructions if graph.block_of[i.index] in graph.reachable]
+    writers = frozenset(i.index for i in running if _writes(i))
+    account.spend(INSTRUCTION * len(running), LOOKING)
+    valued = _valued(graph, env, told, writers, account)
+    if not valued:
+        return None
+    if graph.loose_call is not None:
+        return Reason(Kind.CALL_NOT_FOLLOWED, graph.loose_call.index)
+    astray = next((i for i in running if _astray(i)), None)
+    if astray is not None:
+        return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
+    writes = SharedWrites(writers, valued)
+    barriers = _barriers(running, env)
+    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes, barriers=True)
+    return Plan(part, writes, barriers, Reach(graph, env))
+
+
+def _writes(instruction: Instruction) -> bool:
+    """It may write shared memory, at places that can be followed."""
+    if instruction.opcode.startswith(COPIES + MATRICES):
+        return True
+    return any(op.name in ("store", "atom") and op.space in SHARED_SPACES for op in instruction.ops)
+
+
+def _astray(instruction: Instruction) -> bool:
+    """It may write shared memory, at places or times that cannot be followed."""
+    return any(
+        op.name == "clobber"
+        and op.space in SHARED_SPACES
+        or op.space == "shared::cluster"
+        and op.name in ("store", "atom")
+        for op in instruction.ops
+    )
+
+
+def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
+    """instruction -> number of the barriers at which all threads meet, wherever a barrier of that number is named."""
+    everybody = -(-env.block[0] * env.block[1] * env.block[2] // LANES) * LANES
+    whole, others = {}, set()
+    for i in running:
+        meeting = i.control.meeting if i.control is not None and i.control.kind == "barrier" else None
+        if meeting is None:
+            continue
+        if (
+            meeting.number is not None
+            and meeting.waits
+            and i.control.guard is None
+            and meeting.threads in (0, everybody)
+        ):
+            whole[i.index] = meeting.number
+        else:
+            others.add(meeting.number)
+    return {} if None in others else {k: n for k, n in whole.items() if n not in others}
+
+
+# --- what can be known ----------------------------------------------------------------------
+
+Place = tuple[int, int]  # an instruction and the position of one of its operations
+
+
+def _valued(graph: Graph, env: Environment, told: bool, writers: frozenset[int], account: Account) -> frozenset[int]:
+    """Stores whose values can be known numbers. Empty where none of them is without another that is."""
+    if not _Knowable(graph, env, told, False, account).stores(writers):
+        return frozenset()
+    return _Knowable(graph, env, told, True, account).stores(writers)
+
+
+class _Knowable:
+    """Operations whose results can be known. shared: those of loads from shared memory can be."""
+
+    def __init__(self, graph: Graph, env: Environment, told: bool, shared: bool, account: Account):
+        self.graph, self.env, self.told, self.shared, self.account = graph, env, told, shared, account
+        self.never: set[Place] = set()
+        self.seen: set[Place] = set()
+        self.open: dict[tuple[Place, int], int] = {}  # (operation, source) -> definitions that can be known
+        self.readers: dict[Place, list[tuple[Place, int]]] = defaultdict(list)
+
+    def stores(self, writers: frozenset[int]) -> frozenset[int]:
+        """Those of the writers that store something known; none where there is too much to look at."""
+        instructions = self.graph.function.instructions
+        values: dict[int, list[list[Place] | None]] = {}
+        for k in writers:
+            for position, op in enumerate(instructions[k].ops):
+                if op.name == "store" and op.space in SHARED_SPACES:
+                    values.setdefault(k, []).extend(self._definitions(s, k, position) for s in op.src[1:])
+        work = [d for sources in values.values() for s in sources if s is not None for d in s]
+        while work:
+            place = work.pop()
+            if place not in self.seen:
+                self.seen.add(place)
+                self.account.spend(INSTRUCTION, LOOKING)
+                work += self._look(place)
+                if len(self.seen) > MOST_OPERATIONS:
+                    return frozenset()
+        self._spread()
+        return frozenset(
+            k for k, sources in values.items() if any(s is None or any(d not in self.never for d in s) for s in sources)
+        )
+
+    def _look(self, place: Place) -> list[Place]:
+        """Note what the operation needs; returns the definitions to look at."""
+        index, position = place
+        op = self.graph.function.instructions[index].ops[position]
+        if op.name == "load":
+            if not self._load(op):
+                self.never.add(place)
+            return []
+        stem = op.name.partition(".")[0]
+        if op.name == "call" or not operations.ever_known(op.name) and stem not in _ACROSS:
+            self.never.add(place)
+            return []
+        out: list[Place] = []
+        sources = [self._definitions(s, index, position) for s in op.src]
+        if op.name == "select" and sources[0] is not None and sources[1] is not None:  # one of both is enough
+            sources = [sources[0] + sources[1], sources[2]]
+        for number, definitions in enumerate(sources):
+            if definitions is None:
+                continue
+            if not definitions:
+                self.never.add(place)
+            self.open[place, number] = len(definitions)
+            for d in definitions:
+                self.readers[d].append((place, number))
+            out += definitions
+        return out
+
+    def _spread(self) -> None:
+        work = list(self.never)
+        while work:
+            for reader in self.readers[work.pop()]:
+                self.open[reader] -= 1
+                if self.open[reader] == 0 and reader[0] not in self.never:
+                    self.never.add(reader[0])
+                    work.append(reader[0])
+
+    def _definitions(self, source, index: int, position: int) -> list[Place] | None:
+        """What may define a source; None: it can be known as it is; [] never."""
+        if isinstance(source, Reg):
+            return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))
+        if isinstance(source, Const):
+            return None
+        if isinstance(source, Special):
+            value = self.env.special(source.name, source.bits)
+            return None if value.poison is None and all(u.kind == "block" for u, _ in value.terms) else []
+        if isinstance(source, Address):
+            return [] if self.env.address(source).terms else None
+        assert isinstance(source, Unknown)
+        return []
+
+    def _load(self, op: Op) -> bool:
+        if op.space == "param":
+            address = op.src[0]
+            if not isinstance(address, (Const, Address)):
+                return True
+            start = (address.value if isinstance(address, Const) else address.offset) + op.offset
+            told = self.env.param_known[
+                start : start + max(1, (op.attrs[0] if op.attrs else op.bits) // 8) * len(op.dst)
+            ]
+            return any(told)
+        if op.space in ("local", "const") or op.space.startswith("const:"):
+            return True
+        if op.space in ("shared", "generic"):
+            return self.shared or self.told and op.space == "generic"
+        return self.told and op.space == "global"
+
+
+# --- what is written ------------------------------------------------------------------------
+
+
+def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] | None, int, int]:
+    """(values of the elements side by side, or None where they are not known; bytes a lane; lanes from 0 that
+    write).
+    """
+    if op.name == "store":
+        bits = op.attrs[0] if op.attrs else op.bits
+        if bits not in DTYPES or bits == 1:
+            return None, bits * (len(op.src) - 1) // 8, LANES
+        return [affine.fit(view.read(s), bits) for s in op.src[1:]], bits * (len(op.src) - 1) // 8, LANES
+    if instruction.opcode.startswith(MATRICES):
+        rows = 8 * (len(op.src) - 1)
+        return None, ROW_BYTES, rows if "m8n8" in instruction.opcode or "M88" in instruction.opcode else LANES
+    try:
+        width = banks.classify(instruction.site.opcode).width
+    except InputError:
+        width = None
+    return None, width or WIDEST, LANES

@@ -1,0 +1,299 @@
+"""Floating-point operations that index arithmetic meets, on bit patterns.
+
+Integer division reaches machine code as I2F, MUFU.RCP, F2I and integer corrections; sampling code computes indices in
+floats. Conversions, sums, products and fused products are IEEE's, exactly, in all rounding modes (`rounding`; PTX
+ISA, "Floating-Point Instructions"). What IEEE leaves open was measured on an H100, with some 480 instructions on
+2,048 inputs each (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64 bits the first
+NaN among c, a, b of a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes what is
+subnormal once rounded as if exponents had no end. FCHK depends on the exponents alone.
+
+Approximations have rows of their own: `approximate`, and `mufu` for the generation that was measured.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import DTYPES, signed
+from ptxaudit.engine.ops.meaning import BITS, COMPARISONS, Meaning
+from ptxaudit.engine.ops.rounding import (
+    FLOAT,
+    fused_64,
+    product_64,
+    quotient_64,
+    root_64,
+    rounded,
+    sticky,
+    sum_64,
+    two_sum,
+)
+
+CANONICAL_NAN = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
+QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
+FRACTION = {16: 10, 32: 23, 64: 52}  # bits
+_UP = {16: 2.0**12, 32: 2.0**64}  # moves subnormal numbers among the normal ones
+
+
+def as_float(array: np.ndarray) -> np.ndarray:
+    return array.view(FLOAT[BITS[array.dtype]])
+
+
+def as_bits(array: np.ndarray, bits: int) -> np.ndarray:
+    """Of floats of a width, NaN as the chip writes it (of 64 bits see `_with_nan`)."""
+    out = np.ascontiguousarray(array).view(DTYPES[bits])
+    return out if bits == 64 else np.where(np.isnan(array), CANONICAL_NAN[bits], out)
+
+
+def _with_nan(out: np.ndarray, *sources: np.ndarray) -> np.ndarray:
+    """64 bits: a NaN result is the first source that is one, made quiet."""
+    bits = np.where(np.isnan(as_float(out)), INDEFINITE_64, out)
+    for source in reversed(sources):
+        bits = np.where(np.isnan(as_float(source)), source | QUIET_64, bits)
+    return bits
+
+
+def _flush(array: np.ndarray, ftz: bool) -> np.ndarray:
+    """Subnormals of 16 and 32 bits to zero, keeping the sign."""
+    if not ftz or array.dtype == np.float64:
+        return array
+    zero = array.dtype.type(0)
+    return np.where(np.abs(array) < np.finfo(array.dtype).tiny, np.copysign(zero, array), array)
+
+
+def _flush_32(array: np.ndarray, ftz: bool) -> np.ndarray:
+    """The same in a conversion, where it concerns 32 bits only."""
+    return _flush(array, ftz) if array.dtype == np.float32 else array
+
+
+def _attrs(attrs: tuple) -> tuple[str, bool, bool]:
+    """(rounding mode, subnormals are zeros, between 0 and 1) of attrs, of which the last may be missing."""
+    mode, ftz, saturated = (*attrs, *("rn", False, False)[len(attrs) :])
+    return mode or "rn", bool(ftz), bool(saturated)
+
+
+def _saturated(array: np.ndarray) -> np.ndarray:
+    zero = array.dtype.type(0)
+    return np.where(array > 0, np.minimum(array, array.dtype.type(1)), zero)
+
+
+def _arithmetic(narrow, wide):
+    """narrow: of doubles, to be rounded to 16 or 32 bits, and the mode; wide: of doubles and the mode, 64 bits."""
+
+    def run(bits, attrs, *sources):
+        mode, ftz, saturated = _attrs(attrs)
+        with np.errstate(all="ignore"):
+            if bits == 64:
+                out = np.ascontiguousarray(wide(*map(as_float, sources), mode)).view(np.uint64)
+                return _with_nan(out, *sources[2:], *sources[:2])
+            exact = narrow(*(_flush(as_float(s), ftz).astype(np.float64) for s in sources), mode)
+            out = rounded(exact, bits, mode)
+            if ftz:
+                out = np.where(_tiny(exact, bits, mode), np.copysign(out.dtype.type(0), exact), out).astype(out.dtype)
+            return as_bits(_saturated(out) if saturated else out, bits)
+
+    return run
+
+
+def _tiny(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
+    """Where a result is flushed: below the least normal number once rounded as if exponents had no end."""
+    least = float(np.finfo(FLOAT[bits]).tiny)
+    return np.abs(rounded(exact * _UP[bits], bits, mode).astype(np.float64)) < least * _UP[bits]
+
+
+def _sum(a, b, mode):
+    total, rest = two_sum(a, b)
+    exact = sticky(total, rest)
+    return np.where((exact == 0) & (np.signbit(a) | np.signbit(b)), -0.0, exact) if mode == "rm" else exact
+
+
+def _extremum(choose):
+    def run(bits, attrs, a, b):
+        _, ftz, _ = _attrs(attrs)
+        with np.errstate(all="ignore"):
+            x, y = _flush(as_float(a), ftz), _flush(as_float(b), ftz)
+            return as_bits(choose(x, y), bits)
+
+    return run
+
+
+def _least(a, b):
+    return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
+
+
+def _greatest(a, b):
+    return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
+
+
+def _both_nan(bits, attrs, a, b):
+    """Of 64 bits: which NaN an extremum of two gives."""
+    return np.isnan(as_float(a)) & np.isnan(as_float(b)) if bits == 64 else np.zeros((1, 1), bool)
+
+
+# --- conversions ----------------------------------------------------------------------------
+
+
+def _int_to_float(is_signed):
+    def run(bits, attrs, a):
+        mode, _, _ = _attrs(attrs)
+        number = signed(a) if is_signed and a.dtype != bool else a
+        near = number.astype(np.float64)
+        if BITS[a.dtype] <= 32:
+            rest = np.zeros_like(near)
+        else:
+            half = number >> number.dtype.type(32)  # the rest of a sum of two exact doubles
+            low = (number & number.dtype.type(0xFFFFFFFF)).astype(np.float64)
+            near, rest = two_sum(half.astype(np.float64) * 2.0**32, low)
+        with np.errstate(all="ignore"):
+            if bits == 64:
+                return np.ascontiguousarray(sum_64(near, rest, mode) + 0.0).view(np.uint64)
+            return as_bits(rounded(sticky(near, rest), bits, mode), bits)
+
+    return run
+
+
+_WHOLE = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
+
+
+def _whole(mode: str):
+    """How "rni" and "rn" make whole numbers."""
+    return _WHOLE[mode.removesuffix("i")]
+
+
+def _float_to_int(is_signed):
+    """attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit. Too large numbers are the last
+    ones."""
+
+    def run(bits, attrs, a):
+        mode, ftz, nan_is_zero = _attrs(attrs)
+        low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+        kind = np.int64 if is_signed else np.uint64
+        with np.errstate(all="ignore"):
+            value = _whole(mode)(_flush_32(as_float(a), ftz).astype(np.float64))
+            inside = (value >= low) & (value < 2.0 ** (bits - is_signed))
+            number = np.where(inside, value, 0.0).astype(kind)
+        number = np.where(inside, number, np.where(value > 0, kind(high), kind(low)))
+        nan = 0 if nan_is_zero else 1 << bits - 1
+        out = number.view(np.uint64).astype(DTYPES[bits])
+        return np.where(np.isnan(value), DTYPES[bits](nan), out)
+
+    return run
+
+
+def _float_to_float(bits, attrs, a):
+    """Between widths, or to whole numbers of the same. Where 64 bits are one side, a NaN keeps the top of its
+    fraction."""
+    mode, ftz, saturated = _attrs(attrs)
+    with np.errstate(all="ignore"):
+        exact = _flush_32(as_float(a), ftz).astype(np.float64)
+        out = rounded(_whole(mode)(exact), bits, "rn") if mode.endswith("i") else rounded(exact, bits, mode)
+        out = _flush_32(out, ftz)
+    if saturated:
+        return as_bits(_saturated(out), bits)
+    if 64 not in (bits, BITS[a.dtype]):
+        return as_bits(out, bits)
+    a = np.where(np.isnan(exact), CANONICAL_NAN[32], a) if ftz and a.dtype == np.uint32 else a
+    return np.where(np.isnan(exact), _nan_between(a, bits), np.ascontiguousarray(out).view(DTYPES[bits]))
+
+
+def _at_the_edge(bits, attrs, a):
+    """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a
+    threshold."""
+    if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
+        return np.zeros((1, 1), bool)
+    size, least = np.abs(as_float(a)), 2.0**-126
+    return (size < least) & (size > least * (1 - 2.0**-22))
+
+
+def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
+    """Sign and the top of the fraction of a NaN, made quiet, at another width."""
+    own = BITS[a.dtype]
+    wide = a.astype(np.uint64) << np.uint64(64 - own)
+    fraction = wide << np.uint64(own - FRACTION[own])  # at the top of the word
+    nan = wide & np.uint64(1 << 63) | INDEFINITE_64 & np.uint64((1 << 63) - 1) | fraction >> np.uint64(12)
+    if bits == 64:
+        return nan
+    exponent = (1 << bits - 1) - (1 << FRACTION[bits])
+    kept = nan >> np.uint64(52 - FRACTION[bits]) & np.uint64((1 << FRACTION[bits]) - 1)
+    return (nan >> np.uint64(63) << np.uint64(bits - 1) | np.uint64(exponent) | kept).astype(DTYPES[bits])
+
+
+def _opposite(bits, attrs, a):
+    """The sign bit changed, as an operand's minus does it: of 64 bits not that of a NaN."""
+    changed = a ^ a.dtype.type(1 << (bits - 1))
+    return np.where(np.isnan(as_float(a)), a | QUIET_64, changed) if bits == 64 else changed
+
+
+def _size(bits, attrs, a):
+    """The sign bit cleared, as |x| of an operand does it."""
+    cleared = a & a.dtype.type((1 << (bits - 1)) - 1)
+    return np.where(np.isnan(as_float(a)), a | QUIET_64, cleared) if bits == 64 else cleared
+
+
+# --- comparisons ----------------------------------------------------------------------------
+
+# Exponent fields for which FCHK does not ask for the slow path of a / b; it does for all others, whatever signs and
+# fractions are.
+# Measured on an H100 for all pairs of exponents, four pairs of signs and 64 of fractions.
+_DIVIDEND, _DIVISOR, _APART = (25, 254), (2, 251), (-124, 126)
+
+
+def division_check(bits, attrs, a, b):
+    """Where FCHK sends a division to its slow path."""
+    x, y = ((number >> np.uint32(23) & np.uint32(255)).astype(np.int64) for number in (a, b))
+    within = lambda number, limits: (number >= limits[0]) & (number <= limits[1])
+    return ~(within(x, _DIVIDEND) & within(y, _DIVISOR) & within(x - y, _APART))
+
+
+def near_the_limits(bits, attrs, a, b):
+    """Where FCHK may do so on a generation that was not measured: it asks whether an intermediate result could leave
+    the range of normal numbers; with both exponents within a quarter of the range none can."""
+    with np.errstate(invalid="ignore"):
+        inside = lambda x: (np.abs(x) >= 2.0**-30) & (np.abs(x) <= 2.0**30)
+        return ~(inside(as_float(a)) & inside(as_float(b)))
+
+
+def _compare(name):
+    unordered = name.endswith("u") and name not in ("eq", "num")
+    relation = COMPARISONS.get(name[:-1] if unordered else name)
+
+    def run(bits, attrs, a, b):
+        x, y = as_float(a), as_float(b)
+        nan = np.isnan(x) | np.isnan(y)
+        if name in ("num", "nan"):
+            return nan if name == "nan" else ~nan
+        with np.errstate(invalid="ignore"):
+            return relation(x, y) | nan if unordered else relation(x, y) & ~nan
+
+    return run
+
+
+def _row(narrow, wide, widths: str) -> Meaning:
+    return Meaning(_arithmetic(narrow, wide), widths)
+
+
+FLOATS: dict[str, Meaning] = {
+    "fadd": _row(_sum, sum_64, "ss"),
+    "fsub": _row(lambda a, b, mode: _sum(a, -b, mode), lambda a, b, mode: sum_64(a, -b, mode), "ss"),
+    "fmul": _row(lambda a, b, mode: a * b, product_64, "ss"),
+    "fma": _row(lambda a, b, c, mode: _sum(a * b, c, mode), fused_64, "sss"),
+    "fdiv": _row(lambda a, b, mode: a / b, quotient_64, "ss"),
+    "fsqrt": _row(lambda a, mode: np.sqrt(a), root_64, "s"),
+    "frcp": _row(lambda a, mode: 1 / a, lambda a, mode: quotient_64(np.ones_like(a), a, mode), "s"),
+    "fmin": Meaning(_extremum(_least), "ss", _both_nan),
+    "fmax": Meaning(_extremum(_greatest), "ss", _both_nan),
+    "fneg": Meaning(_opposite, "s"),
+    "fabs": Meaning(_size, "s"),
+    "i2f.s": Meaning(_int_to_float(True), "o"),
+    "i2f.u": Meaning(_int_to_float(False), "o"),
+    "f2i.s": Meaning(_float_to_int(True), "o"),
+    "f2i.u": Meaning(_float_to_int(False), "o"),
+    "f2f": Meaning(_float_to_float, "o", _at_the_edge),
+    "fsetp.check": Meaning(
+        lambda bits, attrs, a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape), bool),
+        "ss",
+        near_the_limits,
+        predicate=True,
+    ),
+}
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"):
+    FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss", predicate=True)

@@ -1,0 +1,783 @@
+"""The results of operations on values that are not fully known: exact rules where they exist, else derived or opaque.
+
+`apply(op, values)` is the only entry. Where all sources are known it runs the row of
+`MEANINGS`. Otherwise it tries, in this order:
+
+1. the affine rule of the operation, which keeps the form `base + Σ coeff·u`;
+2. for values without lane dependence, a derived unknown named by the expression;
+3. the low bits: sums, products and left shifts of partly known values are known as far down as
+   their sources are;
+4. opaque, with the reason of the first source that was.
+
+Sources of which a few numbers are known are gone through one alternative after the other (`alternatives`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, lru_cache
+
+import numpy as np
+
+from ptxaudit.engine.domain import alternatives
+from ptxaudit.engine.domain.affine import (
+    add,
+    addresses,
+    derived,
+    fit,
+    give_up,
+    invert,
+    made_of,
+    multiply,
+    scale,
+    shift_right,
+    short,
+    sign_extend,
+    subtract,
+    unknowns_of,
+    zero_extend,
+)
+from ptxaudit.engine.domain.bits import bitwise, shake
+from ptxaudit.engine.domain.comparisons import apart_by_less_than_half, compare
+from ptxaudit.engine.domain.value import (
+    BITS,
+    DTYPES,
+    EVERYWHERE,
+    Lost,
+    Uniform,
+    Value,
+    because,
+    constant,
+    either,
+    fingerprint,
+    fits_signed,
+    lane_spans,
+    least,
+    opaque,
+    same,
+    span,
+    squeeze,
+    sure_bits,
+    unknown,
+)
+from ptxaudit.engine.ops import approximate, mufu
+from ptxaudit.engine.ops.floats import FLOATS, division_check
+from ptxaudit.engine.ops.meaning import MEANINGS, Meaning, source_bits
+from ptxaudit.hardware.machine_model import SpecialFunctions
+from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.reasons import Kind
+
+# Every operation as it is on any machine; what a unit was not measured for is as documents bound it.
+ROWS = MEANINGS | FLOATS | approximate.MUFU | approximate.PTX
+_MEASURED = {
+    f"mufu.{name}": Meaning(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()
+}
+
+# Functions of their sources alone that have no row: approximations, whose last bits no document gives.
+_OF_ITS_SOURCES = (
+    "mufu.",
+    "sqrt.approx",
+    "rsqrt.approx",
+    "rcp.approx",
+    "ex2.approx",
+    "lg2.approx",
+    "sin.approx",
+    "cos.approx",
+    "tanh.approx",
+    "div.approx",
+    "div.full",
+)
+
+
+def of_its_sources(name: str) -> bool:
+    """Equal sources give equal results, though no document says which."""
+    return name.startswith(_OF_ITS_SOURCES)
+
+
+meaning_of = ROWS.get
+
+
+def ever_known(name: str) -> bool:
+    """Some machine has a meaning for it."""
+    return name in ROWS or name in _MEASURED
+
+
+@cache
+def on_machine(special: SpecialFunctions) -> dict[str, Meaning]:
+    """The operations that mean more on a machine than `ROWS` says: name -> row."""
+    found = {name: row for name, row in _MEASURED.items() if name.removeprefix("mufu.") in special.measured}
+    if special.division_check:
+        found["fsetp.check"] = replace(ROWS["fsetp.check"], run=division_check, undefined=None)
+    return found
+
+
+@lru_cache(1 << 12)
+def _source_types(row: Meaning, bits: int, count: int) -> tuple[np.dtype | None, ...]:
+    """As what an operation of a width reads so many sources; None: as they are."""
+    return tuple(
+        None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in row.letters(count)
+    )
+
+
+def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
+    """A three-input function as and/or/xor of two, where one source is known or does not matter."""
+    sources = [a, b, c]
+
+    def depends(i):
+        bit = (4, 2, 1)[i]
+        return any((table >> r & 1) != (table >> (r ^ bit) & 1) for r in range(8))
+
+    used = [i for i in range(3) if depends(i)]
+    if bits == 1 and all(not v.terms for v in sources):
+        return _lop3_predicates(table, sources)
+    if not used:
+        return constant(-1 if table & 1 else 0, bits)
+    if len(used) == 1:
+        x = sources[used[0]]
+        row = (4, 2, 1)[used[0]]
+        return x if table >> row & 1 else invert(x)
+    if len(used) == 2:
+        return _lop2(table, used, sources)
+    # three live sources: cofactor on one whose bits are known and uniform 0 or 1 where it matters
+    return _lop3_by_parts(table, sources)
+
+
+def _lop3_predicates(table: int, sources) -> Value:
+    from ptxaudit.engine.ops.meaning import lop3_table
+
+    bases = [v.base for v in sources]
+    poison = None
+    for v in sources:
+        poison = either(poison, v.poison)
+    if poison is None:
+        return Value(lop3_table(table, *bases), why=because(*sources))
+    unknown_bits = [np.zeros((1, 1), bool) if v.poison is None else v.poison for v in sources]
+    base, shaken = shake(lambda *operands: lop3_table(table, *operands), bases, unknown_bits)
+    poison = poison & shaken
+    return Value(base, poison=poison if poison.any() else None, why=because(*sources))
+
+
+_TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
+    0b1000: ("and", False, False, False),
+    0b1110: ("or", False, False, False),
+    0b0110: ("xor", False, False, False),
+    0b0111: ("and", False, False, True),
+    0b0001: ("or", False, False, True),
+    0b1001: ("xor", False, False, True),
+    0b0100: ("and", False, True, False),
+    0b0010: ("and", True, False, False),
+    0b1101: ("or", False, True, False),
+    0b1011: ("or", True, False, False),
+}
+
+
+def _lop2(table, used, sources) -> Value | None:
+    i, j = used
+    bit_i, bit_j = (4, 2, 1)[i], (4, 2, 1)[j]
+    small = 0
+    for x in (0, 1):
+        for y in (0, 1):
+            if table >> (bit_i * x | bit_j * y) & 1:
+                small |= 1 << (2 * x + y)
+    if small not in _TWO_INPUT:
+        return None
+    name, not_a, not_b, not_out = _TWO_INPUT[small]
+    a, b = sources[i], sources[j]
+    a = invert(a) if not_a else a
+    b = invert(b) if not_b else b
+    out = binary(name, a, b)
+    return invert(out) if not_out else out
+
+
+def _lop3_by_parts(table, sources) -> Value | None:
+    """f(a,b,c) = (c & f(a,b,1)) | (~c & f(a,b,0)) with c known: each part touches disjoint bits."""
+    for k in (2, 1, 0):
+        c = sources[k]
+        if not c.known:
+            continue
+        bit = (4, 2, 1)[k]
+        ones = zeros = 0
+        for r in range(8):
+            if table >> (r | bit) & 1:
+                ones |= 1 << r
+            if table >> (r & ~bit) & 1:
+                zeros |= 1 << r
+        bits = c.bits
+        one, zero = lop3(ones, bits, *sources), lop3(zeros, bits, *sources)
+        if one is None or zero is None:
+            return None
+        # the sum of disjoint parts: x&c + y&~c
+        x, y = binary("and", one, c), binary("and", zero, invert(c))
+        return None if x.poison is not None or y.poison is not None else add(x, y)
+    return None
+
+
+_BITWISE = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+def binary(name: str, a: Value, b: Value) -> Value:
+    """add/sub/mul/and/or/xor on two values of one width, whatever is known of them."""
+    return apply(Op(name, bits=a.bits), (a, b))
+
+
+def _number(value: Value) -> int | None:
+    """The value of a known scalar, else None."""
+    return int(value.base.flat[0]) if value.known and value.base.size == 1 else None
+
+
+def _symbolic(op: Op, values: tuple[Value, ...]):
+    """The affine rule of an operation, or None where it has none for these sources."""
+    rule = _RULES.get(op.name)
+    if rule is not None:
+        return rule(op, *values)
+    if op.name.startswith("setp."):
+        return compare(op.name[5:], *values)
+    return None
+
+
+def _wide_product(op: Op, a: Value, b: Value, *more: Value) -> Value:
+    """mulwide, madwide."""
+    extend = sign_extend if op.name.endswith(".s") else zero_extend
+    product = multiply(extend(a, op.bits), extend(b, op.bits))
+    return add(product, *more) if more else product
+
+
+def _shift_left(op: Op, a: Value, by: Value) -> Value | None:
+    bits, n = op.bits, _number(by)
+    if n is not None:
+        return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
+    if not by.known:
+        return None
+    inside = by.base < bits
+    factor = np.where(
+        inside, np.array(1, DTYPES[bits]) << np.where(inside, by.base, 0).astype(DTYPES[bits]), DTYPES[bits](0)
+    )
+    return scale(a, factor)
+
+
+def _shift_down(op: Op, a: Value, by: Value) -> Value | None:
+    n = _number(by)
+    if n is None:
+        return None
+    return a if n == 0 else shift_right(a, n, op.name == "shr.s")
+
+
+def _extended(op: Op, a: Value) -> Value:
+    return fit(a, op.bits) if a.bits >= op.bits else sign_extend(a, op.bits)
+
+
+_RULES = {
+    "mov": lambda op, a: a,
+    "add": lambda op, a, b: add(a, b),
+    "sub": lambda op, a, b: subtract(a, b),
+    "neg": lambda op, a: subtract(constant(0, op.bits), a),
+    "not": lambda op, a: invert(a),
+    "mul": lambda op, a, b: multiply(a, b),
+    "mad": lambda op, a, b, c: add(multiply(a, b), c),
+    "mulwide.u": _wide_product,
+    "mulwide.s": _wide_product,
+    "madwide.u": _wide_product,
+    "madwide.s": _wide_product,
+    "shl": _shift_left,
+    "shr.u": _shift_down,
+    "shr.s": _shift_down,
+    "lop3": lambda op, a, b, c: lop3(op.attrs[0], op.bits, a, b, c),
+    "zext": lambda op, a: fit(a, op.bits),
+    "trunc": lambda op, a: fit(a, op.bits),
+    "sext": _extended,
+    "select": lambda op, a, b, p: _select(a, b, p),
+    "cat": lambda op, *parts: _concatenate(parts, op.bits),
+    "extract": lambda op, a: _extract(a, op.attrs[0], op.bits),
+    "add3.carry": lambda op, *values: _add3_carry(values, op.bits),
+    "bfe.u": lambda op, *values: _field(op.name, values, op.bits),
+    "szext.u": lambda op, *values: _field(op.name, values, op.bits),
+    "shf.l": lambda op, *values: _funnel(op.name, values, op.attrs),
+    "shf.r": lambda op, *values: _funnel(op.name, values, op.attrs),
+    "prmt": lambda op, *values: _permute(values, op.attrs),
+}
+
+_RULES |= {name: (lambda op, a, b, run=run: bitwise(op.name, a, b, run)) for name, run in _BITWISE.items()}
+
+_RULES |= {name: (lambda op, a, b: _extremum(op.name, a, b)) for name in ("min.s", "max.s", "min.u", "max.u")}
+
+_RULES |= {name: (lambda op, a, b: _divide_power(op.name, a, b)) for name in ("rem.u", "rem.s", "div.u", "div.s")}
+
+
+def _select(a: Value, b: Value, p: Value) -> Value | None:
+    if same(a, b):
+        return a
+    if p.terms or p.valid is not None:
+        choice = _choice(a, b, p)
+        return choice
+    if p.poison is not None and p.poison.all():
+        return None
+    chosen = p.base
+    terms: dict[Uniform, np.ndarray] = {}
+    zero = a.base.dtype.type(0)
+    for u, c in a.terms:
+        terms[u] = np.where(chosen, c, zero if a.base.dtype != bool else False)
+    for u, c in b.terms:
+        rest = np.where(chosen, zero if a.base.dtype != bool else False, c)
+        terms[u] = terms[u] + rest if u in terms else rest
+    poison = None
+    if a.poison is not None or b.poison is not None:
+        none = np.zeros((1, 1), bool)
+        poison = np.where(chosen, none if a.poison is None else a.poison, none if b.poison is None else b.poison)
+    poison = either(poison, p.poison)
+    if poison is not None and not poison.any():
+        poison = None
+    return Value(
+        np.where(chosen, a.base, b.base),
+        tuple((u, c) for u, c in terms.items() if c.any()),
+        least(a.valid, b.valid),
+        poison,
+        because(a, b, p),
+    )
+
+
+def _choice(a: Value, b: Value, p: Value) -> Value | None:
+    """p ? a : b for a uniform unknown p: b + (a − b)·p with p in {0, 1}."""
+    p = squeeze(p)
+    if a.base.dtype == bool or not p.uniform or p.poison is not None or a.poison is not None or b.poison is not None:
+        return None
+    if len(p.terms) != 1 or p.base.any():
+        return None
+    difference = subtract(a, b)
+    if difference.terms or difference.valid is not None:
+        return None
+    u = p.terms[0][0]
+    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
+    return add(b, scale(unknown(as_number), difference.base))
+
+
+def _concatenate(values, bits: int) -> Value | None:
+    """Register pairs: the low part zero-extended plus the high part shifted."""
+    # two halves cut from one 64-bit value come back as that value
+    if len(values) == 2 and values[0].bits == 32 and bits == 64:
+        whole = _rejoin(values[0], values[1])
+        if whole is not None:
+            return whole
+    out, at = None, 0
+    for v in values:
+        own = v.bits
+        piece = scale(fit(v, bits), np.full((1, 1), 1 << at, DTYPES[bits])) if at else fit(v, bits)
+        if v.poison is not None and at and (not v.terms or v.poison.all()):
+            # an opaque upper half: the lower one stays known
+            piece = Value(np.zeros((1, 1), DTYPES[bits]), (), at, None, v.why)
+        out = piece if out is None else add(out, piece)
+        at += own
+    return out
+
+
+def _rejoin(low: Value, high: Value) -> Value | None:
+    """The 64-bit value of which the two are extracts, when the upper one says so by its name."""
+    if len(high.terms) == 1 and not high.base.any():
+        u = high.terms[0][0]
+        if isinstance(u.key, tuple) and len(u.key) == 2 and u.key[0] == "upper half":
+            whole: Value = u.key[1].value
+            if (int(high.terms[0][1].flat[0]) == 1 and high.terms[0][1].size == 1) and same(fit(whole, 32), low):
+                return whole
+    return None
+
+
+class _Kept:
+    """A value inside a symbol's key: compared by identity of meaning."""
+
+    __slots__ = ("value", "identity")
+
+    def __init__(self, value: Value):
+        self.value, self.identity = value, fingerprint(value)
+
+    def __eq__(self, other):
+        return isinstance(other, _Kept) and self.identity == other.identity
+
+    def __hash__(self):
+        return hash(self.identity)
+
+
+def _extract(value: Value, offset: int, bits: int) -> Value | None:
+    if offset == 0:
+        return fit(value, bits)
+    shifted = shift_right(value, offset, False)
+    if shifted is not None and (shifted.valid is None or shifted.valid >= bits):
+        return fit(shifted, bits)
+    # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
+    flat = squeeze(value)
+    if offset == 32 and bits == 32 and flat.poison is None and flat.valid is None and flat.uniform:
+        symbol = Uniform(
+            f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), address=addresses(flat), **made_of(flat)
+        )
+        return unknown(symbol)
+    return None
+
+
+def _add3_carry(values, bits: int):
+    """The sum is affine; the carries are not, unless everything is known."""
+    a, b, c, in0, in1 = values
+    total = add(add(a, b), c)
+    for carry in (in0, in1):
+        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, Kind.UNKNOWN_CARRY))
+    lost = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
+    spans = [lane_spans(v) for v in (a, b, c)]
+    if bits < 64 and None not in spans and in0.known and in1.known:
+        more = in0.base.astype(np.int64) + in1.base
+        low, high = (sum(ends) + more >> bits for ends in zip(*spans))
+        if (low == high).all():
+            return total, Value(low >= 1), Value(low >= 2)
+    return total, lost, lost
+
+
+def _field(name, values, bits):
+    """A bit field with known place: shift and mask."""
+    if name == "bfe.u":
+        a, pos, length = values
+        p, n = _number(pos), _number(length)
+        if p is None or n is None:
+            return None
+        p, n = p & 0xFF, n & 0xFF
+    else:
+        a, length = values
+        p, n = 0, _number(length)
+        if n is None:
+            return None
+    if p >= bits or n == 0:
+        return constant(0, bits)
+    shifted = a if p == 0 else apply(Op("shr.u", bits=bits), (a, constant(p, 32)))
+    return shifted if p + n >= bits else binary("and", shifted, constant((1 << n) - 1, bits))
+
+
+def _extremum(name, a: Value, b: Value) -> Value | None:
+    """min/max where one side is never larger."""
+    if a.poison is not None or b.poison is not None or not (fits_signed(a) and fits_signed(b)):
+        return None
+    difference = subtract(a, b)
+    s = span(difference)
+    if s is None or not apart_by_less_than_half(a, b) or name.endswith(".u") and (span(a)[0] < 0 or span(b)[0] < 0):
+        return None
+    if s[1] <= 0:
+        return a if name.startswith("min") else b
+    if s[0] >= 0:
+        return b if name.startswith("min") else a
+    return None
+
+
+def _divide_power(name, a: Value, b: Value) -> Value | None:
+    """Division by a power of two of a value that cannot be negative."""
+    d = _number(b)
+    if d is None or d == 0 or d & (d - 1):
+        return None
+    if name.endswith(".s"):
+        s = span(a)
+        if s is None or s[0] < 0 or not fits_signed(a):
+            return None
+    if name.startswith("div"):
+        return apply(Op("shr.u", bits=a.bits), (a, constant(d.bit_length() - 1, 32)))
+    return binary("and", a, constant(d - 1, a.bits))
+
+
+def _funnel(name, values, attrs):
+    """A funnel shift that is a plain shift because one half is zero."""
+    lo, hi, n = values
+    k = _number(n)
+    if k is None:
+        return None
+    k = k & 31 if attrs and attrs[0] == "wrap" else min(k, 32)
+    if name == "shf.r" and _number(hi) == 0:
+        return apply(Op("shr.u", bits=32), (lo, constant(k, 32)))
+    if name == "shf.l" and _number(lo) == 0:
+        return apply(Op("shl", bits=32), (hi, constant(k, 32)))
+    whole = _concatenate((lo, hi), 64)
+    if whole is None:
+        return None
+    moved = apply(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
+    return fit(moved, 32)
+
+
+def _permute(values, attrs):
+    """A byte permutation that moves whole known low bytes, or selects one source unchanged."""
+    a, b, sel = values
+    s = _number(sel)
+    if s is None or attrs and attrs[0]:
+        return None
+    if s & 0xFFFF == 0x3210:
+        return a
+    if s & 0xFFFF == 0x7654:
+        return b
+    parts = None
+    for i in range(4):
+        nibble = s >> (4 * i) & 0xF
+        if nibble & 8:
+            return None
+        source = a if nibble < 4 else b
+        byte = apply(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
+        if byte.poison is not None:
+            return None
+        byte = scale(byte, np.full((1, 1), 1 << (8 * i), np.uint32)) if i else byte
+        parts = byte if parts is None else add(parts, byte)
+    return parts
+
+
+def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
+    """A permutation whose low bytes come from bytes that are known, whatever the others are: how ptxas moves
+    16-bit values about in registers whose upper halves nobody wrote."""
+    a, b, sel = values
+    s = _number(sel)
+    if s is None or attrs and attrs[0] or a.terms or b.terms:
+        return None
+
+    def good(byte: int) -> bool:
+        source = a if byte < 4 else b
+        return source.poison is None and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
+
+    low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
+    if not low:
+        return None
+    out = meaning_of("prmt").run(32, attrs, a.base, b.base, sel.base)
+    return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
+
+
+# Of these nothing is known when nothing is known of one source.
+_STRICT = frozenset(
+    (
+        "add",
+        "sub",
+        "neg",
+        "not",
+        "zext",
+        "sext",
+        "trunc",
+        "shr.u",
+        "shr.s",
+        *(n for n in ROWS if n.startswith("setp.")),
+        *FLOATS,
+    )
+)
+
+
+def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | None = None):
+    """The results of an operation: a Value, or a tuple for rows with several results.
+
+    values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
+    operation means on the machine at hand, where that is not what `ROWS` says.
+    """
+    row = row or meaning_of(op.name)
+    if row is None:
+        if of_its_sources(op.name) and values:  # equal sources, equal result, whatever it is
+            same_everywhere = derived(op.name, values, op.bits, op.attrs)
+            if same_everywhere is not None:
+                return same_everywhere
+        return opaque(op.bits, because(*values) or Lost(Kind.NO_MEANING, index, (op.name,)))
+    if op.name in _STRICT:
+        for v in values:
+            if v.poison is EVERYWHERE:
+                return opaque(1 if row.predicate else op.bits, because(*values))
+    elif (
+        op.name == "select"
+        and values[2].poison is EVERYWHERE
+        and values[0].poison is EVERYWHERE
+        and values[0] is not values[1]
+    ):
+        return opaque(op.bits, because(*values))
+    values = tuple(
+        [
+            v if t is None or v.base.dtype == t else fit(v, BITS[t])
+            for v, t in zip(values, _source_types(row, op.bits, len(values)))
+        ]
+    )
+    known = numbers = True  # in all lanes, in those that are not poisoned
+    several = row.candidates is not None
+    for v in values:
+        if v.terms or v.valid is not None:
+            known = numbers = False
+        elif v.poison is not None:
+            known = False
+        if v.alternatives is not None:
+            several = True
+    if several:
+        out = _several(row, op, values, index, numbers)
+        if out is not None:
+            return out
+    if op.name == "prmt" and not known:
+        kept = _known_bytes(values, op.attrs)
+        if kept is not None:
+            return kept
+    if known:
+        out = row.run(op.bits, op.attrs, *(v.base for v in values))
+        if row.undefined is not None:
+            bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
+            if bad.any():
+                return Value(out, poison=bad, why=Lost(Kind.UNDEFINED, index, (op.name,)))
+        return tuple(map(Value, out)) if isinstance(out, tuple) else Value(out)
+    if numbers:
+        return _poisoned(row, op, values, index)
+    out = _symbolic(op, values)
+    if out is None:
+        out = _lane_by_lane(row, op, values, index)
+    if out is None:
+        bits = 1 if row.predicate else op.bits
+        if row.results == 1:
+            out = derived(op.name, values, bits, op.attrs)
+        if out is None:
+            out = give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
+    return out
+
+
+def _several(
+    row: Meaning, op: Op, values: tuple[Value, ...], index: int, numbers: bool
+) -> Value | tuple[Value, ...] | None:
+    """The result where the operation has candidates, or a source has alternatives; None where these are too many."""
+    if row.candidates is not None:
+        return (
+            _candidates(row, op, values, index)
+            if numbers
+            else derived(op.name, values, op.bits, op.attrs)
+            or give_up(values, op.bits, f"{op.name} on values that are not known", index)
+        )
+    if not numbers:
+        return alternatives.symbolic(lambda plain: apply(op, plain, index, row), values)
+    if op.name == "mov":
+        return values[0]
+    if op.name == "select":
+        return alternatives.selected(values)
+    return alternatives.elementwise(
+        lambda *bases: row.run(op.bits, op.attrs, *bases),
+        row.undefined and (lambda *bases: row.undefined(op.bits, op.attrs, *bases)),
+        values,
+        op.name,
+        index,
+    )
+
+
+def _candidates(row: Meaning, op: Op, values: tuple[Value, ...], index: int) -> Value:
+    """An operation of which only candidates are known, on numbers."""
+    why = because(*values) or Lost(Kind.WITHIN_ERROR, index, (op.name,))
+    together = alternatives.of_all(values)
+    if together is None:
+        return opaque(op.bits, why)
+    axes, bases, lost = together
+    numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
+    if beyond.all() and not axes:  # as little is known of it as of any other function of its sources
+        return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
+    beyond = beyond.any(axis=0)
+    if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
+        return opaque(op.bits, why)
+    uniform = all(base.shape[-1] == 1 for base in bases)
+    return alternatives.chosen(numbers, either(lost, beyond if beyond.any() else None), axes, uniform, why)
+
+
+def _lane_by_lane(row, op: Op, values, index):
+    """Where some lanes have no unknown in them (those that others left behind in a loop, say): the result there."""
+    lost = None
+    for v in values:
+        if v.valid is not None:
+            return None
+        for _, c in v.terms:
+            lost = either(lost, c != 0)
+        lost = either(lost, v.poison)
+    if lost.all():
+        return None
+    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    if row.undefined is not None:
+        lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
+    why = because(*values) or Lost(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
+    return (
+        tuple(Value(o, poison=lost, why=why) for o in out)
+        if isinstance(out, tuple)
+        else Value(out, poison=lost, why=why)
+    )
+
+
+# The tables of bitwise operations; the first source is the highest bit of the index.
+_TABLES = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
+_BITS_APART = (*_TABLES, "lop3")
+
+
+def _in_all_lanes(op: Op, values) -> Value | None:
+    """A bitwise operation on numbers that are the same in all lanes, some known bit by bit or not at all; None for
+    others. A bit of the result is known when no choice of the unknown ones changes it."""
+    ones, zeros, whole = [], [], (1 << op.bits) - 1  # of each source: bits that may be 1, that may be 0
+    for v in values:
+        if (
+            v.base.size > 1
+            or v.poison is not None
+            and v.poison is not EVERYWHERE
+            or v.sure is not None
+            and v.sure.size > 1
+        ):
+            return None
+        base = int(v.base.flat[0])
+        sure = whole if v.poison is None else 0 if v.sure is None else int(v.sure.flat[0])
+        ones.append(base | ~sure & whole)
+        zeros.append(~(base & sure) & whole)
+    table = _TABLES.get(op.name) or op.attrs[0]
+    may = [0, 0]
+    for index in range(1 << len(values)):
+        here = whole
+        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros))):
+            here &= one if index >> place & 1 else zero
+        may[table >> index & 1] |= here
+    sure = ~(may[0] & may[1]) & whole
+    number = may[1] & sure
+    if sure == whole:
+        return constant(number, op.bits)
+    why = because(*values)
+    return (
+        Value(constant(number, op.bits).base, (), None, EVERYWHERE, why, constant(sure, op.bits).base)
+        if sure
+        else opaque(op.bits, why)
+    )
+
+
+def _bit_by_bit(row, op: Op, values) -> Value | None:
+    """A bitwise operation on values of which some bits are known: those of the result that flipping the others
+    does not change."""
+    out, shaken = shake(
+        lambda *operands: row.run(op.bits, op.attrs, *operands),
+        [v.base for v in values],
+        [~sure_bits(v) for v in values],
+    )
+    sure = ~shaken
+    if not sure.any():
+        return None
+    poison = shaken != 0
+    return Value(out, poison=poison, why=because(*values), sure=sure) if poison.any() else Value(out)
+
+
+def _poisoned(row, op: Op, values, index):
+    """Known lanes stay known: run the row, carry the poison."""
+    if op.name == "mov":
+        return values[0]
+    if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
+        if op.name in _BITS_APART and op.bits > 1 and (out := _in_all_lanes(op, values)) is not None:
+            return out
+        out = _symbolic(op, values)
+        if out is not None and (out.poison is None or not out.poison.all() or op.name not in _BITS_APART):
+            return out
+        if op.name in _BITS_APART and values[0].base.dtype != bool:
+            return _bit_by_bit(row, op, values) or out or opaque(op.bits, because(*values))
+        if out is not None:
+            return out
+    poison = None
+    for v in values:
+        poison = either(poison, v.poison)
+    why = because(*values)
+    if poison.all():
+        if row.results > 1:
+            return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
+        bits = 1 if row.predicate else op.bits
+        return _partly_known(op, values, why) or opaque(bits, why)
+    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    if row.undefined is not None:
+        poison = poison | row.undefined(op.bits, op.attrs, *(v.base for v in values))
+    if isinstance(out, tuple):
+        return tuple(Value(o, poison=poison, why=why) for o in out)
+    return Value(out, poison=poison, why=why)
+
+
+def _partly_known(op: Op, values, why) -> Value | None:
+    """Low zero bits of an opaque value: `loaded << 2` is a multiple of 4, `loaded & 31` of nothing."""
+    if op.name == "shl":
+        n = _number(values[1])
+        if n is not None and 0 < n < op.bits:
+            return Value(np.zeros((1, 1), DTYPES[op.bits]), (), n, None, why)
+    return None

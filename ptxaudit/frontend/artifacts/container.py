@@ -1,0 +1,313 @@
+"""Finds the device code in a file: cubins, PTX, fat binaries, host objects, programs, libraries, archives.
+
+    images("libkernels.so")  ->  [Image("libkernels.so#1", kind="cubin", arch="sm_80", …), Image(…, kind="ptx", …), …]
+    for image, data in read_images(chosen): …      data: bytes, or an InputError for one that is damaged
+
+Listing reads headers only and the file is mapped, not read, so a library of hundreds of
+megabytes costs what is taken out of it. A fat binary is a header and a chain of entries, each
+with a header that says what it is; entries that are not compressed are taken as they are, and the
+vendor's extractor unpacks the others, a heap of them in one process. (It is not asked to open
+whole files: it gives up on all images of a file when it dislikes one.)
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from pathlib import Path
+
+from ptxaudit.base import files, limits, temporary, vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.artifacts.cubin import ELF_MAGIC, UNREADABLE, architecture
+from ptxaudit.frontend.artifacts.elf import opened
+from ptxaudit.frontend.artifacts.embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
+from ptxaudit.frontend.compile import toolchains
+
+FATBIN_MAGIC = bytes.fromhex("50ed55ba")
+ARCHIVE_MAGIC = b"!<arch>\n"
+_HEADER = struct.Struct("<4sHHQ")  # magic, version, header bytes, bytes that follow
+_ENTRY = struct.Struct("<HHIQI")  # kind, version, header bytes, payload bytes, compressed bytes
+_ARCH_AT, _NAME_AT, _FLAGS_AT, _ENTRY_HEADER = 28, 32, 40, 64
+_NAME_BYTES = 8  # where the name of an entry's source lies, and its length
+_KINDS = {1: "ptx", 2: "cubin"}
+_COMPRESSED = 0x2000 | 0x8000  # LZ4; zstd
+_SECTIONS = (".nv_fatbin", "__nv_relfatbin")  # linked device code; device code that is still to be linked
+_MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # an archive member's header
+_ELF_HEADER = struct.Struct("<40xQ10xHH2x")  # where the section headers begin, bytes of one, how many
+_HEAP_BYTES = 8 << 20  # compressed bytes unpacked by one process
+_WINDOW = 1 << 20  # bytes searched at a time
+
+
+@record
+class Image:
+    """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx" | "damaged";
+    arch: "sm_90"; damage: why what is there, or after it, cannot be read."""
+
+    name: str
+    kind: str
+    arch: str
+    _payload: memoryview = field(repr=False, compare=False)
+    _entry: memoryview | None = field(default=None, repr=False, compare=False)  # with its header, when compressed
+    damage: InputError | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file, compressed or not."""
+        return len(self._payload)
+
+    @property
+    def compressed(self) -> bool:
+        return self._entry is not None
+
+
+class NoDeviceCode(InputError):
+    """A file without device code in it, as far as it can be read."""
+
+
+def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
+    """All device code of a file, in its order, places that are damaged included. data: the content, where it is not a
+    file on disk.
+
+    Raises InputError when there is none, or nothing but damage.
+    """
+    view = memoryview(data) if data is not None else _mapped(file)
+    if architecture(bytes(view[:64])) is not None:
+        return [Image(file, "cubin", f"sm_{architecture(bytes(view[:64]))}", view)]
+    found: list[Image] = []
+    if bytes(view[:4]) not in (FATBIN_MAGIC, ELF_MAGIC, ARCHIVE_MAGIC[:4]):
+        found = _embedded(view, file)
+        if found:
+            return found
+    try:
+        for member, part in _members(view, file):
+            name = f"{file}:{member}" if member else file
+            for region in _fat_binaries(part):
+                for image in _entries(part, region, name, len(found)):
+                    found.append(image)
+            _check_whole(part, name)
+    except InputError as error:
+        found.append(_damaged(error))
+    if all(image.damage for image in found):
+        raise next((image.damage for image in found), None) or NoDeviceCode(
+            "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file
+        )
+    return found
+
+
+def _damaged(error: InputError) -> Image:
+    """In place of what cannot be read."""
+    return Image(error.file or "", "damaged", "", memoryview(b""), damage=error)
+
+
+def _check_whole(view: memoryview, file: str) -> None:
+    """Raises InputError for an object, program or library whose end is missing: device code may have been in it."""
+    if bytes(view[:5]) != ELF_MAGIC + b"\2" or len(view) < _ELF_HEADER.size:
+        return
+    at, size, count = _ELF_HEADER.unpack_from(view)
+    if at + size * count > len(view):
+        raise InputError("truncated: its tables end after the file does", "copy it again", file)
+
+
+def _embedded(view: memoryview, file: str) -> list[Image]:
+    """The images in an entry of a compilation cache."""
+    inner = unpacked(bytes(view), file) if bytes(view[:4]) == ZSTD_MAGIC or bytes(view[:1]) == ZLIB_START else None
+    view = memoryview(inner) if inner else view
+    out = []
+    for number, piece in enumerate(pieces(view), 1):
+        payload = view[piece.start : piece.end]
+        arch = piece.arch or f"sm_{architecture(bytes(payload[:64]))}"
+        out.append(Image(f"{file}#{number}", piece.kind, arch, payload))
+    return out
+
+
+def _mapped(file: str) -> memoryview:
+    try:
+        with files.opened(file, regular=True) as handle:
+            if os.fstat(handle.fileno()).st_size == 0:
+                raise InputError("an empty file", "build or copy it again", file)
+            return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", "", file) from error
+
+
+def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
+    """(name, content) of an archive's members; the file itself when it is no archive."""
+    if bytes(view[: len(ARCHIVE_MAGIC)]) != ARCHIVE_MAGIC:
+        yield "", view
+        return
+    at, long_names = len(ARCHIVE_MAGIC), b""
+    while at + _MEMBER.size <= len(view):
+        raw, _, _, _, _, size, end = _MEMBER.unpack_from(view, at)
+        if end != b"`\n" or not size.strip().isdigit():
+            raise InputError(f"damaged archive: no member begins at byte {at}", "build it again", file)
+        begin, length = at + _MEMBER.size, int(size)
+        name = raw.decode("utf-8", "replace").rstrip()
+        if name == "//":
+            long_names = bytes(view[begin : begin + length])
+        elif name[:1] == "/" and name[1:].isdigit():
+            start = int(name[1:])
+            name = long_names[start : long_names.find(b"/\n", start)].decode("utf-8", "replace")
+        if name not in ("/", "//", "/SYM64/"):
+            yield name.rstrip("/"), view[begin : begin + length]
+        if begin + length > len(view):
+            raise InputError(
+                f"truncated archive: the member at byte {at} ends after the file does", "copy it again", file
+            )
+        at = begin + length + length % 2
+
+
+def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
+    """(start, end) of the places where fat binaries lie."""
+    head = bytes(view[:4])
+    if head == FATBIN_MAGIC:
+        return [(0, len(view))]
+    if head == ELF_MAGIC:
+        try:
+            elf = opened(view.obj if _is_whole_map(view) else bytes(view), "")
+            for name in _SECTIONS:
+                section = elf.get_section_by_name(name)
+                if section is not None and section["sh_size"]:
+                    return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
+        except (InputError, *UNREADABLE):
+            pass  # a damaged or unusual ELF file: look for fat binaries anywhere
+    return [(0, len(view))]
+
+
+def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) -> Iterator[Image]:
+    """The images of all fat binaries in a region. One whose chain of entries is broken is damaged from there on."""
+    number = before
+    start, end = region
+    at = _find(view, start, end)
+    while at >= 0:
+        _, version, header, size = _HEADER.unpack_from(view, at) if at + _HEADER.size <= len(view) else (0, 0, 0, 0)
+        if version != 1 or header < _HEADER.size:
+            at = _find(view, at + 1, end)  # the magic number by chance, in code that handles fat binaries
+            continue
+        place, last = at + header, at + header + size
+        try:
+            while place < last:
+                image, place = _entry(view, place, min(last, len(view)), f"{name}#{number + 1}", name)
+                if image is not None:
+                    number += 1
+                    yield image
+        except InputError as error:
+            number += 1
+            yield _damaged(error)
+            last = place + 1
+        at = _find(view, last, end)
+
+
+def _find(view: memoryview, start: int, end: int) -> int:
+    """Where the next fat binary begins, or -1; searched a window at a time, without a copy of the whole."""
+    for window in range(start, end, _WINDOW):
+        at = bytes(view[window : min(end, window + _WINDOW + len(FATBIN_MAGIC) - 1)]).find(FATBIN_MAGIC)
+        if at >= 0:
+            return window + at
+    return -1
+
+
+def _is_whole_map(view: memoryview) -> bool:
+    """A mapped file can be searched and read without being copied."""
+    return isinstance(view.obj, mmap.mmap) and len(view) == len(view.obj)
+
+
+def _entry(view: memoryview, place: int, last: int, name: str, file: str) -> tuple[Image | None, int]:
+    """(the image, None for other kinds of entries; where the next entry begins)."""
+    if place + _ENTRY_HEADER > last:
+        raise InputError(f"damaged fat binary: an entry at byte {place:#x} is cut off", "build or copy it again", file)
+    kind, _, header, size, _ = _ENTRY.unpack_from(view, place)
+    following = place + header + size
+    if header < _ENTRY_HEADER or following > last:
+        raise InputError(
+            f"damaged fat binary: the entry at byte {place:#x} ends after its file does", "build or copy it again", file
+        )
+    if kind not in _KINDS:
+        return None, following
+    arch = struct.unpack_from("<I", view, place + _ARCH_AT)[0]
+    flags = struct.unpack_from("<Q", view, place + _FLAGS_AT)[0]
+    entry = view[place:following] if flags & _COMPRESSED else None
+    return Image(name, _KINDS[kind], f"sm_{arch}", view[place + header : following], entry), following
+
+
+# --- contents -------------------------------------------------------------------------------
+
+
+def read_images(chosen: Sequence[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
+    """(image, content) in order; an InputError in place of content that cannot be unpacked."""
+    heap: list[Image] = []
+    for image in chosen:
+        heap.append(image)
+        if sum(len(i._payload) for i in heap) > _HEAP_BYTES:
+            yield from _read_heap(heap)
+            _forget(heap)
+            heap = []
+    yield from _read_heap(heap)
+
+
+def _forget(heap: list[Image]) -> None:
+    """Pages of a mapped file that were read would stay in memory."""
+    whole = heap[0]._payload.obj
+    if isinstance(whole, mmap.mmap):
+        whole.madvise(mmap.MADV_DONTNEED)
+
+
+def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
+    together = _unpack([image for image in heap if image.compressed])
+    for image in heap:
+        if image.damage is not None:
+            yield image, image.damage
+            continue
+        if not image.compressed:
+            payload = bytes(image._payload)
+            yield image, payload.rstrip(b"\0") if image.kind == "ptx" else payload
+            continue
+        unpacked = (_unpack([image]) or {}) if together is None else together
+        if image.name in unpacked:
+            yield image, unpacked[image.name]
+        else:
+            yield (
+                image,
+                InputError("damaged fat binary: this image cannot be unpacked", "build or copy it again", image.name),
+            )
+
+
+def _nameless(entry: memoryview) -> bytes:
+    """An entry without the name of its source, which the extractor would call the file by: names need not differ."""
+    return bytes(entry[:_NAME_AT]) + bytes(_NAME_BYTES) + bytes(entry[_NAME_AT + _NAME_BYTES :])
+
+
+def _unpack(packed: list[Image]) -> dict[str, bytes | InputError] | None:
+    """name -> content of compressed images; None when the extractor refuses them, or they are too much together."""
+    if not packed:
+        return {}
+    tool = toolchains.get("cuobjdump").path
+    body = b"".join(_nameless(image._entry) for image in packed)
+    out: dict[str, bytes | InputError] = {}
+    size = 0
+    with temporary.folder() as folder:
+        Path(folder, "heap.fatbin").write_bytes(_HEADER.pack(FATBIN_MAGIC, 1, _HEADER.size, len(body)) + body)
+        for kind, option, suffix in (("cubin", "--extract-elf", "cubin"), ("ptx", "--extract-ptx", "ptx")):
+            wanted = [image for image in packed if image.kind == kind]
+            if not wanted:
+                continue
+            try:
+                done = vendor.run([tool, option, "all", "heap.fatbin"], limits.TOOL_TIME, cwd=folder, temporary=folder)
+            except OSError as error:
+                raise InputError(f"the extractor cannot be run: {error}", toolchains.how_to_add("cuobjdump")) from error
+            made = {int(path.name.split(".")[1]): path for path in Path(folder).glob(f"heap.*.{suffix}")}
+            if done.status or sorted(made) != list(range(1, len(wanted) + 1)):
+                return None
+            size += sum(path.stat().st_size for path in made.values())
+            if size > limits.UNPACKED.most:
+                return (
+                    None
+                    if len(packed) > 1
+                    else {packed[0].name: limits.UNPACKED.passed("it unpacks to too much", packed[0].name)}
+                )
+            for number, image in enumerate(wanted, 1):
+                out[image.name] = made[number].read_bytes()
+    return out

@@ -1,0 +1,359 @@
+"""Reads one cubin: functions, symbols, constant banks, relocations, resource use; no instructions.
+
+    cubin = read_cubin(Path("k.cubin").read_bytes(), "k.cubin")
+    cubin.arch                       "sm_90"
+    cubin.functions[0].name          "_Z4gemmPf"
+    cubin.functions[0].code          its instructions, 16 bytes each
+    cubin.functions[0].banks[0]      the template of constant bank 0 (parameters are zero there)
+
+A cubin is an ELF file with one `.text.<name>` section a function. The layout of its private
+sections is not documented; what is read here is what `nvdisasm` prints of them and what ptxas
+puts there for small sources (tests/test_cubin.py compiles them).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable
+from dataclasses import field, replace
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import IMAGE, NAME, UNPACKED
+from ptxaudit.base.records import record
+from ptxaudit.frontend.artifacts.consistency import Entry, faults, is_known
+from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content, opened
+from ptxaudit.frontend.artifacts.nvinfo import KernelInfo, read_info
+
+INSTRUCTION_BYTES = 16  # of every machine instruction since sm_70
+ELF_MAGIC = b"\x7fELF"
+_MACHINE_CUDA = 190
+_NOTE = ".note.nv.tkinfo"  # who made it, with which options
+_ABI_VERSION_AT = 8  # in the header
+_ABI_FLAGS_SHIFTED = 8  # from this ABI version on (CUDA 13) the architecture is in bits 8..15 of e_flags
+_ENTRY = 0x10  # STO_CUDA_ENTRY in a symbol's st_other
+_NO_TYPE, _FUNCTION, _SECTION = 0, 2, 3  # of a symbol, in the low bits of st_info
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATIONS = ((".rela", struct.Struct("<QQq")), (".rel", struct.Struct("<QQ")))
+OLDEST_SM = 75  # what the disassembler reads
+_RESERVED_SHARED = 1024  # bytes at the start of the window from sm_90 on; linked code counts them as static
+_FIRST_SM_RESERVED = 90
+CODE_PREFIX = ".text."
+_INITIALISED = ".nv.global.init"
+_CALL_RELOCATIONS = (75,)  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
+_DATA = (".nv.global", ".nv.constant")  # sections of variables in global and constant memory
+MODULE_SHARED = ".nv_debug.shared"  # in objects of CUDA 13: the shared variables that several functions may have
+_TYPE_RELOCATABLE = "ET_REL"
+
+# What damaged tables make of the ELF reader, which trusts them.
+UNREADABLE = (
+    ELFError,
+    struct.error,
+    ValueError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ArithmeticError,
+    AssertionError,
+    MemoryError,
+)
+
+
+@record
+class Symbol:
+    """A named place: byte offset and size in its section ("" = undefined here)."""
+
+    name: str
+    section: str
+    offset: int
+    size: int
+    function: bool = False
+
+
+@record
+class Relocation:
+    """At byte `offset` of a section the address of `symbol` + `addend` belongs; `type` by number."""
+
+    offset: int
+    type: int
+    symbol: Symbol
+    addend: int = 0
+
+
+@record
+class CodeSection:
+    """One function: its code and what the file says of it. Offsets are bytes in `code`."""
+
+    name: str
+    code: bytes
+    entry: bool
+    symbols: tuple[Symbol, ...] = ()  # functions inside, the function itself first
+    info: KernelInfo = KernelInfo()
+    banks: dict[int, bytes] = field(default_factory=dict)  # constant banks, module-wide ones included
+    bank_relocations: dict[int, tuple[Relocation, ...]] = field(default_factory=dict)
+    relocations: tuple[Relocation, ...] = ()
+    constants: tuple[Symbol, ...] = ()  # __constant__ variables, which lie in bank 3
+    shared_static: int = 0  # bytes
+
+
+@record
+class Cubin:
+    """One device code image. `elf` are its bytes, for the line tables."""
+
+    file: str
+    arch: str  # "sm_90"
+    sm: int  # 90
+    relocatable: bool
+    functions: tuple[CodeSection, ...]
+    version: str = ""  # of the toolkit that made it, where it says
+    producer: str = ""
+    sections: frozenset[str] = frozenset()  # names of all its sections
+    faults: tuple[InputError, ...] = ()  # in which it contradicts itself; functions concerned are left out
+    addressed: frozenset[str] = frozenset()  # functions whose addresses are in data
+    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict, repr=False)
+    # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
+    elf: bytes = field(default=b"", repr=False)
+
+    def function(self, name: str) -> CodeSection | None:
+        return next((f for f in self.functions if f.name == name), None)
+
+
+def architecture(header: bytes) -> int | None:
+    """The SM number in the first 64 bytes of a cubin, or None when these are of no cubin."""
+    if len(header) < 64 or header[:4] != ELF_MAGIC or struct.unpack_from("<H", header, 18)[0] != _MACHINE_CUDA:
+        return None
+    flags = struct.unpack_from("<I", header, 48)[0]
+    return (flags >> 8 if header[_ABI_VERSION_AT] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
+
+
+def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
+    """The cubin in `data`; InputError for what is no cubin, is damaged, or older than `oldest` (an SM number)."""
+    IMAGE.check(len(data), "this cubin is too long", file)
+    sm = architecture(data[:64])
+    if sm is None:
+        raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)
+    if sm < oldest:
+        raise InputError(
+            f"machine code for sm_{sm}; the disassembler reads sm_{OLDEST_SM} and newer",
+            "audit its PTX instead (--isa ptx), or build for a newer architecture",
+            file,
+        )
+    try:
+        return _read(data, file, sm)
+    except UNREADABLE as error:
+        raise InputError(
+            "damaged cubin: its ELF tables cannot be read",
+            "build or copy it again",
+            file,
+            detail=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def _read(data: bytes, file: str, sm: int) -> Cubin:
+    elf = opened(data, file)
+    relocatable = elf["e_type"] == _TYPE_RELOCATABLE
+    for table in ("sh", "ph"):
+        if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
+            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+    sections = [(section.name, section) for section in elf.iter_sections()]
+    by_name = dict(sections)
+    for name, section in sections:
+        if section["sh_type"] not in WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
+            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
+    rows = _rows(elf, data, file)
+    symbols, entries = _symbols(rows, [name for name, _ in sections])
+    found = faults(elf, sections, rows, file) if is_known(data[_ABI_VERSION_AT]) else []
+    errors = tuple(InputError(f"damaged cubin: {fault.what}", "build or copy it again", file) for fault in found)
+    unreliable = {fault.function for fault in found}
+
+    banks, bank_relocations = _banks(by_name, symbols, file)
+    reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
+    constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
+    functions = []
+    of_section: dict[str, list[Symbol]] = {}
+    for symbol in symbols:
+        if symbol.function:
+            of_section.setdefault(symbol.section, []).append(symbol)
+    for name, section in sections:
+        own = name.removeprefix(".text.")
+        if own == name:
+            continue
+        if own in unreliable or not section["sh_size"]:
+            continue
+        info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
+        inside = sorted(of_section.get(name, ()), key=lambda s: (s.offset, s.name != own))
+        relocations = _relocations(by_name, name, symbols, file)
+        elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
+        functions.append(
+            CodeSection(
+                name=own,
+                code=content(section, file),
+                entry=own in entries,
+                symbols=tuple(inside),
+                info=read_info(content(info, file)) if info else KernelInfo(),
+                banks=banks.get("", {}) | banks.get(own, {}),
+                bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
+                relocations=relocations,
+                constants=constants,
+                shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0)
+                + sum(symbol.size for symbol in elsewhere),
+            )
+        )
+    if errors and not functions:
+        raise errors[0]
+    version, producer = _producer(elf, by_name, file)
+    if (made_for := _made_for(by_name, file)) not in (None, sm):
+        raise InputError(
+            f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "build or copy it again", file
+        )
+    return Cubin(
+        file,
+        f"sm_{sm}",
+        sm,
+        relocatable,
+        tuple(functions),
+        version,
+        producer,
+        frozenset(by_name),
+        errors,
+        _addressed(by_name, symbols, file),
+        _initial(by_name, symbols, file),
+        data,
+    )
+
+
+def _initial(by_name: dict, symbols: list[Symbol], file: str) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
+    """The content that the file gives to variables in global memory."""
+    out, taken = {}, 0
+    for name in (name for name in by_name if name.startswith(_INITIALISED)):
+        whole, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
+        for s in symbols:
+            if s.section == name and s.size:
+                own = tuple(
+                    replace(r, offset=r.offset - s.offset)
+                    for r in relocations
+                    if s.offset <= r.offset < s.offset + s.size
+                )
+                out[s.name] = whole[s.offset : s.offset + s.size], own
+                taken += len(out[s.name][0])
+                UNPACKED.check(taken, "its variables share the same bytes", file)
+    return out
+
+
+def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
+    """The functions whose addresses code takes, otherwise than to call them."""
+    return frozenset(
+        r.symbol.section.removeprefix(CODE_PREFIX)
+        for function in functions
+        for r in function.relocations
+        if r.type not in _CALL_RELOCATIONS
+        and r.symbol.section.startswith(CODE_PREFIX)
+        and r.symbol.section != CODE_PREFIX + function.name
+    )
+
+
+def _addressed(by_name: dict, symbols: list[Symbol], file: str) -> frozenset[str]:
+    """The functions whose addresses the initial content of variables has."""
+    data = [name for name in by_name if name.startswith(_DATA)]
+    return frozenset(
+        r.symbol.section.removeprefix(CODE_PREFIX)
+        for name in data
+        for r in _relocations(by_name, name, symbols, file)
+        if r.symbol.section.startswith(CODE_PREFIX)
+    )
+
+
+def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:
+    """The symbol table in order."""
+    table = elf.get_section_by_name(".symtab")
+    if table is None or not table["sh_size"]:
+        raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
+    if table["sh_entsize"] != SYMBOL.size or table["sh_size"] % SYMBOL.size:
+        raise InputError("damaged cubin: its symbol table is not whole", "build or copy it again", file)
+    out = []
+    strings = content(table.stringtable, file)
+    begin = table["sh_offset"]
+    # not pyelftools' symbol objects: they drop the bit that marks kernels
+    for name_at, kind, other, section, offset, size in SYMBOL.iter_unpack(data[begin : begin + table["sh_size"]]):
+        name = name_in(strings, name_at)
+        out.append(
+            Entry(
+                name,
+                section,
+                offset,
+                size,
+                kind & 0xF == _FUNCTION,
+                bool(other & _ENTRY) and kind & 0xF != _NO_TYPE,
+                kind & 0xF == _SECTION,
+            )
+        )
+    return out
+
+
+def name_in(strings: bytes, at: int) -> str:
+    """A name in a string table. Raises ValueError for one without an end, or one that is too long."""
+    return strings[at : strings.index(b"\0", at, at + NAME.most)].decode()
+
+
+def _symbols(rows: list[Entry], names: list[str]) -> tuple[list[Symbol], set[str]]:
+    """The symbols in order, and the names of kernels."""
+    out, entries = [], set()
+    for row in rows:
+        section = names[row.section] if 0 < row.section < len(names) else ""
+        name = section if row.is_section and not row.name else row.name
+        out.append(Symbol(name, section, row.offset, row.size, row.function))
+        if row.function and row.entry:
+            entries.add(name)
+    return out, entries
+
+
+def _relocations(by_name: dict, section: str, symbols: list[Symbol], file: str) -> tuple[Relocation, ...]:
+    out = []
+    for prefix, form in RELOCATIONS:
+        table = by_name.get(prefix + section)
+        if table is None:
+            continue
+        for fields in form.iter_unpack(content(table, file)):
+            offset, info, *addend = fields
+            out.append(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend[0] if addend else 0))
+    return tuple(sorted(out, key=lambda r: r.offset))
+
+
+def _banks(by_name: dict, symbols: list[Symbol], file: str) -> tuple[dict, dict]:
+    """Contents and relocations of constant banks: {function or "": {bank: …}}."""
+    contents: dict[str, dict[int, bytes]] = {}
+    relocations: dict[str, dict[int, tuple[Relocation, ...]]] = {}
+    for name, section in by_name.items():
+        if not name.startswith(".nv.constant"):
+            continue
+        number, _, owner = name[len(".nv.constant") :].partition(".")
+        if number.isdigit():
+            contents.setdefault(owner, {})[int(number)] = content(section, file)
+            found = _relocations(by_name, name, symbols, file)
+            if found:
+                relocations.setdefault(owner, {})[int(number)] = found
+    return contents, relocations
+
+
+def _made_for(by_name: dict, file: str) -> int | None:
+    """The SM number that the assembler or linker was told, where the file says."""
+    note = by_name.get(_NOTE)
+    found = re.search(rb"-arch[ =]sm_(\d+)", content(note, file)) if note is not None else None
+    return int(found[1]) if found else None
+
+
+def _producer(elf: ELFFile, by_name: dict, file: str) -> tuple[str, str]:
+    """(toolkit version, the compiler's own words), as far as the file states them."""
+    note = by_name.get(_NOTE)
+    if note is not None:
+        words = [w.decode("ascii", "replace") for w in content(note, file).split(b"\0") if len(w) > 3]
+        release = next((w for w in words if "release" in w), "")
+        version = release.partition("release ")[2].partition(",")[0]
+        return version, release
+    number = elf["e_version"]
+    if isinstance(number, int) and number >= 10:  # before CUDA 13 the version in tenths stood here
+        return f"{number // 10}.{number % 10}", ""
+    return "", ""

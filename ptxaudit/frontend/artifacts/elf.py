@@ -1,0 +1,96 @@
+"""Opens ELF files that nobody vouches for, before pyelftools, which trusts their tables, reads them.
+
+elf = opened(data, "k.cubin")            InputError where a table ends after the file, a name has no end, sections share
+                                         too much
+content(section, "k.cubin")              its bytes, unpacked; InputError where they are too many
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import struct
+import zlib
+from collections.abc import Iterator
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import MB, NAME, UNPACKED
+
+HINT = "build or copy it again"
+_SECTIONS_AT = struct.Struct(
+    "<40xQ10xHHH"
+)  # of the header: where section headers begin, bytes of one, how many, which has the names
+_SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+_PACKED = struct.Struct("<IIQQ")  # Elf64_Chdr: kind, 0, bytes unpacked, alignment
+_ZLIB = 1
+_COMPRESSED = 0x800  # SHF_COMPRESSED
+_WITHOUT_BYTES = (
+    0,
+    8,
+    0x70000007,
+    0x70000009,
+    0x7000000A,
+)  # no section, NOBITS, and global, local, shared variables of objects since CUDA 13
+WITHOUT_BYTES = ("SHT_NULL", "SHT_NOBITS", *_WITHOUT_BYTES[2:])  # as pyelftools calls them
+MOST_SHARED = 4  # times that the bytes of a file may be in sections; Mercury's copies have them twice
+MOST_NAMES = 64 * MB  # bytes of all names of sections
+
+
+def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
+    """The file, for pyelftools to read. Raises InputError for tables that would cost it more than the file is worth."""
+    headers = list(_headers(data, file))
+    size = names = 0
+    _, _, _, which = _SECTIONS_AT.unpack_from(data)
+    _, _, _, _, names_at, names_size, *_ = headers[which] if which < len(headers) else (0,) * 6
+    for name, kind, _, _, _begin, length, *_ in headers:
+        if kind not in _WITHOUT_BYTES:
+            size += length
+        end = (
+            data.find(b"\0", names_at + name, min(names_at + names_size, names_at + name + NAME.most))
+            if name < names_size
+            else -1
+        )
+        if end < 0:
+            raise InputError("damaged cubin: the name of a section has no end, or is too long", HINT, file)
+        names += end - names_at - name
+    if size > MOST_SHARED * len(data):
+        raise InputError("damaged cubin: its sections share the same bytes", HINT, file)
+    if names > MOST_NAMES:
+        raise InputError("damaged cubin: the names of its sections are too long", HINT, file)
+    return ELFFile(data if isinstance(data, mmap.mmap) else io.BytesIO(data))
+
+
+def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:
+    """The section headers, where the file has them all."""
+    begin, size, count, _ = _SECTIONS_AT.unpack_from(data)
+    if size != _SECTION.size or not count:
+        raise InputError("damaged cubin: it has no table of sections", HINT, file)
+    if begin + size * count > len(data):
+        raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+    yield from _SECTION.iter_unpack(data[begin : begin + size * count])
+
+
+def content(section: Section, file: str) -> bytes:
+    """The bytes of a section, none of one that has none in the file. Raises InputError where they cannot be
+    unpacked.
+    """
+    if section["sh_type"] in WITHOUT_BYTES:
+        return b""
+    if not section["sh_flags"] & _COMPRESSED:
+        return section.data()
+    section.stream.seek(section["sh_offset"])
+    packed = section.stream.read(section["sh_size"])
+    try:
+        kind, _, size, _ = _PACKED.unpack_from(packed)
+        UNPACKED.check(size, f"section {section.name} unpacks to too much", file)
+        if kind != _ZLIB:
+            raise InputError(f"section {section.name} is compressed in a way that is not known", HINT, file)
+        out = zlib.decompressobj().decompress(packed[_PACKED.size :], size + 1)
+    except (struct.error, zlib.error) as error:
+        raise InputError(f"damaged cubin: section {section.name} cannot be unpacked ({error})", HINT, file) from None
+    if len(out) != size:
+        raise InputError(f"damaged cubin: section {section.name} does not have the bytes that it says", HINT, file)
+    return out

@@ -1,0 +1,152 @@
+"""Reads a `compile_commands.json`: which include folders, macros and standard each source is built with.
+
+    {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -c ../k.cu", "file": "../k.cu"}
+    ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20")}
+
+CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`, and keeps the include folders of CUDA sources in files
+beside it (`--options-file CMakeFiles/app.dir/includes_CUDA.rsp`).
+https://clang.llvm.org/docs/JSONCompilationDatabase.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.base import files, limits
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.base.work import Account, Exhausted
+
+HINT = (
+    "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; others as"
+    " https://clang.llvm.org/docs/JSONCompilationDatabase.html says"
+)
+CUDA_SUFFIXES = (".cu",)
+
+_FOLDERS = ("-I", "-isystem", "--include-path", "--system-include")
+_MACROS = ("-D", "--define-macro")
+_STANDARDS = ("-std", "--std")
+_FILES = ("--options-file", "-optf")  # of further arguments; @FILE is another way to say it
+DEEPEST = 8  # files of arguments in each other
+
+
+@record
+class Flags:
+    """What a source is built with. include: absolute folders, in order; std: None where not told."""
+
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str | None = None
+
+
+def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
+    """The flags of each CUDA source, by its real path. Raises InputError for what is no such file."""
+    name = os.fspath(path)
+    try:
+        entries = json.loads(files.read_bytes(path, limits.DOCUMENT))
+    except OSError as error:
+        raise InputError(f"cannot read the compile commands: {error.strerror}", HINT, name) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            "this is not whole JSON", HINT, name, getattr(error, "lineno", None), getattr(error, "colno", None)
+        ) from None
+    if not isinstance(entries, list):
+        raise InputError("this is no list of compile commands", HINT, name)
+    return dict(_entry(entry, at, name) for at, entry in enumerate(entries) if _is_cuda(entry))
+
+
+def _is_cuda(entry: Any) -> bool:
+    """For a CUDA source, as far as can be seen."""
+    file = entry.get("file") if isinstance(entry, dict) else None
+    return not isinstance(file, str) or Path(file).suffix in CUDA_SUFFIXES
+
+
+def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
+    try:
+        directory, file = _text(entry, "directory"), _text(entry, "file")
+        words = _words(entry) if "arguments" in entry else shlex.split(_text(entry, "command"))
+        path = os.path.realpath(os.path.join(directory, file))
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read: {error}"
+        raise InputError(f"entry {at} of the compile commands {what}", HINT, name) from None
+    return path, flags_of(words, directory)
+
+
+def _text(entry: Any, key: str) -> str:
+    if not isinstance(entry[key], str):
+        raise ValueError(f"{key} is no string")
+    return entry[key]
+
+
+def _words(entry: Any) -> list[str]:
+    words = entry["arguments"]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("arguments is no list of strings")
+    return words
+
+
+def flags_of(words: list[str], directory: str = ".") -> Flags:
+    """The flags in a compiler's arguments; folders relative to `directory`."""
+    words = list(_expanded(words, directory, Account(limits.ARGUMENTS.most)))
+    include = tuple(
+        os.path.normpath(os.path.join(directory, folder))
+        for given in _values(words, _FOLDERS)
+        for folder in given.split(",")
+    )
+    standards = list(_values(words, _STANDARDS))
+    return Flags(include, tuple(_values(words, _MACROS)), standards[-1].replace("gnu++", "c++") if standards else None)
+
+
+def _expanded(words: list[str], directory: str, account: Account, depth: int = 0) -> Iterator[str]:
+    """The arguments, with those of files in place of the files. Raises InputError for one that cannot be read."""
+    following = iter(words)
+    for word in following:
+        _take(account, directory)
+        name = next((option for option in _FILES if word == option or word.startswith(option + "=")), None)
+        if name is None and not (word.startswith("@") and len(word) > 1):
+            yield word
+            continue
+        given = word[1:] if name is None else word[len(name) + 1 :] or next(following, "")
+        for part in filter(None, given.split(",")):
+            file = os.path.join(directory, part)
+            try:
+                inside = shlex.split(files.read_bytes(file, limits.SETTINGS, regular=True).decode("utf-8"))
+            except (OSError, ValueError) as error:
+                raise InputError(
+                    f"cannot read the compiler's arguments in it: {error}",
+                    "configure the build again, which writes it",
+                    file,
+                ) from None
+            if depth == DEEPEST:
+                raise InputError("files of arguments name each other without an end", "configure the build again", file)
+            yield from _expanded(inside, directory, account, depth + 1)
+
+
+def _take(account: Account, directory: str) -> None:
+    try:
+        account.spend(1, "the arguments")
+    except Exhausted:
+        raise limits.ARGUMENTS.passed(
+            "the files of a compiler's arguments name each other too often", directory
+        ) from None
+
+
+def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:
+    """The values of some options, written `-Ix`, `-I x`, `-isystem=x`; in order."""
+    following = iter(words)
+    for word in following:
+        for option in options:
+            if word == option:
+                yield next(following, "")
+            elif word.startswith(option + "="):
+                yield word[len(option) + 1 :]
+            elif len(option) == 2 and word.startswith(option):
+                yield word[2:]
+            else:
+                continue
+            break

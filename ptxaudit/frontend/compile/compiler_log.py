@@ -1,0 +1,147 @@
+"""Turns a compiler's log into an InputError: the place, what is wrong, and what to do.
+
+    k.cu(3): error: identifier "b" is undefined
+      a[0]=b
+           ^
+    -> InputError(what='NVRTC cannot compile this: identifier "b" is undefined', file="k.cu", line=3,
+                  column=6, detail=<the log as it is>)
+
+NVRTC and nvcc's front end (EDG's) write the same form; ptxas writes `ptxas file, line 3; error : …`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+
+_ERROR = re.compile(
+    r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?:catastrophic |fatal )?error(?: #[\w-]+)?: (?P<message>[^\n]*)"
+    r"(?:\n  (?P<text>[^\n]*)\n  (?P<caret>[ \t]*)\^)?",
+    re.MULTILINE,
+)
+
+# gcc, which preprocesses for nvcc: k.cu:3:10: fatal error: foo.h: No such file or directory
+_GCC_ERROR = re.compile(
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE
+)
+
+# Options and the assembler's errors have no place in the source: nvrtc: error: invalid value for …
+_OTHER = re.compile(r"^[^\n]*?(?:error|fatal) *: +([^\n]*)", re.MULTILINE)
+
+# The files that template instances are compiled in, one a line from line 2: NVRTC's own, and that for nvcc.
+INSTANCES = ("__nv_name_map", "ptxaudit_instances.cu")
+
+# C and POSIX headers that no device code needs; a header of C++ is known by having no suffix.
+_HOST_HEADERS = (
+    "time.h|errno.h|signal.h|unistd.h|getopt.h|pthread.h|windows.h|omp.h|mpi.h|sys/[a-z]+.h|thrust/[a-z_/]+.h|"
+    "cublas(?:_v2|Lt)?.h|cudnn.h|cufft.h|curand.h|nvToolsExt.h|helper_[a-z]+.h|cuda_profiler_api.h|opencv2/.*|"
+    "gtest/.*|benchmark/.*|torch/.*|ATen/.*|c10/.*|pybind11/.*"
+)
+
+# What NVRTC says of host code, and what to call it.
+_HOST_SIGNS: tuple[tuple[str, str], ...] = (
+    (r"is considered a host function|explicitly marked as a __host__ function", "a host function"),
+    (r"is considered a host variable", "a host variable"),
+    (r"device-side kernel launch could not be processed", "a kernel launch <<<…>>>"),
+    (rf'cannot open source file "([a-z_]+|{_HOST_HEADERS})"', "the host header <{}>"),
+    (
+        r'identifier "(cuda[A-Z]\w*|fprintf|stderr|stdout|fopen|srand|rand|exit|getenv|atoi|atof)" is undefined',
+        "{}, which only the host has",
+    ),
+    (
+        (
+            r'namespace "std" has no member (?:class'
+            r' )?"(vector|string|cout|cerr|endl|map|mt19937|thread|ofstream|ifstream|runtime_error)"'
+        ),
+        "std::{}, which only the host has",
+    ),
+)
+
+# Options that the compiler refuses, before it reads the source.
+_OPTION_HINTS = (
+    ("--std", "--std takes c++11, c++14, c++17, c++20, and newer ones as far as the compiler has them"),
+    ("invalid macro definition", "write it as -D NAME or -D NAME=VALUE"),
+)
+
+SOURCE_HINT = "correct it there, or give the -I and -D that your build has (--compile-commands FILE takes them from it)"
+
+HOST_HINT = "compile it with --compiler nvcc, or put the host code between #ifndef __CUDACC_RTC__ and #endif"
+
+
+@record
+class LogError:
+    """One error of a log. column: 1-based, or None where the log marks none."""
+
+    file: str
+    line: int
+    column: int | None
+    message: str
+
+    def host_code(self) -> str | None:
+        """What host code this error is about ("a kernel launch <<<…>>>"), or None."""
+        for pattern, name in _HOST_SIGNS:
+            if match := re.search(pattern, self.message):
+                return name.format(*match.groups())
+        return None
+
+
+def errors(log: str) -> list[LogError]:
+    """The errors of an NVRTC or nvcc log, in order."""
+    found = [LogError(m["file"], int(m["line"]), int(m["column"]), m["message"]) for m in _GCC_ERROR.finditer(log)]
+    return found + [
+        LogError(m["file"], int(m["line"]), None if m["caret"] is None else len(m["caret"]) + 1, m["message"])
+        for m in _ERROR.finditer(log)
+    ]
+
+
+def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = ()) -> InputError:
+    """The InputError for a failed compile of `file`, its first error in front, the whole log in `detail`."""
+    found = errors(log)
+    log = log.strip()
+    if not found:
+        match = _OTHER.search(log)
+        return InputError(
+            f"{compiler} cannot compile this: {match[1] if match else 'it gave no reason'}",
+            _target_hint(log),
+            file,
+            detail=log,
+        )
+    first = found[0]
+    if os.path.basename(first.file) in INSTANCES:
+        return _bad_instantiation(found, log, file, instantiate)
+    host = next(((error, name) for error in found if (name := error.host_code())), None)
+    if host and host[0] is first:
+        what = f"this has host code ({host[1]}), and {compiler} compiles device code only"
+    else:
+        what = f"{compiler} cannot compile this: {first.message}"
+    hint = HOST_HINT if host else _hint(first)
+    column = first.column if compiler == "NVRTC" else None  # nvcc marks columns of preprocessed text
+    return InputError(what, hint, first.file, first.line, column, log)
+
+
+def _hint(error: LogError) -> str:
+    if match := re.search(r'cannot open source file "([^"]+)"|^(\S+): No such file', error.message):
+        return f"name the folder that {match[1] or match[2]} lies in with -I"
+    return SOURCE_HINT
+
+
+def _target_hint(log: str) -> str:
+    """wgmma, setmaxnreg and the like exist only on the variant of an architecture that ends in `a`."""
+    match = re.search(r"not supported on \.target '(sm_\d+)'", log)
+    if match:
+        return f"try --arch {match[1]}a, or a newer architecture"
+    return next((hint for sign, hint in _OPTION_HINTS if sign in log), "")
+
+
+def _bad_instantiation(found: list[LogError], log: str, file: str, instantiate: tuple[str, ...]) -> InputError:
+    index = found[0].line - 2
+    name = f" {instantiate[index]!r}" if 0 <= index < len(instantiate) else ""
+    return InputError(
+        f"--instantiate{name} names no template instance of this source: {found[0].message}",
+        "write it as in C++, with all template arguments: --instantiate 'gemm<float,128,8>'",
+        file,
+        detail=log,
+    )

@@ -1,0 +1,221 @@
+"""Compiles CUDA source with NVRTC, with no GPU and no driver.
+
+    compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
+
+One compile for a real architecture gives the PTX and the machine code that belongs to it, both
+with line tables. The release that cuda-bindings loads, and every other one that `toolchains` finds, runs in a process
+of its own. https://docs.nvidia.com/cuda/nvrtc/index.html
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ptxaudit.base import resources, vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.compile import compiler_log, toolchains
+from ptxaudit.frontend.compile.compiled import Compiled, read_source
+from ptxaudit.frontend.compile.nvrtc_remote import Ended, Result, worker
+
+# Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
+STANDARD_HEADERS = resources.data("frontend/compile/nvrtc_include")
+
+_ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
+
+# Without a seed the names of an unnamed namespace's kernels have the process id in them.
+SEED = "--frandom-seed=1"
+SEEDED = 12  # the first major that takes it; 11.8 crashes at the next compile after an option that it lacks
+
+
+def compile_source(
+    source: str | os.PathLike[str],
+    arch: str = "sm_90",
+    include: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++17",
+    instantiate: Sequence[str] = (),
+    options: Sequence[str] = (),
+    name: str | None = None,
+    tool: toolchains.Tool | None = None,
+) -> Compiled:
+    """Compile a source file, or the text of one.
+
+    source: a path; a `str` with a line break in it is the text itself, called `name`.
+    include: folders; defines: "N" or "N=V"; instantiate: template instances, as C++ writes them;
+    options: further NVRTC options as they are; tool: an NVRTC other than the one of this process.
+    Raises InputError when the source does not compile (`detail` has NVRTC's log as it is), when it has
+    no kernel, for an unknown architecture, and when NVRTC is not installed.
+    """
+    file, text, path = read_source(source, name)
+    folders = [str(path.resolve().parent)] if path else []
+    library = _library(tool.path if tool else None)
+    arch = check_arch(library, arch)
+    headers = toolchains.headers_of(library.path)
+    arguments = [
+        f"--gpu-architecture={arch}",
+        "-lineinfo",
+        *_seed(library),
+        f"--std={std}",
+        *(f"-D{d}" for d in defines),
+    ]
+    arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
+    arguments += options
+
+    program = os.path.join(os.curdir, file) if file.startswith("-") else file  # NVRTC takes such a name for an option
+    result, notes = _compile(library, text, program, arguments, tuple(instantiate))
+    if not result.done:
+        if (crash := vendor.crashed("NVRTC", vendor.Done(1, result.log, ""))) is not None:
+            raise crash.in_file(file)
+        if "--nv_arch" in result.log or "--gpu-architecture" in result.log:  # as for sm_90f, a suffix it has not
+            raise unknown_arch(library, arch)
+        raise compiler_log.from_log(
+            result.log, f"NVRTC {library.version}" if tool else "NVRTC", file, tuple(instantiate)
+        )
+    return Compiled(
+        file,
+        text,
+        arch,
+        result.ptx,
+        result.cubin or None,
+        result.log,
+        f"nvrtc {library.version}",
+        result.lowered or {},
+        headers,
+        notes,
+    ).checked()
+
+
+class Library(Protocol):
+    """One NVRTC."""
+
+    path: str
+    version: str
+    archs: list[int]
+
+    def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result: ...
+
+
+def _seed(library: Library) -> list[str]:
+    return [SEED] if int(library.version.split(".")[0]) >= SEEDED else []
+
+
+@record
+class Remedy:
+    """sign: what NVRTC says of sources that nvcc takes; arguments: what helps; note: what was taken for granted
+    then.
+    """
+
+    sign: str
+    arguments: tuple[str, ...]
+    note: str
+
+
+# Only on failure: nothing changes for sources that do without.
+HOST_HEADERS = Remedy(
+    r'cannot open source file "[^"]+"',
+    (f"-I{resources.data('frontend/compile/nvrtc_host')}",),
+    "headers of the host were left out",
+)
+REMEDIES = (
+    # functions and constants without __device__, which nvcc lets device code use where they are constexpr
+    Remedy(
+        "-default-device",
+        ("-default-device",),
+        "functions and variables without __device__ were compiled as device code (-default-device)",
+    ),
+    Remedy(
+        r"identifier"
+        r' "(?:u_?(?:char|short|int|long)(?:\d+_t)?|u?int\d+_t|s?size_t|off_t|M_\w+'
+        r'|INFINITY|NAN|HUGE_VALF?|[A-Z]+_(?:MIN|MAX|BIT))"'
+        r" is undefined",
+        ("--pre-include=ptxaudit_as_nvcc.h",),
+        "limits, constants and types of C were included, as nvcc does by itself (stdlib.h, math.h, limits.h)",
+    ),
+    HOST_HEADERS,
+)
+
+
+def _compile(
+    library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]
+) -> tuple[Result, tuple[str, ...]]:
+    """(the result, what was taken for granted): again without an option that this release lacks, or with one that
+    helps.
+    """
+    try:
+        result = library.compile(text, file, arguments, instantiate)
+    except Ended:
+        return _without_machine_lines(library, text, file, arguments, instantiate)
+    if not result.done and SEED in result.log:
+        arguments = [argument for argument in arguments if argument != SEED]
+        result = library.compile(text, file, arguments, instantiate)
+    applied: list[Remedy] = []
+    missing: Result | None = None  # what was said of a header of the host
+    while not result.done:
+        remedy = next((one for one in REMEDIES if one not in applied and re.search(one.sign, result.log)), None)
+        if remedy is None:
+            return missing or result, ()
+        if remedy is HOST_HEADERS:
+            missing = result
+        applied.append(remedy)
+        arguments = [*arguments, *remedy.arguments]
+        result = library.compile(text, file, arguments, instantiate)
+    return result, tuple(remedy.note for remedy in applied)
+
+
+def _without_machine_lines(
+    library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]
+) -> tuple[Result, tuple[str, ...]]:
+    """PTX with line information, machine code without: 11.8 crashes when it makes it with the inline stacks of
+    sm_90.
+    """
+    virtual = [argument.replace("=sm_", "=compute_") for argument in arguments]
+    if virtual == arguments:
+        return worker(library.path).compile(text, file, arguments, instantiate), ()
+    ptx = worker(library.path).compile(text, file, virtual, instantiate)
+    plain = worker(library.path).compile(
+        text, file, [argument for argument in arguments if argument != "-lineinfo"], instantiate
+    )
+    note = (
+        f"NVRTC {library.version} crashes when it makes machine code with line information of this source: the machine"
+        " code is without"
+    )
+    return replace(plain, ptx=ptx.ptx) if plain.done and ptx.done else ptx, (note,)
+
+
+# --- architectures --------------------------------------------------------------------------
+
+
+def check_arch(library: Library, arch: str) -> str:
+    """The architecture in NVRTC's spelling. Raises InputError with the supported ones."""
+    match = _ARCH.fullmatch(arch.strip().lower())
+    if not match or int(match[2]) not in library.archs:
+        raise unknown_arch(library, arch)
+    return f"{match[1] or 'sm'}_{match[2]}{match[3]}"
+
+
+def unknown_arch(library: Library, arch: str) -> InputError:
+    """The error for an architecture, with the release that takes it where that is another one."""
+    match = _ARCH.fullmatch(arch.strip().lower())
+    hint = "it takes " + ", ".join(f"sm_{number}" for number in library.archs)
+    release = toolchains.release_for(int(match[2])) if match else None
+    if release and int(match[2]) not in library.archs and release != library.version:
+        hint += f"; CUDA {release} takes sm_{match[2]}: add --toolchain {release}"
+    elif (
+        match
+        and not release
+        and int(match[2]) > min(library.archs)
+        and (newer := toolchains.newest("nvrtc"))
+        and newer != library.version
+    ):
+        hint += f"; CUDA {newer} is newer, and here: add --toolchain {newer}"
+    return InputError(f"NVRTC {library.version} does not know the architecture {arch!r}", hint)
+
+
+def _library(path: str | None = None) -> Library:
+    """The NVRTC at a path, or the one that cuda-bindings loads."""
+    return worker(path)

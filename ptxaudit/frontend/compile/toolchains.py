@@ -1,0 +1,216 @@
+"""Finds CUDA's compilers and disassemblers: in wheels of several majors, CUDA folders and PATH.
+
+    find("ptxas") -> [Tool(kind="ptxas", path=".../site-packages/nvidia/cu13/bin/ptxas", origin="wheel"),
+                      Tool(kind="ptxas", path="/usr/local/cuda-12.9/bin/ptxas", origin="CUDA folder")]
+
+The first of a kind is the one that is used when none is named. Every place is searched as a
+*root*: a folder in which the tools lie at the same relative paths. Wheels since CUDA 13 put
+everything in one root (`nvidia/cu13`), those before have a folder a component
+(`nvidia/cuda_nvrtc`), a CUDA installation is a root itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from ptxaudit.base import limits, private, vendor
+from ptxaudit.base.errors import InputError
+
+# Folders to search besides, separated as in PATH: CUDA installations, or `pip install --target` folders.
+VARIABLE = "PTXAUDIT_TOOLCHAINS"
+
+SYSTEM_FOLDERS = ("/usr/local", "/opt")  # where CUDA installs itself: /usr/local/cuda-12.9
+
+# Where each tool lies below a root (glob patterns).
+PLACES: dict[str, tuple[str, ...]] = {
+    "nvrtc": (
+        "lib/libnvrtc.so.*",
+        "lib64/libnvrtc.so.*",
+        "targets/*/lib/libnvrtc.so.*",
+        "cuda_nvrtc/lib/libnvrtc.so.*",
+    ),
+    "ptxas": ("bin/ptxas", "cuda_nvcc/bin/ptxas"),
+    "nvdisasm": ("bin/nvdisasm", "cuda_nvdisasm/bin/nvdisasm"),
+    "cuobjdump": ("bin/cuobjdump", "cuda_cuobjdump/bin/cuobjdump"),
+    "nvcc": ("bin/nvcc", "cuda_nvcc/bin/nvcc"),
+}
+KINDS = tuple(PLACES)
+
+# Where CUDA's headers lie below a root; libcu++ and CUB moved into `cccl` with CUDA 13.
+HEADER_PLACES = (
+    "include",
+    "include/cccl",
+    "targets/*/include",
+    "targets/*/include/cccl",
+    "cuda_runtime/include",
+    "cuda_cccl/include",
+    "cuda_nvcc/include",
+)
+
+PACKAGES = {
+    "nvrtc": "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-crt",
+    "ptxas": "nvidia-cuda-nvcc",
+    "nvdisasm": "nvidia-cuda-nvdisasm",
+    "cuobjdump": "nvidia-cuda-cuobjdump",
+    "nvcc": "nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl",
+}
+
+
+# The releases that compile for an architecture of old, and the SM numbers that they end with: the
+# newest release that takes each. https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
+LAST_RELEASES = (("11.8", 35, 37), ("12.9", 50, 72))
+
+
+def release_for(sm: int) -> str | None:
+    """The newest release that compiles for an architecture that newer ones dropped; None for others."""
+    return next((release for release, low, high in LAST_RELEASES if low <= sm <= high), None)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool found. path: the library (nvrtc) or executable; origin: the kind of place;
+    headers: folders of CUDA's headers of the same root, in include order."""
+
+    kind: str
+    path: str
+    origin: str
+    headers: tuple[str, ...] = ()
+
+    @cached_property
+    def version(self) -> str:
+        """ "13.5" (nvrtc) or "13.5.37" (executables, which are run for it); "" when it does not say."""
+        return _library_version(self.path) if self.kind == "nvrtc" else _executable_version(self.path)
+
+
+def _library_version(path: str) -> str:
+    """NVRTC's version without loading it: its builtins library beside it carries it in its name."""
+    for builtins in sorted(Path(path).parent.glob("libnvrtc-builtins.so.*")):
+        if match := re.search(r"\.so\.(\d+\.\d+)", builtins.name):
+            return match[1]
+    match = re.search(r"\.so\.(\d+(?:\.\d+)*)", os.path.realpath(path))
+    return match[1] if match else ""
+
+
+def _executable_version(path: str) -> str:
+    try:
+        said = vendor.run([path, "--version"], limits.TOOL_TIME).out
+    except (OSError, InputError):
+        return ""
+    match = re.search(r"\bV(\d+(?:\.\d+)+)", said)
+    return match[1] if match else ""
+
+
+def cache_folder() -> Path:
+    """Where toolchains that were fetched on demand are kept, one `pip install --target` folder each."""
+    return private.place("toolchains")
+
+
+def _wheel_roots(folder: Path) -> Iterator[Path]:
+    """The roots that wheels make below a site-packages folder, newest major first."""
+    nvidia = folder / "nvidia"
+    if nvidia.is_dir():
+        yield from sorted(nvidia.glob("cu[0-9]*"), key=lambda p: -int(re.sub(r"\D", "", p.name) or 0))
+        yield nvidia
+
+
+def roots() -> Iterator[tuple[Path, str]]:
+    """Every (folder, origin) that may hold tools, in order of preference."""
+    for entry in filter(os.path.isabs, sys.path):  # "" is the working folder, in which anything may lie
+        for root in _wheel_roots(Path(entry)):
+            yield root, "wheel"
+    for entry in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        yield Path(entry), VARIABLE
+        for root in _wheel_roots(Path(entry)):
+            yield root, VARIABLE
+    fetched = cache_folder()
+    for entry in (
+        sorted(fetched.glob("[!.]*"), reverse=True) if private.is_own(fetched) else ()
+    ):  # a name with a dot is still being made
+        for root in _wheel_roots(entry):
+            yield root, "cache"
+    for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable]), variable
+    for parent in SYSTEM_FOLDERS:
+        for root in sorted(Path(parent).glob("cuda*"), reverse=True):
+            yield root, "CUDA folder"
+
+
+def headers_below(root: Path) -> tuple[str, ...]:
+    """The folders of CUDA's headers below a root, in include order."""
+    found: list[str] = []
+    for place in HEADER_PLACES:
+        for folder in sorted(root.glob(place)):
+            if folder.is_dir() and os.path.realpath(folder) not in map(os.path.realpath, found):
+                found.append(str(folder))
+    return tuple(found)
+
+
+def headers_of(library: str) -> tuple[str, ...]:
+    """The header folders that belong to an NVRTC library: of its own root, else the first that are found."""
+    real = os.path.realpath(library)
+    tools = find("nvrtc")
+    own = next((tool.headers for tool in tools if os.path.realpath(tool.path) == real), ())
+    return own or headers_below(Path(real).parent.parent) or next((tool.headers for tool in tools if tool.headers), ())
+
+
+@cache
+def find(kind: str) -> tuple[Tool, ...]:
+    """Every tool of a kind ("nvrtc", "ptxas", "nvdisasm", "cuobjdump", "nvcc"), the preferred one first."""
+    found: dict[str, Tool] = {}
+    for root, origin in roots():
+        for place in PLACES[kind]:
+            for path in sorted(root.glob(place), key=lambda p: -len(p.name)):
+                if kind == "nvrtc" or os.access(path, os.X_OK):
+                    headers = headers_below(root) if kind in ("nvrtc", "nvcc") else ()
+                    found.setdefault(os.path.realpath(path), Tool(kind, str(path), origin, headers))
+    if kind != "nvrtc" and (path := shutil.which(kind, path=vendor.environment()["PATH"])):
+        found.setdefault(os.path.realpath(path), Tool(kind, path, "PATH"))
+    return tuple(found.values())
+
+
+def get(kind: str, version: str | None = None) -> Tool:
+    """The preferred tool of a kind, or the first whose version begins with `version` ("12.9").
+
+    Raises InputError when there is none, with the command that installs it.
+    """
+    tools = find(kind)
+    if version is not None:
+        wanted = [tool for tool in tools if (tool.version + ".").startswith(version + ".")]
+        if not wanted:
+            have = ", ".join(sorted({tool.version for tool in tools})) or "none"
+            raise InputError(f"there is no {kind} {version} on this machine (found: {have})", how_to_add(kind))
+        return wanted[0]
+    if not tools:
+        raise InputError(f"there is no {kind} on this machine", how_to_add(kind))
+    return tools[0]
+
+
+def newest(kind: str) -> str:
+    """The highest version of a kind that is at hand; "" of none."""
+    return max(
+        (tool.version for tool in find(kind)),
+        key=lambda version: [int(part) for part in version.split(".") if part],
+        default="",
+    )
+
+
+def how_to_add(kind: str) -> str:
+    """One sentence on how to install a tool, or to name one that is there."""
+    return f"run `pip install {PACKAGES[kind]}`, or name a CUDA folder in {VARIABLE}"
+
+
+def everything() -> list[Tool]:
+    """Every tool of every kind, with the versions of executables asked for at the same time."""
+    tools = [tool for kind in KINDS for tool in find(kind)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda tool: tool.version, tools))
+    return tools

@@ -1,0 +1,204 @@
+"""Packs the parameter values of a launch into the bytes that the kernel reads.
+
+    params = ["?", 1024, 0.5]     parameters .u64 at 0, .u32 at 8, .f32 at 12
+    -> data  00 00 00 00 00 00 00 00 | 00 04 00 00 | 00 00 00 3f
+       known  0  0  0  0  0  0  0  0 |  1  1  1  1 |  1  1  1  1
+
+A value is read by its parameter's PTX type; where the binary has none (machine code), by the
+type in the kernel's C++ name, and where there is no such name either by the value's own type.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from ptxaudit.base.demangle import split_name
+from ptxaudit.base.limits import whole
+from ptxaudit.frontend.launch.buffers import Buffer
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.ir import nodes as ir
+
+
+def told(value: Any) -> bool:
+    """Whether a launch gives this value: None and "?" stand for one that it does not."""
+    return not (value is None or isinstance(value, str) and value.strip() == "?")
+
+
+ADDRESS_BYTES = 8
+_FLOAT_CODES = {2: "<e", 4: "<f", 8: "<d"}  # by size in bytes
+_FLOAT_TYPES = {".f16", ".f32", ".f64", "float", "double", "__half", "half"}
+_INTEGER_TYPE = re.compile(
+    r"\.[us](8|16|32|64)|bool|(?:unsigned |signed )?(?:char|short|int|long|long long)|u?int\d+_t|size_t|.*\*"
+)
+
+
+def pack(launch: Launch, function: ir.Function) -> tuple[bytes, bytes]:
+    """(data, known), both as long as the parameter buffer; known has 1 for bytes that are told, else 0.
+
+    Raises InputError, at the launch's place, for too few or too many parameters, a value that
+    does not fit its parameter, and an unknown parameter name.
+    """
+    parameters = function.parameters
+    size = max((p.offset + p.size for p in parameters), default=0)
+    if launch.param_bytes is not None:
+        return _raw(launch, function, size)
+    data, known = bytearray(size), bytearray(size)
+    for index, value in _values(launch, function).items():
+        parameter = parameters[index]
+        try:
+            bits, told = encode(value, parameter.size, _kind(function, index))
+        except ValueError as error:
+            raise launch.error(f"parameter {index} of {_name(function)} ({describe(parameter)}): {error}") from None
+        data[parameter.offset : parameter.offset + parameter.size] = bits
+        known[parameter.offset : parameter.offset + parameter.size] = told
+    return bytes(data), bytes(known)
+
+
+def describe(parameter: ir.Parameter) -> str:
+    """ ".u32, 4 bytes at 16"."""
+    plural = "" if parameter.size == 1 else "s"
+    return f"{parameter.type or 'no type in the binary'}, {parameter.size} byte{plural} at {parameter.offset}"
+
+
+def _name(function: ir.Function) -> str:
+    return split_name(function.name)[0]
+
+
+def _raw(launch: Launch, function: ir.Function, size: int) -> tuple[bytes, bytes]:
+    raw = launch.param_bytes or b""
+    padding = -size % 8  # capture tools record whole words of the buffer
+    if not size <= len(raw) <= size + padding:
+        raise launch.error(
+            f"param_bytes has {len(raw)} bytes; the parameters of {_name(function)} are {size}",
+            "record it again for this build of the kernel",
+        )
+    return raw[:size], b"\1" * size
+
+
+def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
+    """The values that are told, by position."""
+    count = len(function.parameters)
+    values: dict[int, Any] = {}
+    if launch.params is not None:
+        if len(launch.params) != count:
+            few = "few" if len(launch.params) < count else "many"
+            have = "; ".join(f"{i} {p.name}: {describe(p)}" for i, p in enumerate(function.parameters)) or "none"
+            raise launch.error(
+                f"too {few} parameters: the launch has {len(launch.params)}, {_name(function)} takes {count}",
+                f"it takes {have}",
+            )
+        values.update(enumerate(launch.params))
+    for key, value in launch.named.items():
+        values[_position(launch, function, key)] = value
+    return {index: value for index, value in values.items() if told(value)}
+
+
+def _position(launch: Launch, function: ir.Function, key: str) -> int:
+    names = [parameter.name for parameter in function.parameters]
+    if (number := whole(key)) is not None and number < len(names):
+        return number
+    if key in names:
+        return names.index(key)
+    raise launch.error(
+        f"{_name(function)} has no parameter {key!r}",
+        f"it has {', '.join(names)}: name one, or its position from 0" if names else "it takes none",
+    )
+
+
+def _kind(function: ir.Function, index: int) -> str:
+    """How a value is read: "float", "integer", or "" where the value itself has to say."""
+    parameter = function.parameters[index]
+    name = parameter.type
+    if not name or name.startswith(".b"):
+        types = split_name(function.name)[1]
+        name = types[index] if len(types) == len(function.parameters) else ""
+    if parameter.pointer:
+        return "integer"
+    if name in _FLOAT_TYPES:
+        return "float"
+    return "integer" if _INTEGER_TYPE.fullmatch(name) else ""
+
+
+def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
+    """(bytes, known) of one parameter of `size` bytes. kind: "float", "integer" or "" (by the value).
+
+    value: a number; a buffer, which is its address; bytes; a string of hexadecimal digits, `??` for a byte not told; or
+    a list of numbers, which share the parameter evenly. Raises ValueError with what does not fit.
+    """
+    if isinstance(value, Buffer):
+        return _buffer(value, size, kind), b"\1" * size
+    if isinstance(value, (bytes, bytearray)):
+        if len(value) != size:
+            raise ValueError(f"{len(value)} bytes are given for {size}")
+        return bytes(value), b"\1" * size
+    if isinstance(value, str):
+        return _hex(value, size)
+    if isinstance(value, Sequence) or hasattr(value, "tolist") and getattr(value, "ndim", 0):
+        return _elements(list(value), size)
+    return _number(value, size, kind), b"\1" * size
+
+
+def _buffer(buffer: Buffer, size: int, kind: str) -> bytes:
+    """The address of what a pointer points to; for a structure of its size, which an array may give too, its bytes."""
+    if size == ADDRESS_BYTES and kind == "" and buffer.size == size:
+        raise ValueError(
+            "8 bytes may be a structure or what a pointer points to; write a structure as a list of numbers"
+        )
+    if size != ADDRESS_BYTES and buffer.size == size:
+        return buffer.data.tobytes()
+    return _address(buffer, size)
+
+
+def _address(buffer: Buffer, size: int) -> bytes:
+    if size != ADDRESS_BYTES:
+        raise ValueError(f"{buffer.size} bytes are given for {size}, which are no pointer")
+    return buffer.address.to_bytes(size, "little")
+
+
+def _hex(text: str, size: int) -> tuple[bytes, bytes]:
+    digits = "".join(text.split()).removeprefix("0x").replace("_", "")
+    pairs = [digits[i : i + 2] for i in range(0, len(digits), 2)]
+    if not all(re.fullmatch(r"[0-9a-fA-F]{2}|\?\?", pair) for pair in pairs):
+        raise ValueError(f'{text!r} is neither "?" nor pairs of hexadecimal digits, ?? for a byte not told')
+    if len(pairs) != size:
+        raise ValueError(f"{text!r} has {len(pairs)} bytes for {size}")
+    known = [pair != "??" for pair in pairs]
+    return bytes(int(pair, 16) if told else 0 for pair, told in zip(pairs, known)), bytes(known)
+
+
+def _elements(values: list[Any], size: int) -> tuple[bytes, bytes]:
+    if not values or size % len(values) or size // len(values) not in (1, 2, 4, 8):
+        raise ValueError(
+            f"{len(values)} numbers do not share {size} bytes evenly; write a string of hexadecimal digits instead"
+        )
+    width = size // len(values)
+    parts = [(_number(v, width, ""), b"\1" * width) if told(v) else (b"\0" * width, b"\0" * width) for v in values]
+    return b"".join(data for data, _ in parts), b"".join(known for _, known in parts)
+
+
+def _number(value: Any, size: int, kind: str) -> bytes:
+    if isinstance(value, Buffer):
+        return _address(value, size)
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    if not isinstance(value, (bool, int, float)):
+        raise ValueError(f"{value!r} is not a number")
+    if kind == "float" or kind == "" and isinstance(value, float):
+        if size not in _FLOAT_CODES or kind == "" and size == 2:  # __half or __nv_bfloat16: not told
+            raise ValueError(f"{value!r} cannot be put into {size} bytes; write a string of hexadecimal digits instead")
+        try:
+            return struct.pack(_FLOAT_CODES[size], value)
+        except OverflowError:
+            raise ValueError(f"{value!r} does not fit a float of {size} bytes") from None
+    if isinstance(value, float):
+        raise ValueError(f"{value!r} is not a whole number")
+    if size not in (1, 2, 4, 8):
+        raise ValueError(
+            f"a structure of {size} bytes takes a list of numbers or a string of hexadecimal digits, not {value!r}"
+        )
+    if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+        raise ValueError(f"{value} does not fit {size} bytes")
+    return (value % (1 << (8 * size))).to_bytes(size, "little")

@@ -1,0 +1,83 @@
+"""What the user asks of an audit, beside the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import DEFAULT_BUDGET
+from ptxaudit.frontend.compile.compile_commands import Flags
+from ptxaudit.frontend.launch.launch import Launch, match
+
+MOST_SECONDS = 1_000_000_000  # of a budget
+DEFAULT_ARCH = "sm_90"
+
+Isa = Literal["ptx", "sass", "both"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """arch: what source is compiled for (sm_90 when None), and whose rules score PTX in place of
+    the file's own target. machine: a machine's rules instead of an architecture's.
+    isa: None = PTX of sources, machine code of compiled files where they have it.
+    kernels: names or globs; () = all. launches: of any of the kernels, in order.
+    assume: parameter name, position or "*" -> known alignment in bytes of its value.
+    include, defines, std, instantiate, compiler: for CUDA source; commands: flags of single sources by
+    their real paths, of `compile_commands.read_commands`, which go before these. toolchain: the release that compiles
+    it ("12.9"; None = the one at hand). ptxas: the release that makes machine code of PTX, in place of
+    the compiler's own.
+    of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
+    part of it: what is of none of these inputs is then no error.
+    on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
+    source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
+    working folder. cache: take what is kept of files that have not changed, and keep what is found.
+    keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
+    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. jobs:
+    files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`:
+    they are counted in steps, so that the answers are the same on every machine); None = no limit.
+    """
+
+    arch: str | None = None
+    isa: Isa | None = None
+    machine: str | None = None
+    kernels: tuple[str, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    assume: dict[str, int] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str = "c++17"
+    instantiate: tuple[str, ...] = ()
+    compiler: Literal["nvrtc", "nvcc"] = "nvrtc"
+    commands: Mapping[str, Flags] = field(default_factory=dict)
+    toolchain: str | None = None
+    ptxas: str | None = None
+    of_project: frozenset[str] = frozenset()
+    on_machine: frozenset[str] = frozenset()
+    source_root: tuple[str, ...] = ()
+    cache: bool = False
+    jobs: int = 1
+    keep: bool = False
+    fixes: bool = False
+    edits: bool = False
+    budget: float | None = DEFAULT_BUDGET
+
+    def __post_init__(self) -> None:
+        for name in ("kernels", "launches", "include", "defines", "instantiate", "source_root"):
+            value = getattr(self, name)
+            several = isinstance(value, (list, tuple))
+            object.__setattr__(self, name, tuple(value) if several else (value,))
+        if self.isa not in (None, "ptx", "sass", "both"):
+            raise InputError(f"there is no instruction set {self.isa!r}", "isa is ptx, sass or both")
+        if self.compiler not in ("nvrtc", "nvcc"):
+            raise InputError(f"there is no compiler {self.compiler!r}", "compiler is nvrtc or nvcc")
+        if self.jobs < 1:
+            raise InputError(f"jobs is {self.jobs}; it must be at least 1")
+        if self.budget is not None and not 0 < self.budget <= MOST_SECONDS:
+            raise InputError(f"the budget is {self.budget:g} seconds; it must be above 0, and at most {MOST_SECONDS:,}")
+
+
+def chosen(options: Options, name: str) -> bool:
+    """Is a kernel asked for?"""
+    return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))

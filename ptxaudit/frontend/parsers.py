@@ -1,0 +1,102 @@
+"""Lark's parsers of the two grammars, made from tables that lie beside the grammars.
+
+    parser("ptx")  ->  Lark, 15 ms; 130 ms where there are no tables of this grammar for this release of Lark
+
+The tables are JSON, which nothing executes; `python -m ptxaudit.frontend.parsers` writes them anew after a grammar has
+changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import lark
+from lark import Lark
+
+from ptxaudit.base import resources
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "ptx": {
+        "lexer": "contextual",
+        "start": ["module", "items", "statements", "data", "operand"],
+        "maybe_placeholders": True,
+    },
+    "sass": {"start": ["start"], "maybe_placeholders": False},
+}
+
+
+@functools.cache
+def parser(name: str) -> Lark:
+    """The parser of `grammars/NAME.lark`."""
+    grammar = resources.grammar(f"{name}.lark")
+    return _from_tables(name, grammar) or built(name, grammar)
+
+
+def built(name: str, grammar: str) -> Lark:
+    """The parser of a grammar without tables."""
+    return Lark(grammar, parser="lalr", **OPTIONS[name])
+
+
+def _from_tables(name: str, grammar: str) -> Lark | None:
+    """None where the tables are of another grammar, or this Lark does not take them."""
+    try:
+        tables = json.loads(resources.grammar(f"{name}.tables.json"))
+        if tables["of"] != _of(name, grammar):
+            return None
+        table = tables["data"]["parser"]["parser"]
+        table["tokens"] = dict(enumerate(table["tokens"]))
+        table["states"] = dict(
+            enumerate({int(token): action for token, action in state.items()} for state in tables["states"])
+        )
+        memo = {int(number): value for number, value in tables["memo"].items()}
+        return Lark._load_from_dict(tables["data"], memo)  # as the parsers do that Lark writes as modules
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _of(name: str, grammar: str) -> list[str]:
+    """What tables hold for: the release of Lark, and the grammar."""
+    release = ".".join(lark.__version__.split(".")[:2])
+    return [release, hashlib.sha256(f"{OPTIONS[name]}{grammar}".encode()).hexdigest()]
+
+
+def tables_text(name: str) -> str:
+    """The tables of a grammar as JSON, a line a state."""
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    grammar = resources.grammar(f"{name}.lark")
+    data, memo = built(name, grammar).memo_serialize([TerminalDef, Rule])
+    data["options"] = {
+        key: value
+        for key, value in data["options"].items()
+        if key not in ("cache", "lexer_callbacks", "edit_terminals")
+    }
+    table = data["parser"]["parser"]
+    states, tokens = table.pop("states"), table.pop("tokens")
+    if list(states) != list(range(len(states))) or list(tokens) != list(range(len(tokens))):
+        raise ValueError("Lark numbers its states in another way than tables have them")
+    table["tokens"] = list(tokens.values())
+    return "".join(_pieces({"of": _of(name, grammar), "memo": memo, "data": data}, list(states.values())))
+
+
+def _pieces(document: dict[str, Any], states: list[dict[int, Any]]) -> Iterator[str]:
+    write = functools.partial(json.dumps, separators=(",", ":"))
+    yield "{" + ",\n".join(f"{write(key)}:{write(value)}" for key, value in document.items())
+    yield ',\n"states":[\n' + ",\n".join(map(write, states)) + "]}\n"
+
+
+def main() -> None:
+    """Writes the tables of both grammars."""
+    for name in OPTIONS:
+        file = resources.grammar_file(f"{name}.lark").with_suffix(".tables.json")
+        file.write_text(tables_text(name), encoding="utf-8")
+        print(file)
+
+
+if __name__ == "__main__":
+    main()

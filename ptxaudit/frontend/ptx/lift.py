@@ -1,0 +1,478 @@
+"""Lowers a PTX syntax tree to the IR: every instruction with its operations, control and site.
+
+    .entry k(.param .u64 k_param_0)            Function("k", parameters=(Parameter("k_param_0", 0, 8, ".u64"),),
+    { .reg .b32 %r<3>;                             instructions=(
+      mov.u32 %r1, %tid.x;             ->          mov.32(%tid.x) -> %r1,
+      st.shared.u32 [s], %r1;                      store.32 shared(s, %r1) with a Site,
+      ret; }                                       Control("ret")))
+
+Registers of inner scopes are renamed apart. An opcode without a row, or a form that its row
+refuses, becomes an operation "opaque" with its opcode, which makes the registers it writes opaque.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import INITIAL, as_error
+from ptxaudit.base.quiet import no_collection
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.frontend.ptx import control, memory, moves, opcodes, video
+from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.data import variables, with_functions
+from ptxaudit.frontend.ptx.debug import Debug
+from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning, constant
+from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Plain, Row
+from ptxaudit.frontend.ptx.printer import instruction_text
+from ptxaudit.frontend.ptx.scope import Callee, Data, Place, Scope, parameter_bytes, shape_of
+from ptxaudit.frontend.ptx.types import BYTE
+from ptxaudit.ir import nodes as ir
+
+ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
+"""Every base name with a meaning. What is not here is opaque."""
+
+REGISTERS_A_STATEMENT = 2
+"""Registers that are made at once, for each statement of the function that declares them: compilers declare as many as
+they use."""
+
+MAX_THREADS = 1024
+"""Of a block, on every machine."""
+
+FUSIBLE = {
+    f"{name}{ftz}.{kind}"
+    for name in ("add", "sub", "mul", "neg")
+    for ftz in ("", ".ftz")
+    for kind in ("f16", "f32", "f64")
+}
+"""Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
+
+
+# Opcodes without a row that write their first operand and nothing else, or memory as `memory.WRITES` says.
+WITHOUT_ROW = frozenset(
+    """
+    tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem copysign testp dp4a dp2a
+    vabsdiff vmad vmax vmin vset vset2 vset4 vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vmin2 vmin4 vmax2 vmax4
+    vabsdiff2 vabsdiff4
+    stacksave stackrestore alloca isspacep tcgen05 ldmatrix rnd
+""".split()
+)
+
+
+@functools.cache
+def meaning(opcode: str) -> Plain | Lower | None:
+    """The row of an opcode applied to its modifiers, None where there is no meaning."""
+    parsed = Opcode(opcode)
+    row = ROWS.get(parsed.base)
+    return row.resolve(parsed) if row is not None and not row.refuses(parsed) else None
+
+
+def refusal(opcode: str) -> str:
+    """What of an opcode with a row is not understood, in words."""
+    parsed = Opcode(opcode)
+    row = ROWS.get(parsed.base)
+    return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not understood"
+
+
+def lift_module(module: s.Module) -> ir.Module:
+    """The IR of a module. InputError (with the line) for names that are not declared and the like, and for more than
+    the limits of a file."""
+    try:
+        with no_collection():
+            return _Lifter(module).run()
+    except InputError as error:
+        raise error.in_file(module.file) from None
+    except Exhausted as spent:
+        raise as_error(spent, module.file) from None
+
+
+class _Lifter:
+    def __init__(self, module: s.Module):
+        self.module = module
+        self.arch = module.target[0] if module.target else ""
+        self.address_bits = module.address_size or 32
+        self.debug = Debug(module)
+        self.globals = Scope(None)
+        self.variables: list[ir.Variable] = []
+        self.account = Account()  # of the parameters of functions and calls
+        self.initial = Account(most=INITIAL.most)
+        self.refused: list[str] = []  # initial values that are not looked at
+        self.named: dict[str, str] = {}  # what stands for a function -> its name
+
+    def run(self) -> ir.Module:
+        bodies: dict[str, s.Function] = {}
+        for item in self.module.items:
+            if isinstance(item, s.Variable):
+                self.declare(item, self.globals, self.variables)
+            elif isinstance(item, s.Function):
+                self.globals[item.name] = Callee(item.name)
+                if item.body is not None:
+                    bodies[item.name] = item
+            elif isinstance(item, s.Alias):
+                self.globals[item.name] = Callee(item.target)
+        self.named = {name: symbol.name for name, symbol in self.globals.items() if isinstance(symbol, Callee)}
+        self.variables = [with_functions(variable, self.named) for variable in self.variables]
+        functions, shared, callees = {}, {}, {}
+        for name, body in bodies.items():
+            lifter = FunctionLifter(self, body)
+            functions[name] = lifter.run()
+            shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
+        functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
+        linked = any(_is_linked(item) for item in self.module.items)
+        return ir.Module(
+            self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer, linked
+        )
+
+    def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
+        """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be
+        called alike.
+        """
+        for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
+            scope[d.name] = Data(variable)
+            out.append(variable)
+
+
+def _is_linked(item: s.Item) -> bool:
+    """A function that other objects may call, or something that they have."""
+    if isinstance(item, s.Function):
+        return item.kind == ".func" and bool(item.linkage) and item.name not in ir.RUNTIME
+    return isinstance(item, s.Variable) and ".extern" in item.linkage and item.space != ".shared"
+
+
+class FunctionLifter:
+    """Lifts one function: where its labels are, then statement by statement."""
+
+    def __init__(self, lifter: _Lifter, function: s.Function):
+        self.lifter = lifter
+        self.function = function
+        self.entry = function.kind == ".entry"
+        self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(function.body.statements))
+        self.scopes = 0
+        self.emitter = Emitter(lifter.address_bits)
+        self.variables: list[ir.Variable] = []
+        self.instructions: list[ir.Instruction] = []
+        self.position: ir.Source | None = None
+        self.label_at_end = False
+        self.blank: list[ir.Reg] = []  # pieces that the next instruction sets to zero
+        self.products: set[str] = set()  # registers that hold a product whose rounding is left to ptxas
+        self.sums: list[int] = []  # instructions that may be fused with one
+        self.addressing: list[int] = []  # instructions that may name a variable
+        self.callees: list[str] = []  # a name for each call
+
+    def run(self) -> ir.Function:
+        function = self.function
+        self.lifter.debug.begin_function()
+        parameters: tuple[ir.Parameter, ...] = ()
+        arguments = results = ()
+        if self.entry:
+            parameters = kernel_parameters(function, self.scope)
+        else:
+            arguments = self._formals(function.parameters or ())
+            results = self._formals(function.results or ())
+        self._statements(function.body.statements, self.scope)
+        self._finish()
+        block, most, cluster = launch_bounds(function)
+        return ir.Function(
+            function.name,
+            "ptx",
+            self.lifter.arch,
+            tuple(self.instructions),
+            self.entry,
+            parameters,
+            arguments,
+            results,
+            tuple(self.lifter.variables + [with_functions(v, self.lifter.named) for v in self.variables]),
+            0,
+            block,
+            most,
+            cluster,
+            notes=tuple(self.lifter.refused),
+        )
+
+    def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
+        """The variables in shared memory that the lifted function names, as they come."""
+        shared = {v.name: v for v in function.variables if v.space == "shared"}
+        ops = [op for index in self.addressing if shared for op in function.instructions[index].ops]
+        named = [source.name for op in ops for source in op.src if type(source) is ir.Address]
+        return {name: shared[name] for name in named if name in shared}
+
+    def _formals(self, declared: tuple[s.Variable, ...]) -> tuple[ir.Reg, ...]:
+        out: tuple[ir.Reg, ...] = ()
+        for variable in declared:
+            if variable.space == ".reg":
+                out += self.scope.declare_registers(variable)
+            else:
+                out += self.scope.declare_pieces(variable, self.lifter.account)
+        return out
+
+    # --- statements ---
+
+    def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
+        at = len(self.instructions)
+        for statement in statements:  # labels and tables may be used before they stand
+            kind = type(statement)
+            if kind is s.Instruction:
+                at += 1
+            elif kind is s.Label:
+                scope.labels[statement.name] = at
+            elif kind is s.Block:
+                at += length(statement)
+            elif kind is s.Table or kind is s.Prototype:
+                scope.tables[statement.name] = statement
+        for statement in statements:
+            kind = type(statement)
+            if kind is s.Instruction:
+                self._instruction(statement, scope)
+            elif kind is s.Location:
+                self.position = self.lifter.debug.source(statement)
+            elif kind is s.Label:
+                self.label_at_end = True
+            elif kind is s.Variable:
+                self._declaration(statement, scope)
+            elif kind is s.Block:
+                self.scopes += 1
+                self._statements(statement.statements, Scope(scope, f"@{self.scopes}"))
+
+    def _declaration(self, variable: s.Variable, scope: Scope) -> None:
+        if variable.space in (".reg", ".sreg"):
+            scope.declare_registers(variable)
+        elif variable.space.startswith(".param"):
+            pieces = scope.declare_pieces(variable, self.lifter.account)
+            if any(d.dimensions for d in variable.declarators):
+                self.blank += pieces
+        else:
+            suffix = scope.suffix
+            if not self.entry or not suffix and any(self.lifter.globals[d.name] for d in variable.declarators):
+                suffix += f"@{self.function.name}"  # where it is called, the caller may have one of that name
+            self.lifter.declare(variable, scope, self.variables, suffix)
+
+    def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
+        opcode, operands = instruction.opcode, instruction.operands
+        guard = None
+        if instruction.guard is not None:
+            register = scope[instruction.guard.name]
+            if type(register) is not ir.Reg:
+                raise InputError(f"the guard {instruction.guard.name} is not a register", line=instruction.line)
+            guard = ir.Guard(register, instruction.guard.negated)
+        row = meaning(opcode)
+        op = plain(row, operands, guard, scope) if type(row) is Plain and not self.blank else None
+        if op is not None:
+            ops, control, site = (op,), None, None
+        else:
+            ops, control, site = self._effects(row, instruction, guard, scope)
+        if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
+            self._fusible(ops[-1])
+        text = instruction.text or instruction_text(instruction)
+        self.instructions.append(
+            ir.Instruction(
+                len(self.instructions), instruction.line, opcode, text, guard, ops, control, site, self.position
+            )
+        )
+        self.label_at_end = False
+
+    def _effects(
+        self, row: Plain | Lower | None, instruction: s.Instruction, guard: ir.Guard | None, scope: Scope
+    ) -> tuple[tuple[ir.Op, ...], ir.Control | None, ir.Site | None]:
+        """The operations, control and site of any instruction."""
+        emitter, operands = self.emitter, instruction.operands
+        emitter.begin(scope, guard, instruction.opcode, instruction.line)
+        if self.blank:  # a parameter that is written in parts: its padding does not matter
+            emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]
+            self.blank = []
+        lower = row.otherwise if type(row) is Plain else row
+        if lower is not None:
+            try:
+                lower(emitter, operands)
+            except (ValueError, IndexError, TypeError) as error:  # not the operands that the row is about
+                emitter.begin(scope, guard, instruction.opcode, instruction.line)
+                opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
+            if emitter.site is not None:
+                emitter.keep_what_the_site_reads()
+        elif row is None or len(operands) != len(row.widths) + 1:
+            opaque(emitter, operands)
+        else:
+            sources = tuple([emitter.value(o, w, row.floating) for o, w in zip(operands[1:], row.widths)])
+            emitter.emit(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs)
+        if emitter.addressed:
+            self.addressing.append(len(self.instructions))
+        if emitter.control is not None and emitter.control.callee is not None:
+            self.callees.append(emitter.control.callee)
+        return tuple(emitter.ops), emitter.control, emitter.site
+
+    def _fusible(self, op: ir.Op) -> None:
+        """Notes a product, what a product is handed on to, or a sum, for `_fuse`."""
+        if op.name in ("mov", "fneg"):
+            if isinstance(op.src[0], ir.Reg) and op.src[0].name in self.products and op.dst[0]:
+                self.products.add(op.dst[0].name)
+        elif op.name == "fmul":
+            self.products.add(op.dst[0].name if op.dst[0] else "")
+        else:
+            self.sums.append(len(self.instructions))
+
+    def _fuse(self) -> None:
+        """ptxas may round a product and a sum once, as one fma, where neither states its rounding
+        ("Floating Point Instructions", add and mul): the value is then not known to the last bit."""
+        for index in self.sums:
+            old = self.instructions[index]
+            op = old.ops[-1]
+            if any(isinstance(source, ir.Reg) and source.name in self.products for source in op.src):
+                fused = ir.Op(f"{old.opcode} of a product, perhaps fused", op.dst, op.src, op.bits, (), op.guard)
+                self.instructions[index] = ir.Instruction(
+                    index, old.place, old.opcode, old.text, old.guard, (*old.ops[:-1], fused), source=old.source
+                )
+
+    def _finish(self) -> None:
+        """The return at the closing brace, where it can be reached."""
+        last = self.instructions[-1] if self.instructions else None
+        ends = (
+            last is not None
+            and last.control is not None
+            and last.control.guard is None
+            and last.control.kind in ("ret", "exit", "branch", "switch")
+        )
+        if self.label_at_end or not ends:
+            place = last.place if last else self.function.line
+            self.instructions.append(
+                ir.Instruction(
+                    len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position
+                )
+            )
+        self._fuse()
+        if self.emitter.astray is not None:
+            raise self.emitter.astray
+
+
+def length(block: s.Block) -> int:
+    """How many instructions stand between the braces."""
+    return sum([1 if type(n) is s.Instruction else length(n) if type(n) is s.Block else 0 for n in block.statements])
+
+
+def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, scope: Scope) -> ir.Op | None:
+    """The operation of a row on registers and integers, which nearly all operands are; None where one is anything
+    else.
+    """
+    if len(operands) != len(row.widths) + 1 or type(operands[0]) is not s.Name:
+        return None
+    target = scope[operands[0].text]
+    if type(target) is not ir.Reg:
+        return None
+    sources = []
+    for operand, bits in zip(operands[1:], row.widths):
+        kind = type(operand)
+        if kind is s.Name:
+            source = scope[operand.text]
+            if type(source) is not ir.Reg:
+                return None
+        elif kind is s.Int and not row.floating:
+            source = constant(operand.value, bits)
+        else:
+            return None
+        sources.append(source)
+    return ir.Op(row.name, (target,), tuple(sources), row.bits, row.attrs, guard)
+
+
+def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
+    """What has no meaning, and why: its results are unknown, and so is what it may write in memory and where it may
+    lead.
+
+    PTX writes to its first operand, if to any register; one that is only read there is lost, too.
+    """
+    opcode = Opcode(e.opcode)
+    base, why = opcode.base, why or refusal(e.opcode)
+    targets = written(e, operands[0]) if operands else ()
+    sources = tuple([v for operand in operands[1 if targets else 0 :] for v in e.everything(operand)])
+    e.emit("opaque", targets, sources, attrs=(e.opcode, why))
+    spaces = memory.spaces_of(opcode)
+    if base in memory.WRITES:
+        e.emit("clobber", space=memory.WRITES[base] or (spaces[0] if len(spaces) == 1 else "generic"))
+    elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
+        control.not_understood(e, operands)
+    if base in memory.SITES and (not spaces or any(space.startswith("shared") for space in spaces)):
+        space = next((space for space in spaces if space.startswith("shared")), "generic")
+        e.site = ir.Site(e.opcode, ir.Unknown(f"{e.opcode}: {why}"), 0, space, e.guard)
+
+
+def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
+    """The registers of a first operand; none where it is a label, a variable or a number."""
+    registers = e.registers(operand)
+    if registers is not None:
+        return registers
+    match operand:
+        case s.Vector(items=items):
+            return tuple([r for item in items for r in written(e, item)])
+        case s.Pair(first=first, second=second):
+            return written(e, first) + written(e, second)
+        case s.Name(text=text):
+            symbol = e.scope[text]
+            if symbol is None and text.rpartition(".")[0]:  # video instructions: `d.h0`
+                symbol = e.scope[text.rpartition(".")[0]]
+            if isinstance(symbol, ir.Reg):
+                return (symbol,)
+            return getattr(symbol, "regs", ())
+    return ()
+
+
+# --- the frame of a function ----------------------------------------------------------------------
+
+
+def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter, ...]:
+    """The parameter buffer: each parameter at the next multiple of its alignment ("Kernel Function Parameters")."""
+    out, offset = [], 0
+    for variable in function.parameters or ():
+        shape = shape_of(variable)
+        for d in variable.declarators:
+            element = shape.bits // BYTE
+            size = parameter_bytes(variable, d, shape)
+            align = shape.align or element
+            offset = -(-offset // align) * align
+            written_type = f".{shape.type}" + "".join(f"[{x.value}]" for x in d.dimensions if isinstance(x, s.Int))
+            out.append(
+                ir.Parameter(d.name, offset, size, written_type, True if shape.pointer else None, shape.pointer_align)
+            )
+            scope[d.name] = Place(offset)
+            offset += size
+    return tuple(out)
+
+
+def launch_bounds(function: s.Function):
+    """(.reqntid, product of .maxntid or .reqntid, .reqnctapercluster) of a kernel."""
+    block = most = cluster = None
+    for tuning in function.tuning:
+        if not isinstance(tuning, s.Tuning):
+            continue
+        extents = (tuning.values + (1, 1, 1))[:3]
+        if tuning.name == ".reqntid":
+            if extents[0] * extents[1] * extents[2] > MAX_THREADS:
+                raise InputError(
+                    f".reqntid asks for {' x '.join(map(str, extents))} threads a block; CUDA allows at most"
+                    f" {MAX_THREADS}",
+                    "is the PTX file whole and unchanged?",
+                    line=function.line,
+                )
+            block, most = extents, extents[0] * extents[1] * extents[2]
+        elif tuning.name == ".maxntid" and block is None:
+            most = extents[0] * extents[1] * extents[2]
+        elif tuning.name == ".reqnctapercluster":
+            cluster = extents
+    return block, most, cluster
+
+
+def _with_shared_size(
+    function: ir.Function, shared: dict[str, dict[str, ir.Variable]], callees: dict[str, list[str]]
+) -> ir.Function:
+    """The function with the bytes of static shared memory that it and its callees name."""
+    named: dict[str, ir.Variable] = {}
+    seen, waiting = set(), [function.name]
+    while waiting:
+        name = waiting.pop()
+        if name in shared and name not in seen:
+            seen.add(name)
+            named |= shared[name]
+            waiting += callees[name]
+    if not named:
+        return function
+    size = 0
+    for v in sorted(named.values(), key=lambda v: -v.align):
+        size = -(-size // v.align) * v.align + v.size
+    return dataclasses.replace(function, shared_static=size)

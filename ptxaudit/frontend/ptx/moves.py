@@ -1,0 +1,317 @@
+"""What PTX moves, conversions, comparisons and selections mean: rows like those of `opcodes`.
+
+setp.lt.and.s32 %p1, %r1, %r2, %p3    %t = setp.lt.s(%r1, %r2);  %p1 = and(%t, %p3)
+mov.b32 %r1, {%rs1, %rs2}             %r1 = cat(%rs1, %rs2)
+cvt.sat.u8.s32 %rs1, %r1              clamped, then zero-extended to %rs1's 16 bits
+"""
+
+from __future__ import annotations
+
+from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning
+from ptxaudit.frontend.ptx.opcodes import ROUNDINGS, Lower, Opcode, Plain, Row
+from ptxaudit.frontend.ptx.types import TYPES, Type
+from ptxaudit.ir import nodes as ir
+
+# --- "Data Movement and Conversion Instructions": mov, selp, cvta, isspacep -------------------------
+
+
+def move(o: Opcode) -> Plain | Lower | None:
+    """mov of values, addresses and special registers; packing and unpacking of vectors."""
+    if o.plain - {"v2", "v4"} or len(o.types) != 1:
+        return None
+    bits, floating = o.types[0].bits, o.types[0].kind == "f"
+    if o.plain:
+
+        def many(e: Emitter, operands) -> None:
+            copies = [e.compute("mov", (value,), bits) for value in e.values(operands[1], bits)]
+            for target, value in zip(e.targets(operands[0]), copies):
+                e.emit("mov", (target,), (value,), bits)
+
+        return many
+
+    def lower(e: Emitter, operands) -> None:
+        d, a = operands
+        if type(d) is s.Vector:
+            unpack(e, e.targets(d), e.value(a, bits), bits)
+        elif type(a) is s.Vector:
+            if bits not in (16, 32, 64):
+                raise NoMeaning(f"{bits} bits of parts are not understood")
+            e.emit("cat", (e.target(d),), e.values(a, bits // len(a.items)), bits)
+        else:
+            e.emit("mov", (e.target(d),), (e.value(a, bits, floating),), bits)
+
+    return Plain("mov", bits, (bits,), (), floating, lower)
+
+
+def unpack(e: Emitter, targets: tuple, value: ir.Operand, bits: int) -> None:
+    """Each target takes its share of the bits, lowest first."""
+    part = bits // len(targets)
+    if bits > 64 or part not in (8, 16, 32):
+        raise NoMeaning(f"parts of {part} of {bits} bits are not understood")
+    if value in targets:  # the source must not change between the extracts
+        value = e.compute("mov", (value,), bits)
+    for i, target in enumerate(targets):
+        if target is not None:
+            e.emit("extract", (target,), (value,), part, (i * part,))
+
+
+def select(o: Opcode) -> Plain | None:
+    if o.plain or len(o.types) != 1 or o.types[0].bits > 64:
+        return None
+    bits, floating = o.types[0].bits, o.types[0].kind == "f"
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, p = operands
+        e.emit("select", (e.target(d),), (e.value(a, bits, floating), e.value(b, bits, floating), e.value(p, 1)), bits)
+
+    return Plain("select", bits, (bits, bits, 1), (), floating, lower)
+
+
+def select_by_sign(o: Opcode) -> Lower | None:
+    """slct.dtype.{s32,f32} d, a, b, c: a where c >= 0, else b (also for NaN)."""
+    if len(o.types) != 2 or o.types[1] not in (TYPES["s32"], TYPES["f32"]):
+        return None
+    bits, floating = o.types[0].bits, o.types[0].kind == "f"
+    test = ("fsetp.ge", ir.Const(0)) if o.types[1].kind == "f" else ("setp.ge.s", ir.Const(0))
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, c = operands
+        p = e.compute(test[0], (e.value(c, 32, o.types[1].kind == "f"), test[1]), 32, result=1)
+        e.emit("select", (e.target(d),), (e.value(a, bits, floating), e.value(b, bits, floating), p), bits)
+
+    return lower
+
+
+def convert_address(o: Opcode) -> Lower | None:
+    """cvta and cvta.to."""
+    spaces = [m for m in o.modifiers if m.partition("::")[0] in ("const", "global", "local", "shared", "param")]
+    if len(spaces) != 1 or len(o.types) != 1:
+        return None
+    bits, name = o.types[0].bits, "cvta.to" if "to" in o.plain else "cvta"
+    space = spaces[0].partition("::")[0]
+
+    def lower(e: Emitter, operands) -> None:
+        d, a = operands
+        e.emit(name, (e.target(d),), (e.value(a, bits),), bits, (space,))
+
+    return lower
+
+
+def is_space(o: Opcode) -> Lower | None:
+    if len(o.modifiers) != 1:
+        return None
+    space = o.modifiers[0]
+
+    def lower(e: Emitter, operands) -> None:
+        p, a = operands
+        e.emit("isspacep", (e.target(p),), (e.value(a, e.address_bits),), 1, (space.partition("::")[0],))
+
+    # A shared address of another block of the cluster is in shared::cluster, not in shared::cta.
+    return lower
+
+
+# --- conversions: "cvt" -------------------------------------------------------------------------
+
+
+def convert(o: Opcode) -> Lower | None:
+    """cvt between integers and IEEE floats, with rounding, .ftz and .sat of integers."""
+    rounding = o.plain & {*ROUNDINGS, "rni", "rzi", "rmi", "rpi"}
+    if o.plain - rounding - {"ftz", "sat"} or len(rounding) > 1 or len(o.types) != 2:
+        return None
+    to, source = o.types
+    mode, ftz, saturate = min(rounding, default=""), "ftz" in o.plain, "sat" in o.plain
+    if to.kind not in "sufb" or source.kind not in "sufb":
+        return None
+    if to.kind == "f" or source.kind == "f":
+        return _convert_float(to, source, mode, ftz, saturate)
+
+    def lower(e: Emitter, operands) -> None:
+        d, a = operands
+        target, value = e.target(d), narrowed(e, e.value(a, source.bits), source.bits)
+        if saturate:
+            value = clamped(e, value, source, to)
+        write(e, target, value, source, to)
+
+    return lower
+
+
+def narrowed(e: Emitter, value: ir.Operand, bits: int) -> ir.Operand:
+    """The low bits of a register that is wider than the type it is read as."""
+    if value.bits > bits:
+        return e.compute("trunc", (value,), bits)
+    return value
+
+
+def write(e: Emitter, target: ir.Reg | None, value: ir.Operand, source: Type, to: Type) -> None:
+    """target = value converted from source to to, then extended by to's sign to the register."""
+    if target is None:
+        return
+    extend = "sext" if source.kind == "s" else "zext"
+    if to.bits >= source.bits:
+        name, wide = extend, to.bits
+    else:
+        name, wide = "trunc", to.bits
+    if name != "trunc" and to.bits == source.bits:
+        name = "mov"
+    if target.bits <= to.bits:
+        e.emit(name, (target,), (value,), wide)
+    else:
+        middle = e.compute(name, (value,), wide)
+        e.emit("sext" if to.kind == "s" else "zext", (target,), (middle,), target.bits)
+
+
+def clamped(e: Emitter, value: ir.Operand, source: Type, to: Type) -> ir.Operand:
+    """The value limited to the range of `to`, in source's own width."""
+
+    def limits(t: Type) -> tuple[int, int]:
+        return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.kind == "s" else (0, (1 << t.bits) - 1)
+
+    sign = "s" if source.kind == "s" else "u"
+    (low, high), (wanted_low, wanted_high) = limits(source), limits(to)
+    mask = (1 << source.bits) - 1
+    if low < wanted_low:
+        value = e.compute(f"max.{sign}", (value, ir.Const(wanted_low & mask, source.bits)), source.bits)
+    if high > wanted_high:
+        value = e.compute(f"min.{sign}", (value, ir.Const(wanted_high & mask, source.bits)), source.bits)
+    return value
+
+
+def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool) -> Lower | None:
+    if to.kind == source.kind == "f":
+        if saturate:
+            return None
+
+        def between(e: Emitter, operands) -> None:
+            value = e.value(operands[1], source.bits, True)
+            e.emit("f2f", (e.target(operands[0]),), (value,), to.bits, (mode or "rn", ftz))
+
+        return between
+    if source.kind == "f":  # float to integer saturates always
+        if to.kind not in "su" or to.bits == 8 or mode not in ("rni", "rzi", "rmi", "rpi"):
+            return None
+
+        attrs = (mode, ftz, source.bits != 64 and to.bits != 64)  # NaN is zero, where neither side has 64 bits
+
+        def to_integer(e: Emitter, operands) -> None:
+            target = e.target(operands[0])
+            value = e.value(operands[1], source.bits, True)
+            if target is not None and target.bits > to.bits:
+                narrow = e.compute(f"f2i.{to.kind}", (value,), to.bits, attrs)
+                e.emit("sext" if to.kind == "s" else "zext", (target,), (narrow,), target.bits)
+            else:
+                e.emit(f"f2i.{to.kind}", (target,), (value,), to.bits, attrs)
+
+        return to_integer
+    if saturate or source.kind not in "su":
+        return None
+
+    def from_integer(e: Emitter, operands) -> None:
+        value = narrowed(e, e.value(operands[1], source.bits), source.bits)
+        e.emit(f"i2f.{source.kind}", (e.target(operands[0]),), (value,), to.bits, (mode or "rn",))
+
+    return from_integer
+
+
+# --- "Comparison and Selection Instructions": setp, set ---------------------------------------------
+
+COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
+UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+FLOAT_COMPARISONS = COMPARISONS | {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+
+
+def comparison(name: str, t: Type) -> str | None:
+    """The IR row of a comparison operator at a type."""
+    if t.kind == "f":
+        return f"fsetp.{name}" if name in FLOAT_COMPARISONS else None
+    if name in ("eq", "ne"):
+        return f"setp.{name}" if t.kind in "sub" else None
+    if name in UNSIGNED:
+        return f"setp.{UNSIGNED[name]}.u" if t.kind in "ub" else None
+    if name in COMPARISONS:
+        return f"setp.{name}.{'s' if t.kind == 's' else 'u'}" if t.kind in "sub" else None
+    return None
+
+
+def _compared(o: Opcode, t: Type) -> tuple[str, str] | None:
+    """(IR comparison, boolean operator or "")."""
+    rest = [m for m in o.modifiers if m not in TYPES]
+    if not rest:
+        return None
+    name = comparison(rest[0], t)
+    if name is None or len(rest) > 2 or rest[1:] and rest[1] not in ("and", "or", "xor"):
+        return None
+    return name, rest[1] if rest[1:] else ""
+
+
+def set_predicate(o: Opcode) -> Plain | Lower | None:
+    """setp, with one or two results and a boolean operator."""
+    if len(o.types) != 1:
+        return None
+    t = o.types[0]
+    compared = _compared(o, t)
+    if compared is None:
+        return None
+    name, boolean = compared
+    bits, floating = t.bits, t.kind == "f"
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, *c = operands
+        targets = e.targets(d)
+        sources = (e.value(a, bits, floating), e.value(b, bits, floating))
+        if not boolean and len(targets) == 1:
+            e.emit(name, targets, sources, bits)
+            return
+        t1 = e.compute(name, sources, bits, result=1)
+        other = e.value(c[0], 1) if c else None
+        if other is not None and len(targets) == 2:  # it may be the first of the two targets
+            other = e.compute("mov", (other,), 1)
+        for target, negate in zip(targets, (False, True)):
+            if target is None:
+                continue
+            truth = e.compute("not", (t1,), 1) if negate else t1
+            e.emit(boolean or "mov", (target,), (truth, other) if boolean else (truth,), 1)
+
+    return lower if boolean else Plain(name, bits, (bits, bits), (), floating, lower)
+
+
+ONE = 0x3F800000  # 1.0f
+
+
+def set_value(o: Opcode) -> Lower | None:
+    """set.op.dtype.stype d, a, b: all ones or 1.0 where it holds, else 0."""
+    if len(o.types) != 2 or o.types[0].bits != 32:
+        return None
+    to, t = o.types
+    compared = _compared(o, t)
+    if compared is None or to.kind not in "suf":
+        return None
+    name, boolean = compared
+    bits, floating = t.bits, t.kind == "f"
+    true = ONE if to.kind == "f" else 0xFFFFFFFF
+
+    def lower(e: Emitter, operands) -> None:
+        d, a, b, *c = operands
+        p = e.compute(name, (e.value(a, bits, floating), e.value(b, bits, floating)), bits, result=1)
+        if boolean:
+            p = e.compute(boolean, (p, e.value(c[0], 1)), 1)
+        e.emit("select", (e.target(d),), (ir.Const(true), ir.Const(0), p), 32)
+
+    return lower
+
+
+_RELATIONS = " ".join(sorted(FLOAT_COMPARISONS | UNSIGNED.keys() | {"and", "or", "xor"}))
+MOVEMENT, COMPARISON = "Data Movement and Conversion Instructions", "Comparison and Selection Instructions"
+
+ROWS: dict[str, Row] = {
+    "mov": Row(move, MOVEMENT, "v2 v4"),
+    "selp": Row(select, COMPARISON),
+    "slct": Row(select_by_sign, COMPARISON),
+    "setp": Row(set_predicate, COMPARISON, _RELATIONS),
+    "set": Row(set_value, COMPARISON, _RELATIONS),
+    "cvta": Row(
+        convert_address, MOVEMENT, "to const global local shared shared::cta shared::cluster param param::entry"
+    ),
+    "isspacep": Row(is_space, MOVEMENT, "const global local shared shared::cta param param::entry"),
+    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rni rzi rmi rpi ftz sat"),
+}

@@ -1,0 +1,179 @@
+"""Puts the lanes' accesses in the place of wmma.load and wmma.store, for the generation that the kernel is audited for.
+
+    wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes
+                                                           apart,
+                                                           and both again 8 rows on: four instructions of one place and
+                                                           text
+
+What comes of an access is a row of `fragments`. The instructions that come of one access are one site, whose requests
+are those of all of them: as the machine code of the access has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ptxaudit.frontend.ptx.fragments import Requests, Steps, requests
+from ptxaudit.frontend.ptx.types import BYTE
+from ptxaudit.frontend.ptx.writer import Writer
+from ptxaudit.ir import nodes as ir
+
+WORD = 32
+_DATA = ir.Unknown("an element of a wmma fragment")
+
+
+def spread(function: ir.Function, generation: str) -> ir.Function:
+    """The function with its fragments' accesses written out; the function itself where it has none.
+
+    generation: `machine_model.Machine.fragments`; of an access that does not exist there the site stays, with its
+    reason.
+    """
+    found = {
+        i.index: made
+        for i in function.instructions
+        if i.site is not None and i.opcode.startswith("wmma.") and (made := requests(i.opcode, generation)) is not None
+    }
+    if not found:
+        return function
+    starts, at = [], 0
+    for i in function.instructions:
+        starts.append(at)
+        at += len(found[i.index].starts) if i.index in found else 1
+    starts.append(at)
+    lanes, constants = _Lanes(), _constants(function, found.keys())
+    out: list[ir.Instruction] = []
+    origin: list[tuple[str, int]] = []
+    for i in function.instructions:
+        control = i.control
+        if control is not None and control.targets:
+            control = replace(control, targets=tuple(starts[target] for target in control.targets))
+        if i.index in found:
+            out += _accesses(i, found[i.index], len(out), lanes, constants)
+        else:
+            out.append(
+                replace(i, index=len(out), control=control) if control is not i.control or i.index != len(out) else i
+            )
+        origin += [function.origin_of(i.index)] * (len(out) - len(origin))
+    out[0] = replace(out[0], ops=(*lanes.ops, *out[0].ops))
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, ir.Const]:
+    """Of the registers that hold strides those that are written once, with a number."""
+    wanted = {
+        source
+        for k in accesses
+        for op in function.instructions[k].ops
+        for source in op.src[1:]
+        if type(source) is ir.Reg
+    }
+    written: dict[ir.Reg, list[ir.Op]] = {register: [] for register in wanted}
+    for i in function.instructions:
+        for op in i.ops:
+            for d in op.dst:
+                if d in written:
+                    written[d].append(op)
+    return {
+        register: ops[0].src[0]
+        for register, ops in written.items()
+        if len(ops) == 1 and ops[0].name == "mov" and ops[0].guard is None and isinstance(ops[0].src[0], ir.Const)
+    }
+
+
+def _accesses(
+    instruction: ir.Instruction, made: Requests, index: int, lanes: _Lanes, constants: dict[ir.Reg, ir.Const]
+) -> list[ir.Instruction]:
+    """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
+    old = next(op for op in instruction.ops if op.name == "opaque")
+    e = Writer(
+        f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op.name not in ("opaque", "clobber")]
+    )
+    where, *stride = old.src
+    bits = where.bits
+    ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
+    known = isinstance(ldm, ir.Const)
+    pitch = ldm.value * made.element // BYTE if known else 0  # bytes from a row to the next
+    if known:
+        base = _plus(
+            e, where, lanes.of(tuple(pitch * line + byte for line, byte in zip(made.line, made.byte)), bits), bits
+        )
+    else:
+        size = max(1, made.element // BYTE)
+        if made.element < BYTE:
+            ldm = e.compute("shr.u", (ldm, ir.Const((BYTE // made.element).bit_length() - 1)), WORD)
+        if bits > WORD:
+            ldm = e.compute("sext", (ldm,), bits)  # strides are positive
+        rows = e.compute("mul", (lanes.of(tuple(size * line for line in made.line), bits), ldm), bits)
+        base = _plus(e, _plus(e, where, rows, bits), lanes.of(made.byte, bits), bits)
+    out = []
+    for number, (line, byte) in enumerate(made.starts):
+        offset = old.offset + byte + line * pitch
+        if made.store:
+            place = base
+            if line and not known:
+                place = _plus(e, base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
+            e.emit(
+                "store",
+                (),
+                (place, *[_DATA] * max(1, _width(made.opcode) // made.element)),
+                made.element,
+                (made.element,),
+                old.space,
+                offset,
+            )
+        elif number == len(made.starts) - 1:
+            e.emit(old.name, old.dst, (base,), WORD, old.attrs, old.space, old.offset)
+        # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not
+        # known
+        site = ir.Site(
+            made.opcode,
+            base,
+            offset,
+            instruction.site.space,
+            instruction.guard,
+            again=number > 0,
+            rows_apart=pitch if known else None,
+        )
+        out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=site))
+        e.ops = []
+    return out
+
+
+def _plus(e: Writer, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:
+    """The sum; a alone where there is nothing to add."""
+    return a if b is None else e.compute("add", (a, b), bits)
+
+
+def _width(opcode: str) -> int:
+    """Bits a lane of a plain access: st.shared.b64."""
+    return int(opcode.rpartition(".b")[2])
+
+
+class _Lanes(Writer):
+    """What lanes add to an address: computed once, at the kernel's first instruction."""
+
+    def __init__(self):
+        super().__init__("%wmma.")
+        self.known: dict[tuple[Steps, int], ir.Reg | None] = {}
+
+    def of(self, steps: Steps, bits: int) -> ir.Reg | None:
+        """The sum of the steps of the lane's bits, each run of doubling ones at once; None of none."""
+        if (steps, bits) not in self.known:
+            self.known[steps, bits] = self._sum(steps, bits)
+        return self.known[steps, bits]
+
+    def _sum(self, steps: Steps, bits: int) -> ir.Reg | None:
+        total: ir.Reg | None = None
+        bit = 0
+        while bit < len(steps):
+            end = bit + 1
+            while end < len(steps) and steps[end] == 2 * steps[end - 1]:
+                end += 1
+            if steps[bit]:
+                part = self.compute("shr.u", (ir.Special("laneid"), ir.Const(bit)), WORD)
+                part = self.compute("and", (part, ir.Const((1 << end - bit) - 1)), WORD)
+                part = self.compute("mul", (part, ir.Const(steps[bit])), WORD)
+                total = part if total is None else self.compute("add", (total, part), WORD)
+            bit = end
+        return total if total is None or bits == WORD else self.compute("zext", (total,), bits)

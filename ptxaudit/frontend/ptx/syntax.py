@@ -1,0 +1,351 @@
+"""The syntax tree of a PTX module: what `grammars/ptx.lark` recognises, as frozen values.
+
+    @%p1 ld.shared.v2.f32 {%f1, %f2}, [%r4+8];
+
+    Instruction("ld.shared.v2.f32", guard=Guard("%p1"), line=…, operands=(
+        Vector((Name("%f1"), Name("%f2"))), Memory(Name("%r4"), 8)))
+
+Nothing here knows what an opcode means. Numbers are values, not spellings: `0x10` and `16` are
+the same `Int`. `line` (1-based, in the PTX text) takes no part in comparisons, so that two
+modules are equal when they say the same thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from ptxaudit.base.records import record
+
+# --- operands: "Instruction Operands", "Constant Expressions" ---------------------------------
+
+
+@record
+class Name:
+    """A register, variable, label, function or special register: `%r1`, `tab`, `%tid.x`, `_`."""
+
+    text: str
+
+
+@record
+class Int:
+    """An integer constant. `unsigned`: it was written with the suffix U."""
+
+    value: int
+    unsigned: bool = False
+
+
+@record
+class Float:
+    """A floating-point constant by its bits; `width` 32 (`0f…`) or 64 (`0d…` and `1.5`)."""
+
+    bits: int
+    width: int
+
+
+@record
+class Unary:
+    """`-x`, `+x`, `~x`, and `!p`, the negation of a predicate operand."""
+
+    operator: str
+    value: Operand
+
+
+@record
+class Binary:
+    """`a + b` and the other operators of constant expressions."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@record
+class Ternary:
+    """`condition ? then : otherwise`."""
+
+    condition: Operand
+    then: Operand
+    otherwise: Operand
+
+
+@record
+class Cast:
+    """`(.s64) value`."""
+
+    type: str
+    value: Operand
+
+
+@record
+class Apply:
+    """`generic(symbol)`: the generic address of a variable, in initialisers."""
+
+    function: str
+    argument: Operand
+
+
+@record
+class Mask:
+    """`0xff00(symbol)`: one byte of an address, in initialisers."""
+
+    mask: int
+    value: Operand
+
+
+@record
+class Index:
+    """`name[3]`: an element of an array."""
+
+    name: str
+    index: Operand
+
+
+@record
+class Pair:
+    """`p|q`: two destinations."""
+
+    first: Operand
+    second: Operand
+
+
+@record
+class Vector:
+    """`{a, b}`: vector operands, and the braces of initialisers."""
+
+    items: tuple[Operand, ...]
+
+
+@record
+class Field:
+    """`filter_mode = linear` in the initialiser of a sampler."""
+
+    name: str
+    value: Operand
+
+
+@record
+class Memory:
+    """`[base+offset]`, offset in bytes or None where none is written (unoptimised code adds a
+    written 0); `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
+
+    base: Operand
+    offset: int | None = None
+    rest: tuple[Operand, ...] = ()
+
+
+@record
+class Group:
+    """`(a, b)`: the results or arguments of a call; with one item, a parenthesised expression."""
+
+    items: tuple[Operand, ...] = ()
+
+
+Operand = (
+    Name | Int | Float | Unary | Binary | Ternary | Cast | Apply | Mask | Index | Pair | Vector | Field | Memory | Group
+)
+
+# --- statements -----------------------------------------------------------------------------
+
+
+@record
+class Guard:
+    """`@name` or `@!name` before an instruction."""
+
+    name: str
+    negated: bool = False
+
+
+@record
+class Instruction:
+    """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`.
+
+    text: what `printer.instruction_text` says of it, "" where nobody knew when it was made.
+    """
+
+    opcode: str
+    operands: tuple[Operand, ...] = ()
+    guard: Guard | None = None
+    line: int = field(default=0, compare=False)
+    text: str = field(default="", compare=False, repr=False)
+
+
+@record
+class Label:
+    """`name:`."""
+
+    name: str
+
+
+@record
+class Declarator:
+    """One variable of a declaration.
+
+    count: N of `%r<N>`, which declares %r0 … %r(N-1). dimensions: None for `[]`.
+    """
+
+    name: str
+    count: int | None = None
+    dimensions: tuple[Operand | None, ...] = ()
+    initial: Operand | None = None
+
+
+@record
+class Attribute:
+    """`.attribute(.managed)`, `.attribute(.unified(1, 2))`: (name, numbers) pairs."""
+
+    values: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@record
+class Align:
+    """`.align bytes`."""
+
+    bytes: int
+
+
+@record
+class Variable:
+    """A declaration of registers, variables or parameters.
+
+    space: ".reg", ".shared", ".param", … qualifiers: in order, words such as ".v4", ".f32",
+    ".ptr", ".global", and Align and Attribute nodes.
+    """
+
+    space: str
+    qualifiers: tuple[str | Align | Attribute, ...]
+    declarators: tuple[Declarator, ...]
+    linkage: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@record
+class Block:
+    """`{ … }`: a scope of its own for names."""
+
+    statements: tuple[Statement, ...]
+
+
+@record
+class Location:
+    """`.loc file line column[, function_name label+offset, inlined_at file line column]`."""
+
+    file: int
+    line: int
+    column: int
+    function: str | None = None
+    function_offset: int = 0
+    inlined_at: tuple[int, int, int] | None = None
+
+
+@record
+class Pragma:
+    """`.pragma "text";`."""
+
+    texts: tuple[str, ...]
+
+
+@record
+class Table:
+    """`name: .branchtargets a, b;` or `.calltargets`."""
+
+    name: str
+    kind: str
+    targets: tuple[str, ...]
+
+
+@record
+class Tuning:
+    """A directive of a function: `.maxntid 128, 1, 1`, `.noreturn`, `.abi_preserve 4`."""
+
+    name: str
+    values: tuple[int, ...] = ()
+
+
+@record
+class Prototype:
+    """`name: .callprototype (results) _ (parameters) directives;`."""
+
+    name: str
+    results: tuple[Variable, ...] | None
+    function: str
+    parameters: tuple[Variable, ...] | None
+    tuning: tuple[Tuning | Attribute, ...] = ()
+
+
+Statement = Instruction | Label | Variable | Block | Location | Pragma | Table | Prototype
+
+# --- module ---------------------------------------------------------------------------------
+
+
+@record
+class Function:
+    """`.entry` or `.func`; body None for a declaration. results None where none are written."""
+
+    kind: str
+    name: str
+    results: tuple[Variable, ...] | None = None
+    parameters: tuple[Variable, ...] | None = None
+    body: Block | None = None
+    linkage: tuple[str, ...] = ()
+    before: tuple[Tuning | Attribute, ...] = ()  # directives between `.func` and the name
+    tuning: tuple[Tuning | Attribute, ...] = ()  # directives after the parameters
+    line: int = field(default=0, compare=False)
+
+
+@record
+class File:
+    """`.file index "path"[, timestamp, size]`."""
+
+    index: int
+    path: str
+    stamp: tuple[int, int] | None = None
+
+
+@record
+class SectionName:
+    """`.debug_str` or `.debug_str+12` as a datum."""
+
+    name: str
+    offset: int = 0
+
+
+@record
+class Datum:
+    """`.b8 1, 2, 3` in a section."""
+
+    type: str
+    values: tuple[Operand | SectionName, ...]
+
+
+@record
+class Section:
+    """`.section .debug_str { … }`."""
+
+    name: str
+    data: tuple[Datum | Label, ...]
+
+
+@record
+class Alias:
+    """`.alias name, target;`."""
+
+    name: str
+    target: str
+
+
+Item = Function | Variable | File | Section | Alias | Pragma | Location
+
+
+@record
+class Module:
+    """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None.
+
+    producer: what the comments at its head say made it ("NVIDIA NVVM Compiler, release 13.0, V13.0.88").
+    """
+
+    version: str
+    target: tuple[str, ...]
+    address_size: int | None
+    items: tuple[Item, ...]
+    file: str = field(default="<ptx>", compare=False)
+    producer: str = field(default="", compare=False)

@@ -1,0 +1,40 @@
+"""Writes operations, under one guard, into registers that only they use.
+
+Writer("%t").compute("add", (a, b), 32)         add %t1@, a, b
+"""
+
+from __future__ import annotations
+
+from ptxaudit.ir import nodes as ir
+
+
+class Writer:
+    """ops: what was written so far. stem: how its registers are called, which no other's are."""
+
+    def __init__(self, stem: str, guard: ir.Guard | None = None, ops: list[ir.Op] | None = None):
+        self.stem, self.guard = stem, guard
+        self.ops: list[ir.Op] = [] if ops is None else ops
+        self.temporaries = 0
+
+    def emit(
+        self,
+        name: str,
+        dst: tuple = (),
+        src: tuple = (),
+        bits: int = 32,
+        attrs: tuple = (),
+        space: str = "",
+        offset: int = 0,
+    ) -> None:
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
+
+    def temporary(self, bits: int) -> ir.Reg:
+        """A register that only this instruction uses."""
+        self.temporaries += 1
+        return ir.Reg(f"{self.stem}{self.temporaries}@", bits)
+
+    def compute(self, name: str, src: tuple, bits: int, attrs: tuple = (), result: int | None = None) -> ir.Reg:
+        """An operation into a temporary register of `result` bits (default: bits)."""
+        register = self.temporary(bits if result is None else result)
+        self.emit(name, (register,), src, bits, attrs)
+        return register

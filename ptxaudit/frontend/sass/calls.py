@@ -1,0 +1,232 @@
+"""Finds where calls go and whether they come back to the next instruction.
+
+    /*0050*/  MOV R20, 0x80                     the return address, 0x80 = the instruction after the call
+    /*0070*/  CALL.REL.NOINC 0x5f0         ->   {0x70: ("call", index of 0x5f0)}
+    /*05f0*/  …  RET.REL.NODEC R20 0x0
+
+Since sm_70 the hardware keeps no return addresses: a caller puts one into the registers that the
+callee's RET names. A call for which that cannot be seen is left out (everything is forgotten
+there); one whose target never returns is a branch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection
+from ptxaudit.frontend.sass.builder import PAIR_BITS, Computed, Context
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.lower import lower
+from ptxaudit.ir import nodes as ir
+
+_LOOK_BACK = 256  # instructions before a call in which its return address is looked for
+
+Lines = dict[str, tuple[Line, ...]]
+
+
+def is_call(lines: tuple[Line, ...], place: int) -> bool:
+    position = place // INSTRUCTION_BYTES
+    return position < len(lines) and lines[position].opcode.startswith("CALL")
+
+
+def is_indirect_call(line: Line) -> bool:
+    """A call through a register, or through constant memory."""
+    return line.opcode.startswith("CALL") and not line.operands.startswith("0x")
+
+
+def find_calls(
+    context: Context, sections: list[CodeSection], lines: Lines, starts: dict[str, int]
+) -> dict[int, tuple[str, int]]:
+    """byte offset -> (kind, instruction index) of the calls of a section that can be followed.
+
+    sections: those lifted together; starts: the index of each one's first instruction.
+    """
+    out = {}
+    own = lines[context.function.name]
+    by_name = {section.name: section for section in sections}
+    callers = _callers(sections, lines)
+    for position, line in enumerate(own):
+        if not line.opcode.startswith("CALL"):
+            continue
+        place = position * INSTRUCTION_BYTES
+        target = _target(context.function, line, place)
+        callee = by_name.get(target[0]) if target else None
+        if callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
+            continue
+        returns = _return_registers(context, callee, target[1], lines[callee.name])
+        index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
+        if not returns:
+            out[place] = ("branch", index)
+        elif all(_value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
+            out[place] = ("call", index)
+        elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {
+            place + INSTRUCTION_BYTES
+        }:
+            out[place] = ("call", index)
+    return out
+
+
+def computed_calls(
+    context: Context,
+    sections: list[CodeSection],
+    lines: Lines,
+    starts: dict[str, int],
+    addressed: frozenset[str],
+    relocatable: bool,
+) -> dict[int, Computed]:
+    """byte offset -> where it may go, of the calls of a section through registers.
+
+    CALL.REL R goes to a place in its own section: to the beginning of a function there. CALL.ABS R goes to a function
+    whose address the file has (`addressed`), and in an object that is still to be linked also elsewhere.
+    """
+    out = {}
+    function = context.function
+    by_name = {section.name: section for section in sections}
+    own = lines[function.name]
+    for position, line in enumerate(own):
+        if not is_indirect_call(line):
+            continue
+        place = position * INSTRUCTION_BYTES
+        relative = ".REL" in line.opcode
+        if relative:
+            entries = [
+                (ir.Const(s.offset, PAIR_BITS), function, s.offset)
+                for s in function.symbols
+                if s.offset or not function.entry
+            ]
+        else:
+            entries = [
+                (ir.Address(name, ir.CODE, 0, PAIR_BITS), by_name[name], 0)
+                for name in sorted(addressed)
+                if name in by_name
+            ]
+        back = [
+            (operand, section, offset)
+            for operand, section, offset in entries
+            if _comes_back(context, section, offset, lines, own, position)
+        ]
+        targets = tuple(
+            (operand, starts[section.name] + offset // INSTRUCTION_BYTES) for operand, section, offset in back
+        )
+        out[place] = Computed(targets, relocatable and not relative or len(back) < len(entries))
+    return out
+
+
+def _comes_back(
+    context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int
+) -> bool:
+    """A function that the call at a position of the own section enters comes back to the next instruction."""
+    returns = _return_registers(context, section, offset, lines[section.name])
+    return bool(returns) and all(
+        _value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns
+    )
+
+
+def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, int] | None]:
+    """How many calls go to each (section, byte offset); a call to an unknown place counts for None."""
+    return Counter(
+        _target(section, line, position * INSTRUCTION_BYTES)
+        for section in sections
+        for position, line in enumerate(lines[section.name])
+        if line.opcode.startswith("CALL")
+    )
+
+
+def _constant_returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[int]:
+    """The places that a function returns to by its own constants: where it has one caller, ptxas puts the address into
+    it.
+    """
+    first, end = _extent(section, offset, lines)
+    values = {
+        _value_before(context, lines, position, lines[position].operands.split()[0])
+        for position in range(first, end)
+        if lines[position].opcode.startswith("RET")
+    }
+    return {value for value in values if value is not None}
+
+
+def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
+    """(section, byte offset) that a direct call goes to."""
+    for relocation in section.relocations:
+        if relocation.offset == place:
+            symbol = relocation.symbol
+            return symbol.section.removeprefix(".text."), symbol.offset + relocation.addend
+    if line.operands.startswith("0x") and ".ABS" not in line.opcode:
+        return section.name, int(line.operands, 16)
+    return None
+
+
+def _return_registers(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
+    """The registers in which the function at an offset expects its return address."""
+    begin = next((s for s in section.symbols if s.offset == offset), None)
+    if begin is None:
+        return set()
+    first, end = _extent(section, offset, lines)
+    return {
+        _at_entry(context, lines, first, position, lines[position].operands.split()[0])
+        for position in range(first, end)
+        if lines[position].opcode.startswith("RET")
+    }
+
+
+def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple[int, int]:
+    """First instruction of the function at an offset, and one past its last."""
+    end = min((s.offset for s in section.symbols if s.offset > offset), default=len(section.code))
+    return offset // INSTRUCTION_BYTES, min(end // INSTRUCTION_BYTES, len(lines))
+
+
+def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
+    """The register that holds at a function's entry what another holds at a place in it.
+
+    Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it
+    is taken to be its own.
+    """
+    earlier = position
+    while (earlier := earlier - 1) >= first:
+        line = lines[earlier]
+        if _writes(line, register) and line.opcode == "LDL":
+            kept = _kept_at(lines, first, earlier)
+            if kept is not None:
+                earlier, register = kept
+        elif _writes(line, register):
+            ops = _operations(context, line, earlier)
+            if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
+                register = ops[0].src[0].name
+            else:
+                return ""  # computed: no caller's constant will match
+    return register
+
+
+def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:
+    """(position, register) of the one store to the place on the stack that a load reads; None where there is none such,
+    or where the function keeps a convergence barrier, too, which is not followed (measured: a function that calls
+    itself in some lanes)."""
+    if any(line.opcode.startswith("BMOV") for line in lines[first:position]):
+        return None
+    place = lines[position].operands.partition(", ")[2]
+    stores = [
+        at for at in range(first, position) if lines[at].opcode == "STL" and lines[at].operands.startswith(place + ",")
+    ]
+    if len(stores) != 1 or any(_writes(line, "R1") for line in lines[stores[0] + 1 : position]):
+        return None
+    return stores[0], lines[stores[0]].operands.partition(", ")[2]
+
+
+def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
+    """The constant that the last write of a register before a call put there, None when it is none."""
+    for earlier in range(position - 1, max(-1, position - 1 - _LOOK_BACK), -1):
+        line = lines[earlier]
+        if _writes(line, register):
+            ops = _operations(context, line, earlier) if line.guard in ("", lines[position].guard) else ()
+            constant = len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Const)
+            return ops[0].src[0].value if constant else None
+    return None
+
+
+def _writes(line: Line, register: str) -> bool:
+    return line.operands.split(",")[0] == register and not line.opcode.startswith(("ST", "RED", "CALL"))
+
+
+def _operations(context: Context, line: Line, position: int) -> list[ir.Op]:
+    builder = lower(context, line, position * INSTRUCTION_BYTES)
+    return builder.ops if builder else []

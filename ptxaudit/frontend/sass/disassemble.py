@@ -1,0 +1,172 @@
+"""Runs the vendor's disassembler over the code of many cubins at once.
+
+    disassemble([cubin, cubin, …])  ->  [{"gemm": (Line("@!P0", "BRA", "0x770"), …), …}, {…}, …]
+
+`nvdisasm` needs about a third of a second to start and takes one file, so the functions of all
+cubins of one architecture are laid end to end and given to it as raw code (`-b SM90`). What it
+prints for raw code is what it prints for the cubin, but for branch targets, which are then
+counted from the start of the heap: they are moved back here. (tests/test_disassemble.py holds
+both against each other.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ptxaudit.base import limits, temporary, vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
+from ptxaudit.frontend.compile import toolchains
+
+BATCH_BYTES = 4 << 20  # code a process is given: bounds the memory for its text
+
+_LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
+_TARGET = re.compile(r"0x[0-9a-f]+(?=\s*$)")
+_BAD_PLACE = re.compile(r"at address (0x[0-9a-fA-F]+)")
+# Opcodes whose last operand is a place in the code.
+_WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE)\b")
+
+
+@record
+class Line:
+    """One instruction as printed: guard ("@!P0" or ""), opcode, operands separated by ", "."""
+
+    guard: str
+    opcode: str
+    operands: str
+
+    @property
+    def text(self) -> str:
+        text = f"{self.opcode} {self.operands}" if self.operands else self.opcode
+        return f"{self.guard} {text}" if self.guard else text
+
+
+@record
+class _Piece:
+    """A function in a heap: the position of its cubin, and where its code starts."""
+
+    cubin: int
+    function: CodeSection
+    start: int
+
+
+def disassemble(cubins: Sequence[Cubin], tool: str | None = None) -> list[dict[str, tuple[Line, ...] | InputError]]:
+    """The lines of every function of every cubin, in the cubins' order: {function: lines}.
+
+    A function that does not decode has an InputError instead of its lines. tool: path of nvdisasm.
+    Raises InputError when there is no disassembler or it cannot be run.
+    """
+    out: list[dict[str, tuple[Line, ...] | InputError]] = [{} for _ in cubins]
+    for sm in sorted({cubin.sm for cubin in cubins}):
+        for pieces in _heaps(cubins, sm):
+            for piece, lines in _run(pieces, sm, cubins, tool or toolchains.get("nvdisasm").path):
+                out[piece.cubin][piece.function.name] = lines
+    return out
+
+
+def _heaps(cubins: Sequence[Cubin], sm: int) -> Iterator[list[_Piece]]:
+    """The functions of one architecture in heaps of at most about BATCH_BYTES."""
+    heap: list[_Piece] = []
+    end = 0
+    for position, cubin in enumerate(cubins):
+        if cubin.sm != sm:
+            continue
+        for function in cubin.functions:
+            if heap and end + len(function.code) > BATCH_BYTES:
+                yield heap
+                heap, end = [], 0
+            heap.append(_Piece(position, function, end))
+            end += len(function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
+    if heap:
+        yield heap
+
+
+def _run(
+    pieces: list[_Piece], sm: int, cubins: Sequence[Cubin], tool: str
+) -> Iterator[tuple[_Piece, tuple[Line, ...] | InputError]]:
+    """The lines of one heap; what does not decode is taken out and the rest run again."""
+    while pieces:
+        said, complaint = _nvdisasm(pieces, sm, tool)
+        lines = _lines(said)
+        if not complaint and len(lines) != _count(pieces):
+            complaint = f"it printed {len(lines)} instructions of {_count(pieces)}"
+        if not complaint:
+            for piece in pieces:
+                first = piece.start // INSTRUCTION_BYTES
+                yield piece, _moved(lines[first : first + len(piece.function.code) // INSTRUCTION_BYTES], piece.start)
+            return
+        if len(pieces) > 1 and not _BAD_PLACE.search(complaint):  # it does not say where: by halves
+            for half in (pieces[: len(pieces) // 2], pieces[len(pieces) // 2 :]):
+                yield from _run(_closed_up(half), sm, cubins, tool)
+            return
+        bad = _culprit(pieces, complaint)
+        yield (
+            bad,
+            InputError(
+                f"the code of {bad.function.name} does not decode as sm_{sm}",
+                "build it again, or update nvidia-cuda-nvdisasm",
+                cubins[bad.cubin].file,
+                detail=complaint,
+            ),
+        )
+        pieces = _closed_up([piece for piece in pieces if piece is not bad])
+
+
+def _count(pieces: list[_Piece]) -> int:
+    """Instructions in a heap."""
+    return sum(len(piece.function.code) // INSTRUCTION_BYTES for piece in pieces)
+
+
+def _closed_up(pieces: list[_Piece]) -> list[_Piece]:
+    out, end = [], 0
+    for piece in pieces:
+        out.append(_Piece(piece.cubin, piece.function, end))
+        end += len(piece.function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
+    return out
+
+
+def _culprit(pieces: list[_Piece], complaint: str) -> _Piece:
+    """The function that the disassembler's message is about, the only one when it names no place."""
+    match = _BAD_PLACE.search(complaint)
+    place = int(match[1], 16) if match else 0
+    return next((piece for piece in reversed(pieces) if piece.start <= place), pieces[0])
+
+
+def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
+    """(what it prints, its complaint or "") for the pieces' code end to end."""
+    with temporary.folder() as folder:
+        path = Path(folder) / "code.bin"
+        with path.open("wb") as file:
+            for piece in pieces:
+                code = piece.function.code
+                file.write(code[: len(code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES])
+        try:
+            done = vendor.run([tool, "-b", f"SM{sm}", str(path)], limits.TOOL_TIME, temporary=folder)
+        except OSError as error:
+            raise InputError(f"the disassembler cannot be run: {error}", toolchains.how_to_add("nvdisasm")) from error
+    if done.status == 0:
+        return done.out, ""
+    crash = vendor.crashed("the disassembler", done)
+    complaint = crash.what if crash else done.err.strip() or f"exit status {done.status}"
+    if "option 'binary'" in complaint:
+        raise InputError(f"this nvdisasm does not know sm_{sm}", toolchains.how_to_add("nvdisasm"), detail=complaint)
+    return "", complaint
+
+
+def _lines(said: str) -> list[Line]:
+    return [Line(guard, opcode, operands.strip()) for _, guard, opcode, operands in _LINE.findall(said)]
+
+
+def _moved(lines: list[Line], start: int) -> tuple[Line, ...]:
+    """Branch targets counted from the function's own start."""
+    if not start:
+        return tuple(lines)
+    out = []
+    for line in lines:
+        if _WITH_TARGET.match(line.opcode):
+            line = Line(line.guard, line.opcode, _TARGET.sub(lambda m: hex(int(m[0], 16) - start), line.operands))
+        out.append(line)
+    return tuple(out)

@@ -1,0 +1,97 @@
+"""Lowers one instruction: finds the row of its opcode, and falls back to `clobber` where that does not declare all of
+it.
+
+Line("@!P0", "VIADD", "R7, R3, 0x10")  ->  @!P0 R7 = add.32(R3, 16)
+Line("", "F2FP.BF16.F32.PACK_AB", "R5, R3, R2")  ->  R5 = opaque ('F2FP.BF16.F32.PACK_AB', '')
+Line("", "VIADD.FOO", "R7, R3, 0x10")            ->  R7 = opaque ('VIADD.FOO', '.FOO is not understood here')
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.sass import lift_control, lift_float, lift_integer, lift_logic, lift_memory, lift_warp
+from ptxaudit.frontend.sass.builder import Builder, Context, NoMeaning, machine_register
+from ptxaudit.frontend.sass.clobber import clobber, is_listed
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.parse import parse_operands
+from ptxaudit.frontend.sass.rows import Row
+from ptxaudit.frontend.sass.syntax import Operand
+from ptxaudit.ir import nodes as ir
+
+ROWS: dict[str, Row] = {
+    **lift_integer.LOWERINGS,
+    **lift_logic.LOWERINGS,
+    **lift_float.LOWERINGS,
+    **lift_memory.LOWERINGS,
+    **lift_warp.LOWERINGS,
+    **lift_control.LOWERINGS,
+}
+"""Every opcode with a meaning, by its first part, and what of it is understood."""
+
+_GUARDS: dict[str, ir.Guard] = {
+    f"@{sign}{kind}{number}": ir.Guard(machine_register(kind, number), bool(sign))
+    for kind in ("P", "UP")
+    for number in range(7)
+    for sign in ("", "!")
+}
+_ALWAYS, _NEVER = ("", "@PT", "@UPT"), ("@!PT", "@!UPT")
+
+
+def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str] = frozenset()) -> Builder | None:
+    """The lowered instruction at a byte offset of its section; None when its guard is never true.
+
+    cluster_slots: see `Builder`.
+    """
+    if line.guard in _NEVER:
+        return None
+    guard = None if line.guard in _ALWAYS else _GUARDS[line.guard]
+    try:
+        operands = parse_operands(line.operands)
+    except InputError:
+        b = Builder(context, place, guard, line.opcode, (), cluster_slots)
+        b.refused = "operands that the grammar does not know"
+        lift_control.forget_everything(b)
+        if b.root in lift_control.CONTROL:
+            lift_control.unknown_jump(b)
+        lift_memory.unscored_site(b)
+        return b
+    b = Builder(context, place, guard, line.opcode, operands, cluster_slots)
+    row = ROWS.get(b.root)
+    b.refused = "" if row is None else _refusal(row, line.opcode, operands)
+    try:
+        if row is None or b.refused:
+            raise NoMeaning(b.refused)
+        row.lower(b)
+    except NoMeaning as why:
+        b.refused = b.refused or str(why) or ("" if row is None else "its operands are not understood")
+        _without_meaning(b)
+    return b
+
+
+@lru_cache(maxsize=1 << 16)
+def _refusal(row: Row, opcode: str, operands: tuple[Operand, ...]) -> str:
+    return row.refuses(opcode, operands)
+
+
+def _without_meaning(b: Builder) -> None:
+    """What no row covers: the registers that it may write are opaque, and so is the memory; what may lead anywhere
+    does.
+    """
+    b.ops.clear()
+    b.control = b.site = None
+    if b.root in lift_control.CONTROL:
+        return lift_control.not_understood(b)
+    if b.root not in ROWS and not is_listed(b.root):
+        return _anything(b)
+    clobber(b)
+    lift_memory.unscored_site(b)
+
+
+def _anything(b: Builder) -> None:
+    """An opcode that is in no table: it may write all registers and all memory. (What transfers control is in one, all
+    of it.)
+    """
+    lift_control.forget_everything(b)
+    lift_memory.unscored_site(b)

@@ -1,0 +1,165 @@
+"""Parses operand strings with `grammars/sass.lark`, each operand once and each shape once.
+
+    "R2, P0, R4.reuse, 0x10"  ->  (Register("R", 2), Register("P", 0), Register("R", 4), Number("0x10"))
+
+A kernel has some hundred operands in ten thousand combinations, so each is parsed by itself. Two have
+one shape when they differ only in the numbers of registers and in hexadecimal literals. The
+grammar sees one operand of a shape; what it builds is a list of small functions that make the
+operands out of the numbers of any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from lark import Token, Transformer, v_args
+from lark.exceptions import UnexpectedInput, VisitError
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend import parsers
+from ptxaudit.frontend.sass.syntax import ZERO, Jump, Memory, Number, Operand, Register, Word
+
+_SLOT = re.compile(r"(?<![A-Za-z0-9_.])(?:U?[RP](\d+)\b|(0x[0-9a-f]+))")
+_REGISTER = re.compile(r"(U?[RP])(\d+|Z|T)$")
+
+Maker = Callable[[list[str]], Operand]
+
+
+class _Build(Transformer):
+    """Turns the tree of one string into functions of the numbers in it."""
+
+    def __init__(self, slots: dict[int, int]):
+        super().__init__()
+        self._slots = slots  # position in the string -> which of its numbers stands there
+
+    @v_args(inline=True)
+    def register(self, name: Token, *suffixes: Token) -> Maker:
+        kind, number = _REGISTER.match(name).groups()
+        marks = _marks(suffixes)
+        if not number.isdigit():
+            fixed = Register(kind, ZERO, marks)
+            return lambda numbers: fixed
+        slot = self._slots[name.start_pos]
+        return lambda numbers: _register(kind, int(numbers[slot]), marks)
+
+    @v_args(inline=True)
+    def number(self, text: Token) -> Maker:
+        slot = self._slots.get(text.start_pos)
+        if slot is None:
+            fixed = Number(str(text))
+            return lambda numbers: fixed
+        return lambda numbers: Number(numbers[slot])
+
+    @v_args(inline=True)
+    def word(self, name: Token, *suffixes: Token) -> Maker:
+        fixed = Number(str(name)) if name in ("INF", "QNAN", "SNAN", "NAN") else Word("".join((name, *suffixes)))
+        return lambda numbers: fixed
+
+    def numbers(self, texts: list[Token]) -> Maker:
+        fixed = Word("{" + ",".join(texts) + "}")
+        return lambda numbers: fixed
+
+    @v_args(inline=True)
+    def with_sign(self, sign: Token, inner: Maker) -> Maker:
+        if sign == "+":
+            return inner
+        field = {"-": "negated", "!": "negated", "~": "inverted"}[sign]
+        return lambda numbers: replace(inner(numbers), **{field: True})
+
+    @v_args(inline=True)
+    def absolute(self, inner: Maker, *suffixes: Token) -> Maker:
+        marks = _marks(suffixes)
+
+        def make(numbers):
+            value = inner(numbers)
+            if marks and isinstance(value, (Register, Memory)):
+                return replace(value, absolute=True, suffixes=value.suffixes + marks)
+            return replace(value, absolute=True)
+
+        return make
+
+    def bracket(self, terms: list[Maker]) -> list[Maker]:
+        return [term for term in terms if term is not None]
+
+    def memory(self, children: list) -> Maker:
+        name = str(children[0]) if isinstance(children[0], Token) and children[0].type == "NAME" else ""
+        brackets = [child for child in children if isinstance(child, list)]
+        marks = _marks(child for child in children if isinstance(child, Token) and child.type == "SUFFIX")
+        return lambda numbers: Memory(name, tuple(tuple(term(numbers) for term in terms) for terms in brackets), marks)
+
+    def jump(self, children: list) -> Maker:
+        register, *sign, text = children
+        slot = self._slots.get(text.start_pos)
+        negative = sign == ["-"]
+
+        def make(numbers):
+            value = int(text if slot is None else numbers[slot], 0)
+            return Jump(register(numbers), -value if negative else value)
+
+        return make
+
+    def start(self, makers: list) -> tuple[Maker, ...]:
+        return tuple(maker for maker in makers if maker is not None)
+
+
+def _marks(suffixes) -> tuple[str, ...]:
+    return tuple(str(suffix)[1:] for suffix in suffixes)
+
+
+@cache
+def _register(kind: str, number: int, marks: tuple[str, ...]) -> Register:
+    return Register(kind, number, marks)
+
+
+@cache
+def _shapes() -> dict[str, tuple[Maker, ...]]:
+    return {}
+
+
+def parse_operands(text: str) -> tuple[Operand, ...]:
+    """The operands in one instruction's text after the opcode. InputError when the grammar has no such shape."""
+    text = text.replace(".reuse", "")  # a hint to the register cache
+    if not text:
+        return ()
+    if "{" in text:  # a list of numbers, with commas of its own
+        return _parsed(text)
+    return tuple([operand for part in text.split(", ") for operand in _parsed(part)])
+
+
+@lru_cache(maxsize=1 << 16)
+def _parsed(text: str) -> tuple[Operand, ...]:
+    """What stands between two commas, or the whole."""
+    numbers: list[str] = []
+
+    def blank(match: re.Match) -> str:
+        number = match[1] or match[2]
+        numbers.append(number)
+        return match[0][: -len(number)] + "#"
+
+    shape = _SLOT.sub(blank, text)
+    makers = _shapes().get(shape)
+    if makers is None:
+        makers = _shapes()[shape] = _makers(text)
+    return tuple(maker(numbers) for maker in makers)
+
+
+def _makers(text: str) -> tuple[Maker, ...]:
+    slots = {match.start(): position for position, match in enumerate(_SLOT.finditer(text))}
+    try:
+        return _Build(slots).transform(parsers.parser("sass").parse(text))
+    except (UnexpectedInput, VisitError) as error:
+        raise InputError(
+            f"operands that the grammar does not know: {text}",
+            "report this with the file; the instruction is treated as one without a meaning",
+            detail=str(error),
+        ) from error
+
+
+def parse_plain(text: str) -> tuple[Operand, ...]:
+    """The same without shapes, always through the grammar: the twin that tests hold `parse_operands` against."""
+    text = text.replace(".reuse", "")
+    numbers = [match[1] or match[2] for match in _SLOT.finditer(text)]
+    return tuple(maker(numbers) for maker in _makers(text)) if text else ()

@@ -1,0 +1,67 @@
+"""Reads the source files that line information names, and no other: a PTX file can name any file of the machine.
+
+roots = Roots.of(["build/k.ptx"], options)        build, the working folder, and --source-root
+roots.read("src/k.cu")                            b"…"
+roots.read("/etc/passwd")                         None: it lies below none of them
+roots.read("/dev/zero")                           None: no regular file, or one too long
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.base import files, limits
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.inputs import is_text
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.options import Options
+
+
+@record
+class Roots:
+    """folders: the real paths of those below which sources may be read."""
+
+    folders: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(inputs: Iterable[Any], options: Options) -> Roots:
+        """The folders of the inputs, the working folder and those that the user names. The root of all files is none of
+        them unless it is named: all lies below it."""
+        implied = [os.curdir, *(folder for given in inputs if (folder := _folder(given)) is not None)]
+        real = [path for path in map(os.path.realpath, implied) if path != os.path.sep]
+        return Roots(tuple(dict.fromkeys([*real, *map(os.path.realpath, options.source_root)])))
+
+    def allowed(self, file: str) -> str | None:
+        """The real path of a file that may be read, else None."""
+        try:
+            real = os.path.realpath(file)
+        except (OSError, ValueError):  # a zero byte in it
+            return None
+        return real if any(_below(real, folder) for folder in self.folders) else None
+
+    def read(self, file: str) -> bytes | None:
+        """All of a file; None where it may not be read, or cannot."""
+        real = self.allowed(file)
+        try:
+            return files.read_bytes(real, limits.SHOWN, regular=True) if real is not None else None
+        except (OSError, InputError):
+            return None
+
+
+def _below(path: str, folder: str) -> bool:
+    return path.startswith(folder if folder.endswith(os.path.sep) else folder + os.path.sep)
+
+
+def _folder(given: Any) -> str | None:
+    """The folder of an input that is a file, or the input that is a folder."""
+    if not isinstance(given, (str, os.PathLike)) or is_text(given) or given == "-":
+        return None
+    try:
+        return os.fspath(given) if os.path.isdir(given) else os.fspath(Path(given).parent)
+    except (OSError, ValueError):
+        return None

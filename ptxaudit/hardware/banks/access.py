@@ -1,0 +1,201 @@
+"""An access: what one shared-memory opcode does, as far as its cost is concerned.
+
+    classify("ld.shared.v4.b32")   load, 16 bytes a lane      PTX, read by `ptx_opcodes`
+    classify("ATOMS.CAS.64")       cas, 8 bytes a lane        SASS, read by `sass_opcodes`
+    classify("UTMALDG.2D")         listed, with the reason why it is not scored
+
+What PTX atomics become was read off ptxas 13.5 for sm_75 to sm_120 (tests/test_opcodes.py repeats it):
+integer 32-bit operations, exchange and compare-and-swap have their own ATOMS; float adds and 64-bit
+arithmetic become loops of LDS and ATOMS.CAST.SPIN, 16-bit ones loops of LDS and ATOMS.CAS. Two
+rewrites change the cost. Adding the constant 1 without using the result becomes ATOMS.POPC.INC
+(lanes on one word are then free). Where ptxas can prove that all lanes use one address, it combines the lanes'
+values first and one lane issues the ATOMS. Both help only lanes that share a word. So a PTX
+integer atomic has a range where lanes share a word, unless the caller says more: `operand`, the
+constant it adds, or `as_written`, the plain ATOMS.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from ptxaudit.base.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One shared-memory opcode.
+
+    opcode: as it was given. isa: "ptx" | "sass".
+    access: the report's word: "load", "store", "atomic", "ldmatrix", "stmatrix", "cp.async",
+        "bulk copy", "wgmma", "mbarrier", "remote", "wmma", …
+    operation: the row of a machine's table (`machine_model.Rule.operation`); "" when unscored.
+    width: bytes a lane (of a row, for matrices); None when the opcode does not say.
+    sass: the machine instruction it is, as the disassembler spells it; "" where it is a loop.
+    loop: of an atomic that is a loop its PTX without scope and order, which change nothing: atom.shared.add.f32.
+    address_lanes: the first lanes, which alone give addresses (matrices); None = all.
+    x: matrices of an ldmatrix or stmatrix. trans, bypass (cp.async.cg), zero_fill (some lanes may
+    write zeros instead of copying): modifiers.
+    generic: the address is generic and may turn out not to be shared.
+    may_count, may_combine: ptxas may make ATOMS.POPC.INC of it, may combine lanes on one address.
+    clustered: the launch has clusters of several blocks (see `score`).
+    charge: of a wgmma the wavefronts that the counter charges a warpgroup, with A in registers and in shared memory.
+    unscored: why it is listed but not scored; "".
+    """
+
+    opcode: str
+    isa: Literal["ptx", "sass"]
+    access: str
+    operation: str = ""
+    width: int | None = None
+    sass: str = ""
+    address_lanes: int | None = None
+    x: int = 1
+    trans: bool = False
+    bypass: bool = False
+    zero_fill: bool = False
+    generic: bool = False
+    clustered: bool = False
+    may_count: bool = False
+    may_combine: bool = False
+    charge: tuple[int, int] | None = None
+    loop: str = ""
+    unscored: str = ""
+
+    @property
+    def align(self) -> int:
+        """Bytes: addresses are multiples of it, or the hardware faults."""
+        return self.width or 1
+
+    @property
+    def rewrite(self) -> str:
+        """Why lanes that share a word make a range of this PTX atomic; "" where they do not."""
+        if self.may_count:
+            return (
+                "where its bound is 0xffffffff and the result is not used, ptxas makes ATOMS.POPC.INC of it, which"
+                " serves lanes on one word together"
+                if not self.may_combine
+                else (
+                    "where the constant 1 is added and the result is not used, ptxas makes ATOMS.POPC.INC of it, and"
+                    " where it can prove the address equal in all lanes, one lane issues it: both serve lanes on one"
+                    " word together"
+                )
+            )
+        if self.may_combine:
+            return (
+                "where ptxas can prove the address equal in all lanes, it combines their values and one lane issues the"
+                " atomic"
+            )
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def classify(opcode: str, operand: int | None = None, as_written: bool = False) -> Access:
+    """What an opcode accesses; the same object each time.
+
+    opcode: PTX in lower case (`st.shared.v2.u32`, `cp.async.ca.shared.global 8`) or SASS in upper case.
+    operand: the constant that a PTX atomic adds, where it is known (also as the opcode's second
+        word: `red.shared.add.u32 1`); any other number, say 0, for what is no constant. as_written: a PTX atomic
+        becomes its plain ATOMS, whatever ptxas could make of it.
+    Raises InputError for an opcode that is unknown, or does not access shared memory.
+    """
+    from ptxaudit.hardware.banks import ptx_opcodes, sass_opcodes
+
+    if not isinstance(opcode, str) or not opcode.strip():
+        raise InputError(f"{opcode!r} is not an opcode", "an opcode is PTX (ld.shared.v4.b32) or SASS (LDS.128)")
+    name, *rest = opcode.split()
+    if name[0].isupper():
+        return sass_opcodes.classify(opcode, name, rest)
+    return ptx_opcodes.classify(opcode, name, rest, operand, as_written)
+
+
+def unknown(opcode: str, why: str, hint: str = "") -> InputError:
+    """The error for an opcode that cannot be classified."""
+    return InputError(f"opcode {opcode!r}: {why}", hint)
+
+
+UNSCORED = {
+    "bulk copy": (
+        "a bulk copy is issued once and moved by the copy engine: no wavefront counter sees it. Timed on an H200, a row"
+        " of a box takes a cycle on its way in, or one for each 100 bytes, and one for each 32 bytes on its way out,"
+        " whatever the swizzle mode"
+    ),
+    "wgmma": (
+        "the tensor core reads the operands of a warpgroup's matrix product: the counter charges their bytes / 128, N/4"
+        " for B and 16 for an A in shared memory, whatever the swizzle mode, majors and strides, and in time layouts do"
+        " not differ either (measured on an H200)"
+    ),
+    "tcgen05": "tensor-core operands and copies of sm_100 read shared memory through descriptors: not measured",
+    "mbarrier": (
+        "no wavefront counter sees arrivals and tests. Timed on an H200, lanes on one barrier are served together, and "
+        "lanes on several one barrier after the other, some 11 cycles each"
+    ),
+    "remote": (
+        "the address may lie in another block of the cluster, where no wavefront counter sees loads and stores and an"
+        " atomic counts 1: an H200 moves the 32-byte sectors that the lanes touch, whatever their banks. In the block's"
+        " own memory it costs what .shared does"
+    ),
+    "async store": (
+        "sent through the cluster network, also to the block's own memory: no wavefront counter sees it. Timed on an"
+        " H200, 10 cycles a warp for consecutive words, up to 48 for words 16 bytes or more apart, 123 for one word"
+    ),
+    "multimem": "multimem addresses memory of several GPUs, not shared memory banks",
+    "wmma": (
+        "one address of a whole fragment, of which ptxas makes LDSM, LDS or STS by shape, type, layout and generation:"
+        " `audit` does so, too, and scores these"
+    ),
+    "bulk store": "a bulk store of zeros is issued once: not measured",
+    "other": "written by hardware other than a warp's load-store path: not measured",
+}
+"""Reasons why an access is listed without a figure, by the report's word."""
+
+_PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA\.64x(\d+)x\d+\b")  # not of sparse ones, whose A has half the bytes
+
+
+def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
+    """A wgmma: listed, with what the counter charges a warpgroup where the opcode tells N: (A in registers, A in shared
+    memory).
+    """
+    found = None if ".sp" in opcode.lower() else _PRODUCT.search(opcode)
+    if found is None:
+        return Access(opcode, isa, "wgmma", unscored=UNSCORED["wgmma"])
+    b = int(found[1] or found[2]) * _OPERAND_BYTES // LINE_BYTES
+    a = _PRODUCT_ROWS * _OPERAND_BYTES // LINE_BYTES
+    sass = opcode if isa == "sass" else _machine_product(opcode)
+    return Access(
+        opcode,
+        isa,
+        "wgmma",
+        sass=sass,
+        charge=(b, a + b),
+        unscored=(
+            f"the counter charges {b} wavefronts a warpgroup for B, and {a} more for A where it comes through a"
+            " descriptor, whatever the swizzle mode, majors and strides; in time layouts do not differ either"
+            " (measured on an H200)"
+        ),
+    )
+
+
+_WGMMA = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.(\w+)$")
+_GMMA_TYPES = {
+    ("f16", "f16"): ("HGMMA", ""),
+    ("bf16", "bf16"): ("HGMMA", ".BF16"),
+    ("tf32", "tf32"): ("HGMMA", ".TF32"),
+    ("e4m3", "e4m3"): ("QGMMA", ".E4M3.E4M3"),
+}
+
+
+def _machine_product(opcode: str) -> str:
+    """The machine instruction of a wgmma with sums of 32 bits, "" of another one (read off ptxas 13.5; a test compiles
+    them).
+    """
+    found = _WGMMA.match(opcode)
+    head, types = _GMMA_TYPES.get((found[3], found[4]), ("", "")) if found else ("", "")
+    return f"{head}.64x{found[1]}x{found[2]}.F32{types}" if head else ""
+
+
+_OPERAND_BYTES = 32  # of a row of A and of a column of B in one wgmma, of every type
+_PRODUCT_ROWS = 64
+LINE_BYTES = 128  # of all banks together

@@ -1,0 +1,253 @@
+"""Counts cp.async.ca: a lane's data leave the source line and enter the destination in one wavefront.
+
+Theory, as an H200's counters have it (exact for every measured request whose sources were not in L1, or were). A
+line is 128 bytes of the source. The copy is cut three times:
+
+    passes   the whole warp looks its source lines up. Lines that are in L1 pass together (those of which all sectors
+             are that the warp needs). Of those that are not, a pass takes one line of each *class*, in lane order:
+             the class is two parity bits of the line's address. Some in, some out: no rule found for the order.
+    groups   the lanes of one pass, in groups of 128 / size lanes by their number
+    rounds   in each round of a group every destination slot and every source slot goes to its first lane;
+             a lane that has both is served, the others wait. A slot is (address / size) mod (128 / size).
+
+The rounds of all groups of all passes are the wavefronts. A lane's round is one more than that of the lane
+before it on its destination slot, or on its source slot, whichever is later: no search is needed.
+
+    alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 128 MB apart give bounds
+    between(…)  bounds whatever is in L1 and wherever the source array lies: over all ways to cut a group's
+                lines into passes where it reads at most four, otherwise from its fullest slot upwards
+
+Where each group reads one line there is one way only, and both ends meet.
+
+Both need the rounds that *sets* of a group's lanes take by themselves: the lanes of each pass, or of each choice of
+lines. `rounds` serves all sets at once, a byte for each side by side; `few` does the same in bits of an integer.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ptxaudit.hardware.machine_model import SOURCE_LINE, Count
+
+# parity of these bits of (source address / 128) gives the two bits of a line's class; further up they are not known
+CLASS_BITS = (0b10101101010111011010, 0b01011010111101101111)
+KNOWN_BITS = 20
+FEW_LINES = 4
+_BYTE = 8
+_NO_LINE = -1 << 57  # before every line, and fits beside a lane's number: an inactive lane
+Figures = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # low, high, groups with an active lane, ways where low == high: (n,) each
+
+
+@lru_cache
+def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
+    """All ways to cut so many lines into passes, each as masks of lines: (0b01, 0b10), (0b11,) for two. The last is all
+    in one.
+    """
+    found: list[tuple[int, ...]] = [()]
+    for i in range(lines):
+        found = [
+            p
+            for old in found
+            for p in ((*old, 1 << i), *((*old[:at], old[at] | 1 << i, *old[at + 1 :]) for at in range(len(old))))
+        ]
+    return tuple(found)
+
+
+def slots(count: Count, addresses: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Destination slot and source slot of each lane."""
+    return addresses // count.unit & count.slots - 1, sources // count.unit & count.slots - 1
+
+
+# --- rounds of sets of lanes --------------------------------------------------------------------
+
+
+def _table(members: list[list[bool]]) -> np.ndarray:
+    """members[k]: which sets a lane numbered k + 1 is in; number 0 is for inactive lanes, which are in none."""
+    return np.array([[False] * len(members[0]), *members], np.uint8) * np.uint8(255)
+
+
+ONE_SET = _table([[True]])
+SETS_OF_LINES = _table([[bool(mask >> line & 1) for mask in range(1 << FEW_LINES)] for line in range(FEW_LINES)])
+
+
+@lru_cache
+def _sets_of_passes(passes: int) -> np.ndarray:
+    sets = 1 << (passes - 1).bit_length()
+    return _table([[one == this for one in range(sets)] for this in range(passes)])
+
+
+def rounds(number: np.ndarray, table: np.ndarray, to: np.ndarray, source: np.ndarray, slots: int) -> np.ndarray:
+    """(n, sets) uint8: the rounds until all lanes of each set are served.
+
+    number (n, lanes): of each lane the row of `table`, which says by 255 or 0 what sets it is in; to, source (n,
+    lanes): its slots.
+    """
+    n, lanes = number.shape
+    sets = table.shape[1]
+    together = np.dtype((np.void, sets))  # the bytes of all sets are moved as one
+    start = np.arange(n) * slots
+    last_to, last_source = np.zeros((2, n * slots * sets), np.uint8).view(together)  # the last round on each slot
+    before_to, before_source, now, member = np.empty((4, n, sets), np.uint8)
+    most = np.zeros((n, sets), np.uint8)
+    for lane in range(lanes):
+        at_to, at_source = start + to[:, lane], start + source[:, lane]
+        last_to.take(at_to, out=before_to.view(together)[:, 0], mode="clip")
+        last_source.take(at_source, out=before_source.view(together)[:, 0], mode="clip")
+        table.take(number[:, lane], 0, out=member, mode="clip")
+        np.maximum(before_to, before_source, out=now)
+        now += 1
+        now &= member
+        np.maximum(most, now, out=most)
+        last_to[at_to] = np.maximum(before_to, now, out=before_to).view(together)[:, 0]
+        last_source[at_source] = np.maximum(before_source, now, out=before_source).view(together)[:, 0]
+    return most
+
+
+# --- what is in L1 is known ---------------------------------------------------------------------
+
+
+def alone(count: Count, addresses, active, sources, resident: bool) -> Figures:
+    """No source line is in L1, or (`resident`) all are. sources: whole addresses, of which some may be too far apart to
+    tell classes: bounds.
+    """
+    if resident:
+        return _alone(count, addresses, active, sources, active.view(np.uint8), ONE_SET)
+    region = sources // SOURCE_LINE >> KNOWN_BITS
+    far = ((region != np.take_along_axis(region, active.argmax(1)[:, None], 1)) & active).any(1)
+    return _each(far, between, _absent, count, addresses, active, sources)
+
+
+def _absent(count: Count, addresses, active, sources) -> Figures:
+    turn = _pass_of_lane(sources // SOURCE_LINE, active)
+    return _alone(count, addresses, active, sources, turn, _sets_of_passes(int(turn.max(initial=1))))
+
+
+def _alone(count: Count, addresses, active, sources, turn, table) -> Figures:
+    groups = addresses.shape[1] // count.lanes
+    turn, active, to, source = _by_group(count, turn, active, *slots(count, addresses, sources))
+    each = rounds(turn, table, to, source, count.slots)
+    total = _of_request(groups, np.add, each.sum(1))
+    return total, total, _of_request(groups, np.add, active.any(1)), _of_request(groups, np.maximum, each.max(1))
+
+
+def classes(lines: np.ndarray) -> np.ndarray:
+    """The class of each source line (address / 128): 0 to 3."""
+    result = np.zeros(lines.shape, np.uint8)
+    for bits in CLASS_BITS:
+        result = result * 2 + np.bitwise_count(lines & bits) % 2
+    return result
+
+
+def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n, lanes) uint8: where each lane's line comes among those of its class, from 1; 0 for inactive lanes."""
+    n, lanes = lines.shape
+    place, line = _by_line(lines, active)
+    first = _in_lane_order(place, np.diff(line, axis=1, prepend=np.uint8(0)) == 1)  # whether a lane is its line's first
+    kind = _BYTE * classes(lines)  # a byte counts each class
+    turn = (np.cumsum(first.astype(np.uint32) << kind, axis=1, dtype=np.uint32) >> kind).astype(np.uint8)
+    at = _in_lane_order(place, line) + np.arange(n)[:, None] * (lanes + 1)
+    of_line = np.zeros(n * (lanes + 1), np.uint8)
+    of_line[at[first]] = turn[first]
+    return of_line[at]
+
+
+# --- what is in L1 is not known -----------------------------------------------------------------
+
+
+def between(count: Count, addresses, active, sources) -> Figures:
+    """Whatever is in L1. sources: up to a shift by whole lines."""
+    groups = addresses.shape[1] // count.lanes
+    addresses, active, sources = _by_group(count, addresses, active, sources)
+    place, line = _by_line(sources // SOURCE_LINE, active)
+    low, high, many, together = _each(
+        line[:, -1] > FEW_LINES,
+        _from_the_fullest,
+        _over_partitions,
+        count,
+        _in_lane_order(place, line),
+        *slots(count, addresses, sources),
+    )
+    return (
+        _of_request(groups, np.add, low),
+        _of_request(groups, np.add, high),
+        _of_request(groups, np.add, many > 0),
+        _of_request(groups, np.maximum, together),
+    )
+
+
+def _over_partitions(count: Count, line, to, source) -> Figures:
+    """(fewest, most, lines, of all lines together) over all ways to cut a group's lines into passes."""
+    alone = np.ascontiguousarray(rounds(line, SETS_OF_LINES, to, source, count.slots).T)
+    costs = [sum(alone[mask] for mask in ways) for ways in partitions(FEW_LINES)]
+    return np.minimum.reduce(costs), np.maximum.reduce(costs), line.max(1), alone[-1]
+
+
+def _from_the_fullest(count: Count, line, to, source) -> Figures:
+    """The same from the fullest slot, to one pass a line, none of which takes longer than all lines at once."""
+    active = line > 0
+    together = rounds(active.view(np.uint8), ONE_SET, to, source, count.slots)[:, 0]
+    many = line.max(1)
+    high = np.minimum(active.sum(1), many * together.astype(np.int64))
+    return np.maximum(_fullest(to, active, count.slots), _fullest(source, active, count.slots)), high, many, together
+
+
+def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
+    """(n,): the most active lanes on one slot."""
+    n = len(slot)
+    found = (slot + np.arange(n)[:, None] * slots)[active]
+    return np.bincount(found, minlength=n * slots).reshape(n, slots).max(1)
+
+
+# --- lanes and their lines ----------------------------------------------------------------------
+
+
+def _by_line(lines: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lanes of each row with those of one line together, inactive ones before all: (their flat places, the line's
+    number from 1 or 0).
+    """
+    n, lanes = lines.shape
+    ordered = np.where(active, lines, _NO_LINE) * lanes + np.arange(
+        lanes
+    )  # line and lane in one number: lanes of a line stay in order
+    ordered.sort(1)
+    place = (ordered & lanes - 1) + np.arange(n)[:, None] * lanes
+    ordered //= lanes
+    begins = np.empty(ordered.shape, bool)
+    np.not_equal(ordered[:, 0], _NO_LINE, out=begins[:, 0])
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=begins[:, 1:])
+    return place, np.cumsum(begins, axis=1, dtype=np.uint8)
+
+
+def _in_lane_order(place: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values of the lanes as `_by_line` has them, back in the lanes' own places."""
+    result = np.empty(values.shape, values.dtype)
+    result.ravel()[place] = values
+    return result
+
+
+# --- groups and requests ------------------------------------------------------------------------
+
+
+def _by_group(count: Count, *arrays: np.ndarray) -> list[np.ndarray]:
+    """(n, lanes) as (n * groups, lanes of a group)."""
+    return [a.reshape(-1, count.lanes) for a in arrays]
+
+
+def _of_request(groups: int, combine: np.ufunc, of_group: np.ndarray) -> np.ndarray:
+    """(n * groups,) as (n,) int64: the sum or the most of each request's groups."""
+    return combine.reduce(of_group.reshape(-1, groups), axis=1, dtype=np.int64)
+
+
+def _each(chosen: np.ndarray, those, others, count: Count, *arrays: np.ndarray) -> Figures:
+    """The figures of `those` for the chosen rows, of `others` for the rest."""
+    if not chosen.any():
+        return others(count, *arrays)
+    results = [np.empty(len(chosen), np.int64) for _ in range(4)]
+    for rows, function in ((chosen, those), (~chosen, others)):
+        for result, part in zip(results, function(count, *(a[rows] for a in arrays)), strict=True):
+            result[rows] = part
+    return tuple(results)

@@ -1,0 +1,403 @@
+"""Counts the wavefronts of many requests at once: arrays in, arrays out.
+
+    addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   low, high, ideal, ways (n,) int64
+
+How words are counted without a loop over lanes: each lane's unit becomes one integer, made of its
+row and of its *bin* (group, slot); sorting a request's integers brings equal words together, so
+the first of each run is one distinct word, and one bincount over (request, bin) counts them all.
+Requests are taken in chunks, so that memory does not grow with n beyond the results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.hardware.banks import copies, few
+from ptxaudit.hardware.banks.access import Access
+from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Machine, Rule
+
+CHUNK = 1 << 16  # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
+_NOTHING = np.iinfo(np.int64).max  # sorts after every word: an inactive lane
+UNKNOWN = -1
+
+# the ufuncs themselves: an array's methods take a microsecond longer, and requests often come one by one
+_any, _most, _sum, _bits = np.logical_or.reduce, np.maximum.reduce, np.add.reduce, np.bitwise_or.reduce
+
+
+@dataclass(slots=True, eq=False)
+class Scores:
+    """One figure a request, all arrays (n,) int64.
+
+    low, high: bounds of the wavefronts, equal where exact.
+    ideal: wavefronts without any conflict. ways: -1 where only a range is known.
+    cp.async.cg, which no counter sees, has -1 in all four, and instead
+    lines: k of the lanes that copy; lines_low: the least that it may be, where lanes may be zero-filled and which is
+    not told; lines_ideal. All three None for other accesses.
+    evidence: "measured" | "by rule".
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    ideal: np.ndarray
+    ways: np.ndarray
+    lines: np.ndarray | None
+    lines_ideal: np.ndarray | None
+    evidence: str
+    lines_low: np.ndarray | None = None
+
+
+class _Part(NamedTuple):
+    """Sums over the groups of each request, (n,) each; ways of the worst group before the factor."""
+
+    low: np.ndarray
+    high: np.ndarray
+    groups: np.ndarray
+    ways: np.ndarray
+
+
+def score(
+    machine: Machine,
+    access: Access,
+    addresses: np.ndarray,
+    active: np.ndarray,
+    sources: np.ndarray | None = None,
+    *,
+    zero_filled: np.ndarray | None = None,
+    in_l1: bool | None = None,
+    clustered: bool = False,
+) -> Scores:
+    """Scores n requests of one opcode.
+
+    addresses: (n, lanes) int64 bytes, also negative (relative to an invariant base); of inactive lanes anything.
+    active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
+    zero_filled: (n, lanes) bool, lanes of a cp.async that write zeros instead of copying; None = none, or not known for
+    a ZFILL. in_l1: all source lines of a cp.async.ca are in L1, or none is (sources are then whole addresses); None =
+    not known. clustered: the launch has clusters of several blocks, where wide generic loads were seen to merge: a
+    range where that matters. Raises InputError where the machine has no rule for the access, or an active lane is
+    misaligned.
+    """
+    if (clustered or access.clustered) and access.operation == "generic load":
+        return _perhaps_merged(machine, replace(access, clustered=False), addresses, active)
+    rule = _rule(machine, access)
+    n, lanes = addresses.shape
+    step = max(1, CHUNK // _numbers(rule.count, lanes))
+    if n <= step:
+        return _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1)
+    parts = []
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        parts.append(
+            _score(
+                machine,
+                access,
+                rule,
+                addresses[rows],
+                active[rows],
+                None if sources is None else sources[rows],
+                None if zero_filled is None else zero_filled[rows],
+                in_l1,
+            )
+        )
+    evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
+
+    def joined(name: str) -> np.ndarray | None:
+        columns = [getattr(p, name) for p in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    return Scores(
+        *(joined(name) for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")),
+        evidence,
+        joined("lines_low"),
+    )
+
+
+def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
+    """(n,): wavefronts of each request if nothing met in a bank, by its groups that have one of the lanes, (n, lanes)
+    bool.
+    """
+    rule = _rule(machine, access)
+    n, width = lanes.shape
+    groups = -(-width // rule.count.lanes)
+    padded = np.pad(lanes, ((0, 0), (0, groups * rule.count.lanes - width)))
+    some = padded.reshape(n, groups, rule.count.lanes).any(2).sum(1)
+    return some * max(1, rule.count.factor) * rule.split
+
+
+def _perhaps_merged(machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray) -> Scores:
+    """A generic load in a launch with clusters: as LDS at least, as a generic load elsewhere at most."""
+    merged, apart = score(machine, _as_shared(access), addresses, active), score(machine, access, addresses, active)
+    low, high = np.minimum(merged.low, apart.low), np.maximum(merged.high, apart.high)
+    ideal = np.minimum(merged.ideal, apart.ideal)
+    sure = (low == high) & (merged.ideal == apart.ideal) & (merged.ways == apart.ways)
+    return Scores(low, high, ideal, np.where(sure, apart.ways, UNKNOWN), None, None, apart.evidence)
+
+
+@lru_cache(maxsize=1024)
+def _as_shared(access: Access) -> Access:
+    return replace(access, operation="load", generic=False)
+
+
+@lru_cache(maxsize=4096)
+def _rule(machine: Machine, access: Access) -> Rule:
+    reason = machine.refusal(access)
+    if reason:
+        raise InputError(f"{access.opcode} is not scored: {reason}")
+    return machine.rule(access)
+
+
+def _numbers(count: Count, lanes: int) -> int:
+    """The longest array that one request needs."""
+    return max(lanes, _bins(count, lanes))
+
+
+def _bins(count: Count, lanes: int) -> int:
+    return -(-lanes // count.lanes) * count.slots
+
+
+def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1) -> Scores:
+    """One chunk."""
+    whole = active
+    if access.address_lanes is not None:
+        addresses, active = addresses[:, : access.address_lanes], active[:, : access.address_lanes]
+    _check_alignment(access, addresses, active)
+    evidence = machine.evidence(access)
+    copying = active if zero_filled is None else active & ~zero_filled
+    if rule.count.what is Counted.LINES:  # zeros are stored apart, and count for no line
+        return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
+    zeros = None if zero_filled is None else active & zero_filled
+    if rule.doubt is Doubt.SOURCES and sources is not None:
+        low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1, zeros)
+    else:
+        part = _count(rule.count, addresses, copying)
+        low, high, ways, ideal = part.low, part.high, part.ways, part.groups
+        if rule.doubt is not Doubt.NONE:
+            low, high, ways = _with_doubt(rule, part, addresses, copying)
+        if zeros is not None:
+            low, high, ideal, ways = _and_zeros(rule.count, addresses, zeros, low, high, ideal, ways)
+    if (
+        zeros is None and access.zero_fill
+    ):  # copies and zeros are served apart, and which lanes are which is not told: zeros have no source
+        low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
+    if access.address_lanes is not None and not whole.all():
+        # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
+        part_of_warp = ~whole.all(1)
+        high = high + np.where(whole.any(1), (~active).sum(1), 0)
+        low, ideal = np.where(part_of_warp, 0, low), np.where(part_of_warp, 0, ideal)
+        evidence = "by rule"
+    if access.may_count or access.may_combine:
+        low = _rewritten(access, rule, part, addresses, active)
+    if rule.split > 1:
+        low, high, ideal = low * rule.split, high * rule.split, ideal * rule.split
+    if rule.count.factor > 1:
+        ideal = ideal * rule.count.factor
+    if high is not low:
+        ways = np.where(low == high, ways, UNKNOWN) if rule.doubt is not Doubt.WAYS else ways
+    return Scores(low, high, ideal, ways, None, None, evidence)
+
+
+def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) -> None:
+    if (found := first_with(access.align - 1, addresses, active)) is not None:
+        lane, address = found
+        raise InputError(
+            f"{access.opcode}: lane {lane}'s address {address} is not a multiple of {access.align}",
+            f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise",
+        )
+
+
+def first_with(bits: int, numbers: np.ndarray, active: np.ndarray) -> tuple[int, int] | None:
+    """(lane, number) of the first active lane whose number has one of the bits, or None."""
+    if not int(_bits(numbers, None)) & bits:
+        return None
+    bad = (numbers & bits != 0) & active
+    if not bad.any():
+        return None
+    row, lane = (int(i) for i in np.argwhere(bad)[0])
+    return lane, int(numbers[row, lane])
+
+
+# --- the four kinds of counting -------------------------------------------------------------
+
+
+def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
+    """Wavefronts, groups with an active lane, and the worst group of each request."""
+    if count.lanes == 1:
+        lanes = active.sum(1)
+        some = (lanes > 0).astype(np.int64)
+        return _Part(lanes * count.factor, lanes * count.factor, lanes, some)
+    if addresses.size <= few.MOST.get(count.what, -1):
+        return _Part(*few.count(count, addresses, active))
+    if count.what is Counted.STEPS:
+        from ptxaudit.hardware.banks.broadcast import steps
+
+        return _Part(*steps(count, addresses, active))
+    if count.what is Counted.ONCE:
+        groups = _any(active.reshape(len(active), active.shape[1] // count.lanes, count.lanes), 2).sum(1)
+        return _Part(groups * count.factor, groups * count.factor, groups, np.minimum(groups, 1))
+    bins = _bin_of_lane(count, addresses, active)
+    total = _bins(count, addresses.shape[1])
+    if count.what is Counted.WORDS:
+        found = _distinct(addresses // count.row * total + bins, active, total)
+    else:
+        found = (bins + np.arange(len(bins))[:, None] * total)[active]
+    n = len(addresses)
+    each = _most(
+        np.bincount(found, minlength=n * total).reshape(n, total // count.slots, count.slots), 2
+    )  # (n, groups)
+    if each.shape[1] == 1:
+        ways = each[:, 0]
+        sums, groups = ways, np.minimum(ways, 1)
+    else:
+        ways, sums, groups = _most(each, 1), _sum(each, 1), _sum(each > 0, 1)
+    if count.factor > 1:
+        sums = sums * count.factor
+    return _Part(sums, sums, groups, ways)
+
+
+def _bin_of_lane(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n, lanes): group * slots + slot of every lane."""
+    group = group_of_lane(count.lanes, addresses.shape[1])
+    if count.paired:
+        merged = pairs_agree(addresses, active)
+        if merged.all():
+            group = group_of_lane(count.paired, addresses.shape[1])
+        elif merged.any():
+            group = np.where(merged[:, None], group_of_lane(count.paired, addresses.shape[1]), group)
+    return addresses // count.unit % count.slots + group * count.slots
+
+
+@lru_cache(maxsize=256)
+def group_of_lane(size: int, lanes: int) -> np.ndarray:
+    """(lanes,): which group of `size` lanes each is in."""
+    return np.arange(lanes) // size
+
+
+def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) bool: every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    n, lanes = addresses.shape
+    differ = True
+    for distance in (1, 2):
+        a = addresses.reshape(n, lanes // (2 * distance), 2, distance)
+        b = active.reshape(a.shape)
+        apart = a[:, :, 0] != a[:, :, 1]
+        apart &= b[:, :, 0]
+        apart &= b[:, :, 1]
+        differ = _any(apart.reshape(n, lanes // 2), 1) & differ
+    return ~differ
+
+
+def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
+    """The bins, made unique by request, of the first lane on each distinct word. keys: row * total + bin."""
+    ordered = np.where(active, keys, _NOTHING)
+    ordered.sort(1)
+    first = np.empty(ordered.shape, bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    first[:, 0] = True
+    first &= ordered != _NOTHING
+    return (ordered % total + np.arange(len(keys))[:, None] * total)[first]
+
+
+# --- ranges ---------------------------------------------------------------------------------
+
+
+def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, ways) of a rule that may give a range."""
+    if rule.doubt is Doubt.SOURCES:  # which are not told
+        return part.low, active.sum(1), part.ways
+    if rule.doubt is Doubt.WAYS:  # the same count with something extra in each group
+        ways = part.ways + rule.second.extra * (part.ways > 0)
+        return np.maximum(part.low, ways), part.high + rule.second.extra * part.groups, ways
+    second = _count(rule.second, addresses, active)
+    if rule.doubt is Doubt.PASSES:  # each pass lets at least one lane of each bank, or of each word, through
+        passes = (
+            _most_on_one_unit(rule.count, addresses, active)
+            if rule.turns is None
+            else _count(rule.turns, addresses, active).high
+        )
+        return part.low, passes * (part.high + second.high), part.ways
+    return part.low, second.high, part.ways
+
+
+def _copies(
+    count: Count,
+    addresses,
+    active,
+    sources,
+    in_l1: bool | None,
+    zeros: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told; `active` copy, `zeros` write
+    zeros.
+    """
+    if addresses.size <= few.MOST_OF_COPIES:
+        return few.copies(count, addresses, active, sources, in_l1, zeros)
+    if in_l1 is None:
+        figures = copies.between(count, addresses, active, sources)
+    else:
+        figures = copies.alone(count, addresses, active, sources, in_l1)
+    return figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
+
+
+def _and_zeros(
+    count: Count, addresses, zeros, low, high, ideal, ways
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Zeros are written apart from the copies."""
+    part = _count(count, addresses, zeros)
+    return low + part.low, high + part.high, ideal + part.groups, np.maximum(ways, part.ways)
+
+
+def _rank_in_run(ordered: np.ndarray) -> np.ndarray:
+    """(n, lanes): 0, 1, 2, … within each run of equal values of a sorted row."""
+    at = np.arange(ordered.shape[1])
+    starts = np.zeros(ordered.shape, np.int64)
+    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], at[1:], 0)
+    return at - np.maximum.accumulate(starts, axis=1)
+
+
+def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): the most active lanes that are on the same unit."""
+    if addresses.size <= few.MOST[Counted.LANES]:
+        return few.most_on_one_unit(count, addresses, active)
+    ordered = np.where(active, addresses // count.unit, _NOTHING)
+    ordered.sort(1)
+    return np.where(ordered != _NOTHING, _rank_in_run(ordered) + 1, 0).max(1)
+
+
+def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np.ndarray:
+    """A PTX atomic's low end where ptxas may do better than one ATOMS a lane (see `access`)."""
+    if access.may_count:
+        words = Count(Counted.WORDS, rule.count.lanes, rule.count.unit, rule.count.slots, rule.count.row)
+        return np.minimum(part.low, _count(words, addresses, active).low)
+    low = np.where(active, addresses, _NOTHING).min(1)
+    one = (np.where(active, addresses, low[:, None]) == low[:, None]).all(1)
+    return np.where(one, np.minimum(part.low, 1), part.low)
+
+
+# --- cp.async.cg ----------------------------------------------------------------------------
+
+
+def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, evidence: str) -> Scores:
+    """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
+    k = _line_class_max(count, addresses, copying)
+    unknown = _any(active, 1) * UNKNOWN
+    return Scores(
+        unknown, unknown, unknown, unknown, k, _any(copying, 1) * 1, evidence, np.zeros_like(k) if perhaps_none else k
+    )
+
+
+def _line_class_max(count: Count, addresses, active) -> np.ndarray:
+    if addresses.size <= few.MOST[Counted.LINES]:
+        return few.line_class_max(count, addresses, active)
+    n, lanes = addresses.shape
+    groups = -(-lanes // count.lanes)
+    keys = np.where(active, addresses // count.row * groups + group_of_lane(count.lanes, lanes), _NOTHING)
+    keys.sort(1)
+    first = np.ones(keys.shape, bool)
+    first[:, 1:] = keys[:, 1:] != keys[:, :-1]
+    first &= keys != _NOTHING
+    classes = keys // groups % count.slots + np.arange(n)[:, None] * count.slots
+    return np.bincount(classes[first], minlength=n * count.slots).reshape(n, count.slots).max(1)

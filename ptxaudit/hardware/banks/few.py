@@ -1,0 +1,303 @@
+"""Counts a few requests in plain Python where arrays would take longer.
+
+    count(count, addresses, active)                    -> low, high, groups, ways of each request: words, lanes, steps
+    copies(count, addresses, active, sources, None)    -> low, high, groups, ways of each request: cp.async.ca by its
+                                                       sources
+
+The theory is in `banks`, `broadcast` and `copies`. Arrays cost the same for one request and for a hundred, half a
+millisecond in the worst case; here one request takes some ten microseconds. tests/test_score_few.py holds both ways
+together.
+
+Rounds of a copy are counted in unary: as many ones as rounds. The greater of two is then a | b, and one more a << 1 |
+1. Many
+such numbers lie side by side in one integer, a *field* for each set of lanes (see `copies`), and are all served in one
+go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import accumulate, compress, pairwise
+from operator import mul, or_
+
+import numpy as np
+
+from ptxaudit.hardware.banks.copies import CLASS_BITS, FEW_LINES, KNOWN_BITS, classes, partitions, slots
+from ptxaudit.hardware.machine_model import SOURCE_LINE, Count, Counted
+
+MOST = {
+    Counted.WORDS: 96,
+    Counted.LANES: 64,
+    Counted.STEPS: 512,
+    Counted.LINES: 64,
+}  # lanes of all requests: above that arrays are faster
+MOST_OF_COPIES = 512
+Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Group = tuple[list[int], list[int], list[int]]  # of a copy: each lane's destination slot, source slot, source line
+_BYTE = 8
+_ONES = bytes(byte.bit_count() for byte in range(1 << _BYTE))
+_HALF_BITS = KNOWN_BITS // 2
+_HALF_MASK = (1 << _HALF_BITS) - 1
+_CLASS_OF_LOW = classes(
+    np.arange(1 << _HALF_BITS)
+).tobytes()  # a line's class is that of its low half, xor that of its high half
+_CLASS_OF_HIGH = classes(np.arange(1 << _HALF_BITS) << _HALF_BITS).tobytes()
+
+
+def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[int], ...]]:
+    """The groups with an active lane, and only the active lanes of each."""
+    starts = range(0, len(on), size)
+    if all(on):
+        return list(zip(*[[column[start : start + size] for start in starts] for column in columns]))
+    columns = [list(compress(column, on)) for column in columns]
+    ends = accumulate([sum(on[start : start + size]) for start in starts], initial=0)
+    return [tuple([column[start:end] for column in columns]) for start, end in pairwise(ends) if start < end]
+
+
+def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
+    """The same array twice where all figures are exact."""
+    columns = np.array(figures, np.int64).reshape(-1, 4)
+    low = columns[:, 0]
+    exact = all(least == most for least, most, _, _ in figures)
+    return low, low if exact else columns[:, 1], columns[:, 2], columns[:, 3]
+
+
+def _fullest(column: list[int], slots: int) -> int:
+    """How often the most frequent slot comes."""
+    found = [0] * slots
+    for slot in column:
+        found[slot] += 1
+    return max(found)
+
+
+# --- words, lanes, steps ------------------------------------------------------------------------
+
+
+def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
+    """(low, high, groups with an active lane, ways where low == high), (n,) each, of a count of words, lanes or
+    steps.
+    """
+    of_group, figures = _OF_GROUP[count.what], []
+    for row, on in zip(addresses.tolist(), active.tolist()):
+        size = count.paired if count.paired and _pairs_agree(row, on) else count.lanes
+        low = high = groups = ways = 0
+        for (lanes,) in _groups(size, on, row):
+            least, most = of_group(count, lanes)
+            low, high, groups, ways = low + least, high + most, groups + 1, most if most > ways else ways
+        figures.append((low * count.factor, high * count.factor, groups, ways))
+    return _columns(figures)
+
+
+def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): the most active lanes that are on the same unit."""
+    rows = [
+        Counter([address // count.unit for address in compress(row, on)])
+        for row, on in zip(addresses.tolist(), active.tolist())
+    ]
+    return np.array([max(lanes.values(), default=0) for lanes in rows], np.int64)
+
+
+def _pairs_agree(row: list[int], on: list[bool]) -> bool:
+    """Every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    return any(
+        all(row[i] == row[i ^ distance] or not (on[i] and on[i ^ distance]) for i in range(len(row)))
+        for distance in (1, 2)
+    )
+
+
+def _words(count: Count, lanes: list[int]) -> tuple[int, int]:
+    unit, slots, row = count.unit, count.slots, count.row
+    if row == unit * slots:
+        words = {address // unit for address in lanes}
+    else:
+        words = {address // row * slots + address // unit % slots for address in lanes}
+    most = _fullest([word % slots for word in words], slots)
+    return most, most
+
+
+def _lanes(count: Count, lanes: list[int]) -> tuple[int, int]:
+    unit, slots = count.unit, count.slots
+    most = _fullest([address // unit % slots for address in lanes], slots)
+    return most, most
+
+
+def _steps(count: Count, lanes: list[int]) -> tuple[int, int]:
+    """(fewest, most) steps of a group."""
+    on_word: dict[int, int] = {}
+    for word in [address // count.unit for address in lanes]:
+        on_word[word] = on_word.get(word, 0) + 1
+    of_bank: dict[int, list[int]] = {}
+    for word, several in on_word.items():
+        of_bank.setdefault(word % count.slots, []).append(several)
+    banks = sorted([(sum(words), len(words), words) for words in of_bank.values()])
+    left, most, words_of_one = [], 0, 0
+    for total, several, words in banks:
+        most = min(total, several + most)
+        words_of_one = max(words_of_one, several)
+        for on_it in sorted(words, reverse=True):
+            left.append(total)
+            total -= on_it - 1
+    left.sort(reverse=True)
+    return max(words_of_one, sum([more > steps for steps, more in enumerate(left)])), most
+
+
+_OF_GROUP = {Counted.WORDS: _words, Counted.LANES: _lanes, Counted.STEPS: _steps}
+
+
+# --- cp.async.cg ----------------------------------------------------------------------------
+
+
+def line_class_max(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,): k of cp.async.cg, the most pairs (group, destination line) of one class of lines."""
+    figures = []
+    for row, on in zip(addresses.tolist(), active.tolist()):
+        lines = [
+            line for (lanes,) in _groups(count.lanes, on, row) for line in {address // count.row for address in lanes}
+        ]
+        figures.append(_fullest([line % count.slots for line in lines], count.slots))
+    return np.array(figures, np.int64)
+
+
+# --- copies by their sources --------------------------------------------------------------------
+
+
+def copies(
+    count: Count,
+    addresses: np.ndarray,
+    active: np.ndarray,
+    sources: np.ndarray,
+    in_l1: bool | None,
+    zeros: np.ndarray | None = None,
+) -> Figures:
+    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of
+    `banks.score`.
+
+    active: the lanes that copy; zeros: those that write zeros, which are counted apart.
+    """
+    size = count.lanes  # and as many slots
+    to, source = slots(count, addresses, sources)
+    columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
+    figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
+    if zeros is not None:
+        figures = [_and_zeros(*figure, *row, size) for figure, *row in zip(figures, to.tolist(), zeros.tolist())]
+    return _columns(figures)
+
+
+def _and_zeros(
+    low: int, high: int, groups: int, ways: int, to: list[int], zeros: list[bool], size: int
+) -> tuple[int, int, int, int]:
+    found = [0] * len(to)  # of each group, how often its slots come
+    for lane in compress(range(len(to)), zeros):
+        found[lane & -size | to[lane]] += 1
+    each = [max(found[start : start + size]) for start in range(0, len(to), size)]
+    return low + sum(each), high + sum(each), groups + len(each) - each.count(0), max(ways, *each)
+
+
+def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:
+    """The figures of one request."""
+    if in_l1 is not None:
+        lines = dict.fromkeys([line for *_, lines in groups for line in lines])
+        if in_l1:
+            return _alone(groups, size, dict.fromkeys(lines, (1 << size) - 1), 1)
+        if not lines or min(lines) >> KNOWN_BITS == max(lines) >> KNOWN_BITS:
+            return _alone(groups, size, *_passes(lines, size))
+    low = high = ways = 0
+    for group in groups:
+        least, most, together = _between(group, size)
+        low, high, ways = low + least, high + most, max(ways, together)
+    return low, high, len(groups), ways
+
+
+def rounds_in_l1(to: list[int], source: list[int], size: int) -> list[int]:
+    """The round in which each lane of a group is served, from 1, where all lines pass together."""
+    return [now.bit_count() for now in _served((to, source, [0] * len(to)), {0: (1 << size) - 1}, 1, size)]
+
+
+def _served(group: Group, fields: Mapping[int, int], units: int, slots: int) -> list[int]:
+    """Of each lane its round in unary, in all fields of its line. units: the lowest bit of every field."""
+    next_to, next_source = [units] * slots, [units] * slots  # the round of the next lane on each slot
+    found = []
+    for to, source, line in zip(*group):
+        after_to, after_source = next_to[to], next_source[source]
+        now = (after_to | after_source) & fields[line]
+        found.append(now)
+        now <<= 1
+        next_to[to] = after_to | now
+        next_source[source] = after_source | now
+    return found
+
+
+def _alone(groups: list[Group], size: int, fields: dict[int, int], passes: int) -> tuple[int, int, int, int]:
+    """A field for each pass, and every line in one."""
+    field = (1 << size) - 1
+    units = ((1 << size * passes) - 1) // field
+    each = [reduce(or_, _served(group, fields, units, size)) for group in groups]
+    total, worst = sum([rounds.bit_count() for rounds in each]), reduce(or_, each, 0)
+    while passes > 1:  # the most of all fields
+        passes = passes + 1 >> 1
+        worst |= worst >> size * passes
+    return total, total, len(groups), (worst & field).bit_count()
+
+
+def _passes(lines: Iterable[int], size: int) -> tuple[dict[int, int], int]:
+    """(the field of each line, passes) where no line is in L1: a pass takes one line of each class, in lane order."""
+    following = [(1 << size) - 1] * (1 << len(CLASS_BITS))
+    fields = {}
+    for line in lines:
+        kind = _CLASS_OF_LOW[line & _HALF_MASK] ^ _CLASS_OF_HIGH[line >> _HALF_BITS & _HALF_MASK]
+        fields[line] = field = following[kind]
+        following[kind] = field << size
+    return fields, max(following).bit_length() // size - 1
+
+
+def _between(group: Group, size: int) -> tuple[int, int, int]:
+    """(fewest, most) over all ways to cut the group's source lines into passes, and what one pass takes."""
+    lines = dict.fromkeys(group[-1])
+    if 1 < len(lines) <= FEW_LINES:
+        sets = _sets_of_lines(size, len(lines))
+        return _over_partitions(sets, reduce(or_, _served(group, dict(zip(lines, sets.fields)), sets.units, size)))
+    together = reduce(or_, _served(group, dict.fromkeys(lines, (1 << size) - 1), 1, size)).bit_count()
+    if len(lines) == 1:
+        return together, together, together
+    to, source, _ = group
+    most = min(len(to), len(lines) * together)  # no pass takes longer than all at once
+    return max(_fullest(to, size), _fullest(source, size)), most, together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sets:
+    """A field for each set of some lines.
+
+    fields: of each line those of the sets that it is in. units: the lowest bit of all. costs: what a round in each byte
+    of the fields adds to the ways to cut the lines into passes, of which there are `cuts` and each has a byte: 1 where
+    the set is one of the passes.
+    """
+
+    fields: tuple[int, ...]
+    units: int
+    costs: tuple[int, ...]
+    cuts: int
+
+
+@lru_cache
+def _sets_of_lines(size: int, lines: int) -> _Sets:
+    sets, cuts = range(1 << lines), partitions(lines)
+    fields = tuple(sum(((1 << size) - 1) << size * one for one in sets if one >> line & 1) for line in range(lines))
+    units = sum(1 << size * one for one in sets)
+    costs = tuple(
+        sum(1 << _BYTE * cut for cut, passes in enumerate(cuts) if one in passes)
+        for one in sets
+        for _ in range(size // _BYTE)
+    )
+    return _Sets(fields, units, costs, len(cuts))
+
+
+@lru_cache(maxsize=4096)
+def _over_partitions(sets: _Sets, rounds: int) -> tuple[int, int, int]:
+    """rounds: of each set, in its field. Groups that differ often come to the same."""
+    each = rounds.to_bytes(len(sets.costs), "little").translate(_ONES)
+    costs = sum(map(mul, each, sets.costs)).to_bytes(sets.cuts, "little")
+    return min(costs), max(costs), costs[-1]

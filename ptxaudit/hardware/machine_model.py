@@ -1,0 +1,204 @@
+"""What a machine record is made of: counts, rules, machines. Data only; `banks` does the counting.
+
+Words used here
+    lane     one thread of a request; a machine schedules `lanes` of them together (a warp)
+    group    lanes that are served together; each group of a request costs its own wavefronts
+    unit     the bytes that a lane touches at once: its width, but at least one word
+    slot     the banks that one unit covers: slot = (address / unit) mod slots
+    row      bytes after which a slot holds other data: two lanes of a slot are on *equal words*
+             when address / row is the same
+
+For 32 banks of 4 bytes and 128-bit accesses a unit is 16 bytes, 8 slots lie side by side, and a
+row is 128 bytes. That is exact and not a simplification: an aligned unit always covers its
+slot's banks together, so counting words a bank and counting units a slot give the same maximum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ptxaudit.base.records import record
+
+if TYPE_CHECKING:
+    from ptxaudit.hardware.banks import Access
+
+MATRIX_ROWS = 8  # lanes that give the row addresses of one 8 x 8 matrix
+MATRIX_ROW_BYTES = 16
+SOURCE_LINE = 128  # bytes of a global cache line, as cp.async reads its source
+OTHERWISE = {"generic load": "load"}  # operations without a row of their own are counted by this one
+
+
+class Counted(StrEnum):
+    """What the wavefronts of one group are the maximum over slots of."""
+
+    WORDS = "words"  # distinct words: lanes on equal words are served together
+    LANES = "lanes"  # lanes: those on one word serialise
+    STEPS = "steps"  # a step serves all lanes of one broadcast word, and one lane of each other slot
+    ONCE = "once"  # nothing: every group costs the same whatever its addresses
+    LINES = "lines"  # cp.async.cg: pairs (group, destination line) a class of lines; not wavefronts
+
+
+class Doubt(StrEnum):
+    """Why a rule gives a range, if it does. The low end is always the rule's `count`."""
+
+    NONE = ""
+    COUNT = "count"  # the high end is the rule's second count
+    WAYS = "ways"  # the same, and the second count is known to hold for the worst group
+    SOURCES = "sources"  # cp.async.ca: depends on what the lanes read, and on what is in L1 (`banks.copies`)
+    PASSES = (
+        "passes"  # a loop: the second count is that of one more instruction in each pass; `turns` counts the passes
+    )
+
+
+@record
+class Count:
+    """How one request is counted.
+
+    lanes: lanes a group. unit, row: bytes. slots: slots side by side.
+    paired: lanes a group where every active lane agrees with lane i^1, or every one with i^2
+    (one of the two for all active lanes; inactive lanes agree with anything); 0 = no such merge.
+    factor: times the counted figure. extra: added to it for each group with an active lane.
+    """
+
+    what: Counted
+    lanes: int
+    unit: int
+    slots: int
+    row: int
+    paired: int = 0
+    factor: int = 1
+    extra: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """One row of a machine's table: how an operation of these widths is counted.
+
+    operation: as `banks.Access.operation`. widths: bytes a lane.
+    shift: bytes; adding any multiple of it to all addresses changes no count.
+    split: requests of one word that the access is broken into.
+    turns: a loop's passes at most; None = the most lanes on one unit.
+    says: the rule in words; source: key of the machine's `sources`; why: why only a range is known.
+    """
+
+    operation: str
+    widths: tuple[int, ...]
+    count: Count
+    shift: int
+    says: str
+    source: str
+    doubt: Doubt = Doubt.NONE
+    second: Count | None = None
+    turns: Count | None = None
+    split: int = 1
+    why: str = ""
+
+
+@record
+class Source:
+    """Where a rule comes from: a document or a measurement."""
+
+    text: str
+    url: str = ""
+
+
+@record
+class SpecialFunctions:
+    """What is known of the unit for special functions (MUFU) beside what documents say of it.
+
+    measured: functions whose result was measured for every input ("rcp", "ex2.f16"; `lanes.mufu` has them).
+    division_check: so was FCHK.
+    """
+
+    measured: frozenset[str] = frozenset()
+    division_check: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Machine:
+    """How one generation splits a shared-memory request.
+
+    banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
+    archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
+    machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
+    were measured}, of loops the PTX opcode; every other opcode is *by rule*. products: SASS opcodes of a wgmma whose
+    charge was counted. line_cycles: of cp.async.cg that read the same
+    sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
+    copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says
+    what wmma.load and wmma.store become, "" where there are none. special: of its unit for special functions.
+    """
+
+    name: str
+    title: str
+    banks: int
+    word: int
+    lanes: int
+    rules: tuple[Rule, ...]
+    sources: dict[str, Source]
+    archs: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)
+    machine_code: str = ""
+    measured: dict[str, int] = field(default_factory=dict)
+    products: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    line_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    copy_cycles: tuple[float, float] | None = None
+    fragments: str = ""
+    special: SpecialFunctions = SpecialFunctions()
+
+    def rule(self, access: Access) -> Rule | None:
+        """The row for an access, or None."""
+        for operation in (access.operation, OTHERWISE.get(access.operation)):
+            for rule in self.rules:
+                if rule.operation == operation and access.width in rule.widths:
+                    return rule
+        return None
+
+    def refusal(self, access: Access) -> str:
+        """Why this machine does not score the access; "" when it does."""
+        if access.unscored:
+            return access.unscored
+        if access.isa == "sass" and self.machine_code:
+            return self.machine_code
+        if self.rule(access) is None:
+            return self.refused.get(access.operation) or f"{self.name} has no rule for {access.opcode}"
+        return ""
+
+    def invariant_shift(self, access: Access) -> int:
+        """Bytes: a uniform shift of all addresses by any multiple of it changes no figure.
+
+        The record states it rule by rule; raises LookupError where there is no rule.
+        """
+        rule = self.rule(access)
+        if rule is None:
+            raise LookupError(self.refusal(access))
+        return rule.shift
+
+    def why_range(self, access: Access) -> str:
+        """Why some requests of this access have a range and no exact figure; "" when none has for that reason."""
+        rule = self.rule(access)
+        return access.rewrite or ("" if rule is None else rule.why)
+
+    def source_shift(self, access: Access) -> int:
+        """The same for the source addresses of a cp.async: bytes; 1 where they do not matter."""
+        rule = self.rule(access)
+        return SOURCE_LINE if rule is not None and rule.doubt is Doubt.SOURCES else 1
+
+    def evidence(self, access: Access) -> str:
+        """ "measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
+        found = access.sass in self.measured or access.loop in self.measured or access.sass in self.products
+        return "measured" if found else "by rule"
+
+    def cycles_of(self, k: int, fresh: bool = False) -> tuple[float, float] | None:
+        """Cycles of one cp.async.cg request with this k; between two measured k from the lower's to the upper's; None
+        beyond.
+
+        fresh: each request reads new sources; otherwise the same ones again and again.
+        """
+        rows = self.fresh_cycles if fresh else self.line_cycles
+        below = [row for row in rows if row[0] <= k]
+        above = [row for row in rows if row[1] >= k]
+        return (below[-1][2], above[0][3]) if below and above else None

@@ -1,0 +1,82 @@
+"""Numbers for the addresses of functions and of tables of them, so that what is called through a pointer can be
+computed.
+
+    .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: what a load from it yields is
+                                        known
+
+Where code lies is not known before it is loaded; the numbers are made up, as the addresses of told buffers are. Nothing
+may depend on them but what is called: an answer is taken only where two placements that have nothing in common give it.
+A table is taken to hold what the file gives it, where the kernel does not write it; the report names those tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ptxaudit.ir.nodes import CODE, Address, Function, Variable
+
+WORD_BYTES = 8  # of a function's address in a table
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How addresses are made up: of code, and of variables. code_step < 0: in the other order."""
+
+    code: int
+    code_step: int  # a multiple of 128, as functions are aligned
+    data: int
+    data_step: int  # a multiple of 8, of an alignment that says no more than the variables' own
+
+
+PLACEMENTS = (
+    Placement(0x7F30_0000_0000, 0x1380, 0x10_0000_0000_0000, 0x1_0000_0100),
+    Placement(0x2B55_AAC0_0000_0080, -0x2480, 0x0C_5540_0000_0008, 0x1_0000_0028),
+)
+
+
+@dataclass(frozen=True)
+class CodeAddresses:
+    """functions: name -> address. tables: variable in global memory -> (address, bytes). constants: variable in
+    constant memory
+    -> bytes."""
+
+    functions: dict[str, int]
+    tables: dict[str, tuple[int, bytes]]
+    constants: dict[str, bytes]
+
+
+def placed(function: Function, placement: Placement) -> CodeAddresses:
+    """The numbers of a kernel that has been joined with what it may call."""
+    named = sorted(_named(function))
+    functions = {name: placement.code + (at + 1) * placement.code_step for at, name in enumerate(named)}
+    tables, constants = {}, {}
+    for variable in function.variables:
+        if variable.around is None:
+            continue
+        content = bytearray(variable.around)
+        for offset, name in variable.functions:
+            content[offset : offset + WORD_BYTES] = functions[name].to_bytes(WORD_BYTES, "little")
+        if variable.space == "global":
+            tables[variable.name] = placement.data + (len(tables) + 1) * placement.data_step, bytes(content)
+        elif variable.space.startswith("const"):
+            constants[variable.name] = bytes(content)
+    return CodeAddresses(functions, tables, constants)
+
+
+def _named(function: Function) -> set[str]:
+    """The functions whose addresses its code or its variables have."""
+    out = {name for variable in function.variables for _, name in variable.functions}
+    return out | {
+        source.name
+        for i in function.instructions
+        for op in i.ops
+        for source in op.src
+        if type(source) is Address and source.space == CODE
+    }
+
+
+def tables_named(function: Function) -> Iterator[Variable]:
+    """The tables of functions that the code refers to."""
+    named = {source.name for i in function.instructions for op in i.ops for source in op.src if type(source) is Address}
+    return (v for v in function.variables if v.around is not None and (v.name in named or v.address is not None))

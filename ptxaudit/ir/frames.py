@@ -1,0 +1,51 @@
+"""What a function that calls itself keeps of its registers across the call, as the stack would.
+
+    call f, (a);        ->   %r1@7 = mov %r1 (save)              the call at instruction 7
+                             f/in0 = mov a;  f/arg0 = mov f/in0
+    (behind it)              out0 = mov f/result0
+                             %r1 = mov %r1@7 (restore)
+                             r = mov out0
+
+All activations of the function share its registers. A register that is saved is one a call and a depth of calls:
+`saved_at` is the name that it has there for who runs the calls; who does not sees moves.
+"""
+
+from __future__ import annotations
+
+from ptxaudit.ir.nodes import Function, Op, Reg
+
+SAVE, RESTORE = ("save",), ("restore",)
+
+
+def registers(function: Function) -> list[Reg]:
+    """All that its code writes, its arguments and results."""
+    written = [d for i in function.instructions for op in i.ops for d in op.dst if d is not None]
+    return list({r.name: r for r in (*function.arguments, *function.results, *written)}.values())
+
+
+def kept(
+    into: tuple[Op, ...], back: tuple[Op, ...], own: list[Reg], index: int
+) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
+    """The moves before and behind a call, with those that keep the caller's own registers. index: of the call."""
+    places = {r.name: Reg(f"{r.name}@{index}", r.bits) for r in own}
+    given = [Reg(f"in{k}@{index}", op.bits) for k, op in enumerate(into)]
+    taken = [Reg(f"out{k}@{index}", op.bits) for k, op in enumerate(back)]
+    before = (
+        *(Op("mov", (places[r.name],), (r,), r.bits, SAVE) for r in own),
+        *(Op("mov", (reg,), op.src, op.bits, guard=op.guard) for reg, op in zip(given, into)),
+        *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(given, into)),
+    )
+    behind = (
+        *(Op(op.name, (reg,), op.src, op.bits, op.attrs) for reg, op in zip(taken, back)),  # its guard is not back yet
+        *(Op("mov", (r,), (places[r.name],), r.bits, RESTORE) for r in own),
+        *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(taken, back)),
+    )
+    return before, behind
+
+
+def saved_at(op: Op, depth: int) -> Op:
+    """A move that saves or restores, with the name that the register has at a depth of calls."""
+    renamed = lambda reg: Reg(f"{reg.name}#{depth}", reg.bits)
+    if op.attrs == SAVE:
+        return Op("mov", (renamed(op.dst[0]),), op.src, op.bits)
+    return Op("mov", op.dst, (renamed(op.src[0]),), op.bits)

@@ -1,0 +1,338 @@
+"""Puts the device functions that a kernel calls in their places, before graphs are built.
+
+    call (r1), f, (r2)        ->   f#3/arg0 = r2;  call to this call's own copy of f
+    (the next instruction)         r1 = f#3/result0
+    …                              the copies follow the kernel's instructions, registers renamed f#3/…
+
+Each call has a copy of its own, so that what one call passes does not mix with another's; when the
+copies would grow past COPIED instructions, further calls share one. A function that calls itself, directly or through
+others, has one copy for all calls; where it does so, its registers are kept, and put back behind the call (`frames`).
+Calls that cannot be followed (through pointers, of functions that are elsewhere) keep their opaque results, and what
+they may enter follows too, where nothing leads to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+
+from ptxaudit.base.quiet import no_collection
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.ir import frames
+from ptxaudit.ir.dispatch import of_machine_code, with_choices
+from ptxaudit.ir.graph import is_unresolved
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Reg, Site
+from ptxaudit.ir.targets import entered
+
+COPYING = "putting called functions in their places"
+COPIED = 8_000  # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
+
+
+@no_collection()
+def link(module: Module, kernel: Function, account: Account | None = None) -> Function:
+    """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the
+    account does not pay for it."""
+    account = account or Account()
+    if kernel.isa == "ptx":
+        module, kernel = with_choices(module, kernel)
+    else:
+        kernel = of_machine_code(kernel)
+    calls = [i.control for i in kernel.instructions if i.control is not None and i.control.kind == "call"]
+    if not calls:
+        return kernel
+    if any(control.targets for control in calls):
+        return unshare(kernel, account)
+    cycle = _cycles(module, kernel)
+    out: list[Instruction] = []
+    origin: list[tuple[str, int]] = []
+    shared: dict[str, tuple[int, str]] = {}  # callee -> (first instruction, prefix) of the shared copy
+    variables = {(v.space, v.name): v for v in kernel.variables}
+    work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]  # function, prefix, index of its call
+    planned = 0  # instructions of callees that are copied or will be
+    while work:
+        function, prefix, call_at = work.pop()
+        if call_at is not None:
+            out[call_at] = replace(out[call_at], control=replace(out[call_at].control, targets=(len(out),)))
+        for v in function.variables:
+            variables.setdefault((v.space, v.name), v)
+        account.spend(INSTRUCTION * len(function.instructions), COPYING)
+        copy = _Copy(prefix, _numbering(function, module, len(out)))
+        for instruction in function.instructions:
+            callee = _followed(instruction, module)
+            control = copy.control(instruction.control)
+            ops = copy.ops(instruction.ops)
+            landing = ()
+            if callee is not None:
+                if callee.name not in cycle and planned < COPIED or callee.name not in shared:
+                    inner = f"{callee.name}#{len(out)}/"
+                    work.append((callee, inner, len(out)))
+                    if planned >= COPIED or callee.name in cycle:
+                        shared[callee.name] = (len(out), inner)
+                    planned += len(callee.instructions)
+                else:
+                    call_at, inner = shared[callee.name]
+                    work.append((replace(callee, instructions=()), inner, None))
+                    control = replace(control, callee=f"={call_at}")
+                ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
+                if cycle.get(callee.name, -1) == cycle.get(function.name):
+                    ops, landing = frames.kept(
+                        ops, landing, [copy.operand(r) for r in frames.registers(function)], len(out)
+                    )
+            out.append(
+                Instruction(
+                    len(out),
+                    instruction.place,
+                    instruction.opcode,
+                    instruction.text,
+                    copy.guard(instruction.guard),
+                    ops,
+                    control,
+                    copy.site(instruction.site),
+                    instruction.source,
+                )
+            )
+            origin.append(function.origin_of(instruction.index))
+            if callee is not None:
+                out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
+                origin.append(origin[-1])
+    for at, instruction in enumerate(out):  # calls of a shared copy go where its first call goes
+        c = instruction.control
+        if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
+            first = out[int(c.callee[1:])].control
+            out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
+    for name in entered(module, [i for i in out if is_unresolved(i.control)]):
+        function = module.functions[name]
+        if any(i.site is not None for i in function.instructions):
+            account.spend(INSTRUCTION * len(function.instructions), COPYING)
+            out += _beside(function, len(out))
+            origin += [function.origin_of(i.index) for i in function.instructions]
+            variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
+    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), origin=tuple(origin))
+
+
+def _beside(function: Function, start: int) -> list[Instruction]:
+    """A copy of a function that no call leads to, for its accesses to be listed: where it is entered is not known."""
+    copy = _Copy(f"{function.name}#{start}/", list(range(start, start + len(function.instructions) + 1)))
+    return [
+        Instruction(
+            start + k,
+            i.place,
+            i.opcode,
+            i.text,
+            copy.guard(i.guard),
+            copy.ops(i.ops),
+            copy.control(i.control),
+            copy.site(i.site),
+            i.source,
+        )
+        for k, i in enumerate(function.instructions)
+    ]
+
+
+def unshare(function: Function, account: Account) -> Function:
+    """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
+
+    Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
+    original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is
+    not copied.
+    """
+    out = list(function.instructions)
+    origin = [function.origin_of(i.index) for i in out]
+    taken: set[int] = set()
+    cycles = _cycles_within(out, account)
+    work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
+    while work and len(out) < len(function.instructions) + COPIED:
+        at = work.pop(0)
+        start = out[at].control.targets[0]
+        if start not in taken or start in cycles:
+            taken.add(start)
+            continue
+        body = sorted(_body(out, start))
+        account.spend(INSTRUCTION * len(body), COPYING)
+        moved = {old: len(out) + k for k, old in enumerate(body)}
+        for old in body:
+            instruction = out[old]
+            control = instruction.control
+            if control is not None and control.targets and control.kind != "call":
+                control = replace(control, targets=tuple(moved.get(t, t) for t in control.targets))
+            out.append(replace(instruction, index=moved[old], control=control))
+            origin.append(origin[old])
+            if control is not None and control.kind == "call" and control.targets:
+                work.append(moved[old])
+        # what falls through from one copied instruction to a place that was not its neighbour
+        out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
+        out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
+        origin.append(origin[body[-1]])
+    return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
+    """The first instructions of the subroutines that a chain of calls enters again."""
+    starts = {
+        i.control.targets[0]
+        for i in instructions
+        if i.control is not None and i.control.kind == "call" and i.control.targets
+    }
+    calls = nx.DiGraph()
+    for start in starts:
+        body = _body(instructions, start)
+        account.spend(INSTRUCTION * len(body), COPYING)
+        calls.add_edges_from(
+            (start, instructions[k].control.targets[0])
+            for k in body
+            if (c := instructions[k].control) is not None and c.kind == "call" and c.targets
+        )
+    return _again(calls)
+
+
+def _again(calls: nx.DiGraph) -> set:
+    """The nodes of a call graph that a way leads back to."""
+    return {
+        f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)
+    }
+
+
+def _body(instructions: list[Instruction], start: int) -> set[int]:
+    """The instructions of a subroutine: one run of places from its start to the last it can reach."""
+    seen, stack = set(), [start]
+    while stack:
+        k = stack.pop()
+        if k in seen or k >= len(instructions):
+            continue
+        seen.add(k)
+        c = instructions[k].control
+        if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "part", "yield"):
+            stack.append(k + 1)
+            continue
+        stack += c.targets
+        if c.guard is not None:
+            stack.append(k + 1)
+    return set(range(min(seen), max(seen) + 1))
+
+
+def _followed(instruction: Instruction, module: Module) -> Function | None:
+    c = instruction.control
+    if c is None or c.kind != "call" or c.targets:
+        return None
+    callee = module.functions.get(c.callee) if c.callee else None
+    return callee if callee is not None and callee.instructions and not callee.entry else None
+
+
+def _numbering(function: Function, module: Module, start: int) -> list[int]:
+    """Old index -> new index: a followed call takes two places."""
+    out = []
+    at = start
+    for i in function.instructions:
+        out.append(at)
+        at += 2 if _followed(i, module) is not None else 1
+    return out + [at]
+
+
+def _cycles(module: Module, kernel: Function) -> dict[str, int]:
+    """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so
+    together.
+    """
+    calls = nx.DiGraph()
+    calls.add_node(kernel.name)
+    waiting = [kernel]
+    while waiting:
+        function = waiting.pop()
+        for i in function.instructions:
+            callee = _followed(i, module)
+            if callee is not None:
+                if callee.name not in calls:
+                    waiting.append(callee)
+                calls.add_edge(function.name, callee.name)
+    again = _again(calls)
+    return {
+        name: number
+        for number, part in enumerate(nx.strongly_connected_components(calls))
+        for name in part
+        if name in again
+    }
+
+
+def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
+    """Moves into the callee's arguments, and out of its results."""
+    if call is None:
+        return (), ()
+    copy = _Copy(prefix, [])
+    into = tuple(
+        Op("mov", (copy.operand(reg),), (source,), reg.bits, guard=call.guard)
+        for reg, source in zip(callee.arguments, call.src)
+    )
+    back = tuple(
+        Op("mov", (reg,), (copy.operand(result),), reg.bits, guard=call.guard)
+        for reg, result in zip(call.dst, callee.results)
+        if reg is not None
+    )
+    missing = tuple(
+        Op("call", (reg,), (), reg.bits, call.attrs, call.guard)
+        for reg in call.dst[len(callee.results) :]
+        if reg is not None
+    )
+    return into, back + missing
+
+
+class _Copy:
+    """A function's parts in their new place: registers by new names, targets by new indices (`index`: old -> new)."""
+
+    def __init__(self, prefix: str, index: list[int]):
+        self.prefix, self.index = prefix, index
+        self.registers: dict[tuple[str, int], Reg] = {}
+
+    def operand(self, operand):
+        if type(operand) is not Reg or not self.prefix:
+            return operand
+        key = operand.name, operand.bits
+        register = self.registers.get(key)
+        if register is None:
+            register = self.registers[key] = Reg(self.prefix + operand.name, operand.bits, operand.uniform)
+        return register
+
+    def guard(self, guard: Guard | None) -> Guard | None:
+        return Guard(self.operand(guard.reg), guard.negated) if guard and self.prefix else guard
+
+    def ops(self, ops: tuple[Op, ...]) -> tuple[Op, ...]:
+        if not self.prefix:
+            return ops
+        renamed = self.operand
+        return tuple(
+            [
+                Op(
+                    op.name,
+                    tuple([renamed(d) for d in op.dst]),
+                    tuple([renamed(s) for s in op.src]),
+                    op.bits,
+                    op.attrs,
+                    self.guard(op.guard),
+                    op.space,
+                    op.offset,
+                )
+                for op in ops
+            ]
+        )
+
+    def control(self, control: Control | None) -> Control | None:
+        if control is None:
+            return None
+        return replace(
+            control,
+            targets=tuple([self.index[t] for t in control.targets]),
+            guard=self.guard(control.guard),
+            barrier=self.operand(control.barrier),
+            selector=self.operand(control.selector),
+        )
+
+    def site(self, site: Site | None) -> Site | None:
+        if site is None or not self.prefix:
+            return site
+        return replace(
+            site,
+            address=self.operand(site.address),
+            guard=self.guard(site.guard),
+            source=self.operand(site.source),
+            ignore=self.guard(site.ignore),
+            source_size=self.operand(site.source_size),
+        )

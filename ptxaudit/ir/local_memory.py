@@ -1,0 +1,98 @@
+"""Finds accesses to local memory whose address differs from lane to lane.
+
+    float a[16]; … a[(threadIdx.x + i) % 16]    ->    ld.local.f32 [%rd23], by "lane"
+    float a[16]; … a[key[threadIdx.x] % 16]     ->    ld.local.f32 [%rd23], by "data"
+
+Before: an ir.Function and its graph. After: the instructions whose local address depends on the
+thread's index or on loaded data. Local memory is interleaved by thread: lanes that access the
+same element share its 128-byte line, lanes on different elements each need a line of their own.
+An index that all lanes have in common (a loop's counter, a parameter) is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ptxaudit.base.records import record
+from ptxaudit.base.work import INSTRUCTION
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Function, Instruction, Op, Operand, Reg, Special
+
+# Special registers that differ between the lanes of a warp.
+_LANES = ("tid.", "laneid", "lanemask")
+_LANE_OPERATIONS = frozenset(("shfl", "match", "elect"))  # operations whose result a lane does not share
+
+By = Literal["lane", "data"]
+
+
+@record
+class LocalAccess:
+    """The instruction, and what its address depends on: the lane's number, or loaded data."""
+
+    instruction: Instruction
+    by: By
+
+
+def lane_indexed(function: Function, flow: Graph) -> tuple[LocalAccess, ...]:
+    """The local accesses of a function whose address differs between lanes, in program order. Raises Exhausted where
+    the account of the graph does not pay for it."""
+    found = []
+    known: dict[tuple[str, int], By | None] = {}
+    for instruction in function.instructions:
+        if flow.block_of[instruction.index] not in flow.reachable:
+            continue
+        for op in instruction.ops:
+            if op.name in ("load", "store") and op.space == "local" and op.src:
+                by = _of_operand(op.src[0], instruction.index, function, flow, known)
+                if by is not None:
+                    found.append(LocalAccess(instruction, by))
+                    break
+    return tuple(found)
+
+
+def _of_operand(operand: Operand, index: int, function: Function, flow: Graph, known: dict) -> By | None:
+    """What makes an operand differ between lanes: "lane" before "data", None for neither."""
+    if isinstance(operand, Special):
+        return "lane" if operand.name.startswith(_LANES) else None
+    if not isinstance(operand, Reg):
+        return None
+    reasons = set()
+    seen: set[tuple[str, int]] = set()
+    pending = [(operand.name, index)]
+    while pending:
+        key = pending.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        if key in known:
+            reasons.add(known[key])
+            continue
+        definitions = flow.reaching(*key)
+        flow.account.spend(1 + INSTRUCTION * len(definitions), "looking at local memory")
+        for at in definitions:
+            inner: set[str] = set()  # what an instruction computes for itself on the way
+            for op in function.instructions[at].ops:
+                reasons |= set(_origins(op))
+                pending += [(source.name, at) for source in _followed(op) if source.name not in inner]
+                inner |= {d.name for d in op.dst if d is not None}
+    by = next((by for by in ("lane", "data") if by in reasons), None)
+    known[operand.name, index] = by
+    return by
+
+
+def _origins(op: Op) -> Iterator[By]:
+    """What an operation adds of its own."""
+    if any(isinstance(source, Special) and source.name.startswith(_LANES) for source in op.src):
+        yield "lane"
+    if op.name.split(".")[0] in _LANE_OPERATIONS:
+        yield "lane"
+    if op.name == "atom" or op.name == "load" and op.space in ("global", "shared", "generic"):
+        yield "data"
+
+
+def _followed(op: Op) -> list[Reg]:
+    """Registers whose values an operation's result is made of; loaded data stands for itself."""
+    if op.name in ("load", "atom"):
+        return []
+    return [source for source in op.src if isinstance(source, Reg)]

@@ -1,0 +1,413 @@
+"""Why something is not known: a kind out of one table, with what it is about.
+
+    Reason(Kind.NO_MEANING, 12, ("brev",))                    "no meaning for brev"
+    Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))      "whether it runs is not known: @%p1 bra L depends on …"
+
+What an answer is decided by is the kind, never its words: `sentence` makes them at the edge, from the kind's row in the
+table, with the instructions of the function at hand, and nobody looks into them. To add a kind, add a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field
+from enum import Enum
+from functools import cached_property, lru_cache
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ptxaudit.base.records import record
+from ptxaudit.base.words import listing
+
+if TYPE_CHECKING:
+    from ptxaudit.base.work import Exhausted
+    from ptxaudit.ir.nodes import Function
+
+LONG_NAME = 60  # of an unknown that is told in a reason
+MOST_NAMED = 3  # reasons, or pointers, that one sentence names
+
+
+class Unknown(Protocol):
+    """A number that is not known: what a reason says of it. data: it comes from data that no one told."""
+
+    name: str
+    kind: str
+    data: bool
+
+
+class Row:
+    """words: a sentence with {at} the instruction's text, {cause}, {unknowns}, and otherwise the reason's arguments in
+    order; or a function that makes it. data: the cause is loaded data (as against something a launch tells, or the
+    analysis cannot do). names: of the arguments, for a function."""
+
+    def __init__(self, words: str | Callable[[Reason, Words], str], data: bool = False, names: tuple[str, ...] = ()):
+        self.words, self.data = words, data
+        fields = [name for _, name, _, _ in Formatter().parse(words) if name] if isinstance(words, str) else []
+        self.names = names or tuple(name for name in dict.fromkeys(fields) if name not in ("at", "cause", "unknowns"))
+        self.placed = "at" in fields
+
+
+def _parts(reason: Reason, words: Words) -> str:
+    return "; ".join(dict.fromkeys(words.of(part) for part in reason.given))
+
+
+def _lanes(reason: Reason, words: Words) -> str:
+    names = list(dict.fromkeys(words.of(part) for part in reason.given))
+    return "which lanes take part depends on " + "; ".join(names[:MOST_NAMED])
+
+
+def _multiplies(reason: Reason, words: Words) -> str:
+    names = list(dict.fromkeys(u.name for u in reason.unknowns))
+    return f"{' and '.join(names)} {'multiplies' if len(names) == 1 else 'multiply'} the lane"
+
+
+def _depends(reason: Reason, words: Words) -> str:
+    told = (f"{u.name}, which is not told ({option})" if (option := _option(u)) else u.name for u in reason.unknowns)
+    return "depends on " + ", and ".join(dict.fromkeys(told))
+
+
+_PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
+_NUMBERED = re.compile(r".*_param_(\d+)")
+
+
+def _option(unknown: Unknown) -> str:
+    """What tells it: "--param n"; "" where nothing does."""
+    if unknown.kind == "parameter":
+        numbered = _NUMBERED.fullmatch(unknown.name)
+        return f"--param {numbered[1] if numbered else unknown.name}"
+    if unknown.kind == "symbol":
+        return f"--symbol {_PART.sub('', unknown.name)}"
+    return "--block" if unknown.kind == "block shape" else ""
+
+
+def _asked(reason: Reason, words: Words) -> str:
+    names, options = reason.given
+    verb = "is" if len(names) == 1 else "are"
+    return f"depends on {listing(list(names))}, which {verb} not told ({', '.join(options)}): {words.cause(reason)}"
+
+
+def _hint(reason: Reason, words: Words) -> str:
+    (pointers,) = reason.given
+    return f"the data can be told ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
+
+
+def _cost_alike(reason: Reason, words: Words) -> str:
+    return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
+
+
+def _with_cause(text: str) -> Callable[[Reason, Words], str]:
+    def words_of(reason: Reason, words: Words) -> str:
+        return text.format(*reason.given) + (f": {words.cause(reason)}" if reason.cause is not None else "")
+
+    return words_of
+
+
+def _not_understood(reason: Reason, words: Words) -> str:
+    operation, said = reason.given
+    return f"no meaning for {operation}" + (f": {said}" if said else "")
+
+
+def _read(text: str) -> Row:
+    """Of what was read back from shared memory."""
+    return Row(_with_cause(f"read from shared memory {text}"), data=True)
+
+
+class Kind(Enum):
+    """The kinds. A name is what reports have as `reason_kind`, in small letters."""
+
+    # what a register holds
+    LOADED = Row("loaded from memory", data=True)
+    LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
+    LOADED_WHERE_WRITTEN = Row(
+        "loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", data=True
+    )
+    LOADED_OUTSIDE = Row("loaded from outside of the buffers that are told", data=True)
+    LOADED_WIDE = Row("a {bits}-bit load")
+    MAY_BE_LOCAL = Row("loaded through an address that may be one of local memory", data=True)
+    CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
+    PARAMETER_INDEX = Row("a parameter read at an index that is not known")
+    LOCAL_PLACE = Row("read from local memory at a place that is not followed")
+    WIDE_SPILL = Row("a wide spill")
+    WIDE_REGISTER = Row("{bits}-bit register")
+    UNWRITTEN = Row("{register} is read before it is written")
+    UNWRITTEN_IN_SOME = Row("{register} is not written in every warp")
+    NO_RESULT = Row("nothing is written")
+    BARRIER_ANSWER = Row("what a barrier answers", data=True)
+    NOT_BEFORE_THE_RUN = Row("%{name} is not known before the run")
+    NOT_EXPRESSED = Row("{said}")  # what a lifter cannot say of a source
+    NO_MEANING = Row("no meaning for {operation}")
+    NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # what of it a lifter does not declare
+    WITHIN_ERROR = Row("{operation} is known within its documented error only")
+    UNDEFINED = Row("{operation} without a defined result")
+    UNKNOWN_SOURCES = Row("{operation} on values that are not known")
+    UNKNOWN_CARRY = Row("an unknown carry")
+    CARRY_OF_UNKNOWNS = Row("the carry of a sum with unknowns")
+    BIT_OF_UNKNOWN = Row("bit 0 of an unknown")
+    PREDICATE_AS_NUMBER = Row("an unknown predicate as a number")
+    NOT_OF_UNKNOWN = Row("not of an unknown")
+    MANY_TERMS = Row("a sum of too many unknowns")
+    MANY_ALTERNATIVES = Row("a sum of too many alternatives")
+    MANY_FACTORS = Row("a product of too many unknowns")
+    NOT_IN_SPACE = Row("a generic address that is not known to lie in {space} memory")
+    STATE_SPACE = Row("the state space of a generic address is not known")
+    SHUFFLE_LANE = Row("a shuffle whose lane is not known")
+    SHUFFLE_INACTIVE = Row("a shuffle from a lane that is not active")
+    MATCH = Row("match on values that are not known")
+    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask has of its own", data=True)
+    ELECT = Row("elect under a mask that is not known")
+    GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
+    LOOP_APART = Row("{register} changes in a loop by other amounts in each lane")
+    LOOP_NOT_FOLLOWED = Row("{register} changes in a loop in a way that is not followed")
+    LOOP_LEFT_APART = Row("differs between the lanes of a warp after a loop that they leave in different trips")
+    ROUNDS_DIFFER = Row("not the same in every round")
+    TWO_WIDTHS = Row("{register} has two widths")
+    CHOICE = Row("a choice whose condition is not known")
+    ONE_OF_TWO = Row("{register} takes one of two values")
+    ONE_OF_TWO_BY_LANE = Row(_with_cause("{} takes one of two values, by lane"), names=("register",))
+    ROUTINE = Row("changed by {callee}, which is called from several places")
+
+    # what was read back from shared memory
+    READ_NEVER_WRITTEN = _read("where nothing known was written")
+    READ_UNKNOWN_VALUE = _read("where a value was stored that is not known")
+    READ_NO_ORDER = _read("where threads store different values in no order")
+    READ_COPIED = _read("that an asynchronous copy fills")
+    READ_AFTER_UNPLACED_STORE = _read("after a store whose place is not known")
+    READ_BETWEEN_BARRIERS = _read("that another thread writes between the same barriers")
+    READ_UNPLACED = _read("at a place that is not known")
+
+    # predicates, branches, addresses
+    UNKNOWNS = Row("{unknowns}")
+    PREDICATE = Row("a predicate that is not known")
+    BRANCH_TARGET = Row("a branch target that is not known")
+    BRANCH_OPEN = Row("a branch that is not decided")
+    BRANCHES = Row("branches on the way here")
+    MASKS_NAMED = Row("the masks named at {at}")
+    ADDRESS = Row("an address that is not known")
+    LOW_BITS = Row("an address of which only the low bits are known")
+    MULTIPLIES = Row(_multiplies)
+    SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
+    MANY_PLACES = Row("its requests have more than {most} different places")
+    GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
+    REMOTE = Row("{said}")
+    MAY_BE_REMOTE = Row(_with_cause("whether the address lies in another block of the cluster is not known"))
+    SOME_ELSEWHERE = Row("some of its requests go to other memory, and cost nothing here")
+    MIXED_SPACES = Row("what lanes that go to other memory add to a request is not measured")
+    MAY_FAULT = Row("an address that {unknowns} may misalign for {width} bytes: the hardware would fault")
+    MISALIGNED = Row("{said}: the hardware faults")
+
+    # a run of a launch
+    TAKES_PART = Row("whether a lane takes part is not known: {cause}")
+    ENDS = Row("whether lanes end at {at} is not known: {cause}")
+    MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
+    RUNS = Row("whether it runs is not known: {at} depends on {cause}")
+    PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
+    BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
+    BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
+    NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
+    MAY_JOIN = Row("groups of lanes of a warp may go on together at {at}")
+    CALLS_JOIN = Row("lanes in different calls of one routine may go on together at {at}")
+    CALLS_TOGETHER = Row("lanes in different calls of one routine may make a request together")
+    WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")
+    YIELD = Row("lanes that wait for others may go on without them at YIELD")
+    CALLED_APART = Row("lanes call different functions at {at} and may come back apart")
+    CALL_DEPTH = Row("calls nest too deep")
+    EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; a larger --budget gives it more")
+    MANY_WARPS = Row("the launch has more than {limit} kinds of warps")
+    NEVER_ISSUED = Row("never issued in this launch")
+    NOT_FOLLOWED = Row("what it reads from shared memory is not followed: {cause}")
+    CALL_NOT_FOLLOWED = Row("{at} is not followed")
+    WRITES_ASTRAY = Row("where or when {opcode} writes is not known")
+    SPINS = Row("a loop waits for what another warp writes")
+    STORE_TO_CLUSTER = Row("a store may go to another block of the cluster")
+    STORE_UNPLACED = Row("a store whose place is not known may change it between the same barriers")
+    RACE = Row("threads read and write it between the same barriers")
+    MANY_BYTES = Row("too many blocks or bytes to follow")
+    LANES_WAIT_APART = Row("lanes wait for others of their warp that wait at a barrier")
+    BARRIERS_DIFFER = Row("warps of a block wait at different barriers")
+    BARRIER_MISSED = Row("some warps do not come to a barrier")
+
+    # a site
+    JUMP_NOT_FOLLOWED = Row("where {at} leads is not known: it may be anywhere")
+    HIDDEN = Row("a call that is not followed may lead there: {at}")
+    PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
+    NO_PATH = Row("no path leads there")
+    NO_RULE = Row("{opcode} has no rule: {said}")
+    NOT_SCORED = Row("{said}")  # by the table of accesses, or by the machine's
+    COPY_LINES = Row("cp.async.cg: no counter sees its wavefronts; `lines` tells its cost")
+    COPY_LINE_CLASS = Row("cp.async.cg: no counter sees its wavefronts; line_class_max tells its cost")
+    ZERO_LANES = Row("which lanes write zeros, which count for no line, is not known: `lines` is the most")
+    SAME_WORDS = Row("which lanes share a word is not known")
+    BASE = Row("the place of the array modulo {shift} bytes is not known")
+    RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
+    REQUEST_RANGE = Row("the rule gives a range for this request")
+    REQUESTS_DIFFER = Row("requests of this site differ")
+    IRREDUCIBLE = Row("control flow that is not reducible to loops")
+    SEVERAL_ENTRIES = Row("a loop with several entries")
+    BY_SHAPE = Row("depends on the block's shape, which is not told (--block)")
+    NO_SHAPE_REACHES = Row(
+        "depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it"
+    )
+    BY_LAST_WARP = Row("depends on how many lanes the block's last warp has: the block's size is not told (--block)")
+    NEVER_SHARED = Row("a generic access that is never one of shared memory")
+    NO_LANE = Row("no lane can reach it with what is told")
+    NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")
+    DEPENDS = Row(_depends)
+    LANES = Row(_lanes)
+    LANES_COST_ALIKE = Row(_cost_alike)
+    ASKED = Row(_asked, names=("names", "options"))
+    DATA_CAN_BE_TOLD = Row(_hint, names=("pointers",))
+    SEVERAL = Row(_parts)  # all of its parts
+
+    @cached_property
+    def row(self) -> Row:
+        return self.value
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return getattr, (Kind, self.name)
+
+    @cached_property
+    def text(self) -> str:
+        """As reports have it."""
+        return self.name.lower().replace("_", "-")
+
+
+@record
+class Reason:
+    """kind: see there. index: the instruction where knowledge was lost (-1: none). given: arguments, as the kind's row
+    names them: texts, numbers, or reasons; unknowns: numbers that it is about; cause: what it rests on.
+
+    data: its kind, an unknown or a cause says that data which no one told decides.
+    """
+
+    kind: Kind
+    index: int = -1
+    given: tuple = ()
+    unknowns: tuple[Unknown, ...] = ()
+    cause: Reason | None = None
+    data: bool = field(default=False, init=False, compare=False, repr=False)
+
+    def __init__(
+        self,
+        kind: Kind,
+        index: int = -1,
+        given: tuple = (),
+        unknowns: tuple[Unknown, ...] = (),
+        cause: Reason | None = None,
+    ):
+        self.kind, self.index, self.given, self.unknowns, self.cause = kind, index, given, unknowns, cause
+        self.data = (
+            kind.row.data
+            or cause is not None
+            and cause.data
+            or any(u.data for u in unknowns)
+            or any(isinstance(one, Reason) and one.data for one in given)
+        )
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+    def beside(self, unknown: Unknown) -> Reason:
+        """The same, of something that an unknown is part of too."""
+        return Reason(self.kind, self.index, self.given, (*self.unknowns, unknown), self.cause)
+
+    def at(self, index: int) -> Reason:
+        """The same at another instruction."""
+        return Reason(self.kind, index, self.given, self.unknowns, self.cause)
+
+    def moved(self, origin: list[int]) -> Reason:
+        """The same in a function of which this one's is a copy. origin: for each instruction of the copy its own."""
+        given = tuple(one.moved(origin) if isinstance(one, Reason) else one for one in self.given)
+        index = origin[self.index] if 0 <= self.index < len(origin) else self.index
+        return Reason(self.kind, index, given, self.unknowns, self.cause and self.cause.moved(origin))
+
+    def all_of_it(self) -> Iterator[Reason]:
+        """Itself, its parts and what they rest on, outermost first."""
+        yield self
+        for inner in (*self.given, self.cause):
+            if isinstance(inner, Reason):
+                yield from inner.all_of_it()
+
+    def of_kind(self, *kinds: Kind) -> bool:
+        """It, a part of it, or what it rests on is of one of these kinds."""
+        return any(reason.kind in kinds for reason in self.all_of_it())
+
+
+one_of_each = lru_cache(1 << 14)(Reason)  # told apart by identity, where they are joined often
+
+
+def exhausted(spent: Exhausted) -> Reason:
+    """An account was used up."""
+    return Reason(Kind.EXHAUSTED, given=(spent.what, spent.limit, spent.unit))
+
+
+def several(*reasons: Reason | None) -> Reason | None:
+    """All of them, each once."""
+    parts: dict[Reason, None] = {}
+    for reason in reasons:
+        if reason is not None:
+            parts.update(dict.fromkeys(reason.given if reason.kind is Kind.SEVERAL else (reason,)))
+    return Reason(Kind.SEVERAL, given=tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
+
+
+def first_of(reason: Reason | None, other: Reason | None) -> Reason | None:
+    """The first, and the other only where there is none, or it is the first that data decides."""
+    if reason is None or other is not None and other.data and not reason.data:
+        return several(reason, other)
+    return reason
+
+
+# --- in words -------------------------------------------------------------------------------
+
+
+@record
+class Words:
+    """Makes sentences of reasons of one function; where there is none, instructions are told by number."""
+
+    function: Function | None = None
+
+    def of(self, reason: Reason) -> str:
+        row = reason.kind.row
+        if not isinstance(row.words, str):
+            return row.words(reason, self)
+        given = {
+            name: f"{one:,}" if isinstance(one, int) else one for name, one in zip(row.names, reason.given, strict=True)
+        }
+        around = {"at": self.at(reason.index), "cause": self.cause(reason), "unknowns": named(reason.unknowns)}
+        return row.words.format(**around, **given)
+
+    def cause(self, reason: Reason) -> str:
+        return self.of(reason.cause) if reason.cause is not None else "?"
+
+    def at(self, index: int) -> str:
+        if self.function is None or index < 0:
+            return f"instruction {index}"
+        return self.function.instructions[index].text.strip()
+
+
+def named(unknowns: Iterable[Unknown]) -> str:
+    """Unknowns by their names; long ones are formulas."""
+    return ", ".join(
+        u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
+        for u in unknowns
+    )
+
+
+def sentence(reason: Reason | None, function: Function | None = None) -> str:
+    """A reason in words, without a full stop; "" of none. function: the one whose instructions it names."""
+    return "" if reason is None else Words(function).of(reason)
+
+
+# --- for programs ---------------------------------------------------------------------------
+
+
+def leading(reason: Reason) -> Reason:
+    """The first part of it."""
+    return leading(reason.given[0]) if reason.kind is Kind.SEVERAL else reason
+
+
+def arguments(reason: Reason) -> dict[str, Any]:
+    """Its texts and numbers, by their names."""
+    if any(isinstance(one, Reason) for one in reason.given):
+        return {}
+    return dict(zip(reason.kind.row.names, reason.given, strict=True))

@@ -1,0 +1,125 @@
+"""Copies blocks until every loop has one entry.
+
+    entry ─▶ A ⇄ B ◀─ entry        ->        entry ─▶ A ⇄ B,   entry ─▶ B' ─▶ A
+
+A loop with two entries is kept with one; who enters elsewhere runs copies of the blocks up to that one
+(node splitting: Janssen and Corporaal, "Making graphs reducible with controlled node splitting", 1997).
+ptxas makes such loops when it rotates one into the end of another; PTX and C have them through `goto`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import networkx as nx
+
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.ir.graph import END, Graph, build
+from ptxaudit.ir.nodes import Control, Function, Instruction
+
+MOST_INSTRUCTIONS = 60_000  # of a function with its copies
+MOST_SPLITS = 64
+
+
+@dataclass(frozen=True)
+class Reducible:
+    """function: with copies; origin: for each of its instructions the index that it had, -1 for added jumps."""
+
+    function: Function
+    graph: Graph
+    origin: list[int]
+
+
+def reducible(function: Function, graph: Graph, account: Account | None = None) -> Reducible | None:
+    """The function with loops of one entry each; None when that takes too many copies.
+
+    account: pays for it (None: the graph's own). Raises Exhausted where it cannot.
+    """
+    account = account or graph.account
+    origin = [i.index for i in function.instructions]
+    for _ in range(MOST_SPLITS):
+        account.spend(INSTRUCTION * len(function.instructions), "copying blocks of loops with several entries")
+        cfg = graph.cfg.subgraph(graph.reachable - {END})
+        found = _tangle(cfg, frozenset(cfg.nodes), 0)
+        if found is None:
+            return Reducible(function, graph, origin)
+        loop, heads = found
+        sizes = lambda blocks: sum(graph.ends[b] - graph.starts[b] for b in blocks)
+        copied = min((_entered(cfg, loop, heads, head) for head in sorted(heads)), key=sizes)
+        if len(function.instructions) + sizes(copied) > MOST_INSTRUCTIONS:
+            return None
+        function, origin = _split(function, graph, loop, copied, origin)
+        graph = build(function, account)
+    return None
+
+
+def _tangle(cfg: nx.DiGraph, nodes: frozenset[int], entry: int | None) -> tuple[frozenset[int], frozenset[int]] | None:
+    """(blocks, entries) of an outermost loop with several entries."""
+    sub = cfg.subgraph(nodes)
+    for members in nx.strongly_connected_components(sub):
+        if len(members) == 1:
+            continue
+        heads = frozenset(m for m in members if m == entry or any(p not in members for p in cfg.predecessors(m)))
+        if len(heads) > 1:
+            return frozenset(members), heads
+        inner = _tangle(cfg, frozenset(members - heads), None)
+        if inner is not None:
+            return inner
+    return None
+
+
+def _entered(cfg: nx.DiGraph, loop: frozenset[int], heads: frozenset[int], kept: int) -> frozenset[int]:
+    """The blocks of a loop that entries other than `kept` reach before it."""
+    seen, stack = set(heads - {kept}), list(heads - {kept})
+    while stack:
+        for s in cfg.successors(stack.pop()):
+            if s in loop and s != kept and s not in seen:
+                seen.add(s)
+                stack.append(s)
+    return frozenset(seen)
+
+
+def _split(
+    function: Function, graph: Graph, loop: frozenset[int], copied: frozenset[int], origin: list[int]
+) -> tuple[Function, list[int]]:
+    """Every way into the copied blocks from outside of the loop leads to their copies."""
+    blocks = [(b, False) for b in range(len(graph.starts))] + [(b, True) for b in sorted(copied)]
+
+    def target(source: tuple[int, bool], block: int) -> tuple[int, bool]:
+        return block, block in copied and (source[1] or source[0] not in loop)
+
+    # where each block of the new order starts, with a jump behind those whose next block is another now
+    instructions = function.instructions
+    starts: dict[tuple[int, bool], int] = {}
+    jumps: dict[tuple[int, bool], tuple[int, bool]] = {}
+    at = 0
+    for n, here in enumerate(blocks):
+        starts[here] = at
+        at += graph.ends[here[0]] - graph.starts[here[0]]
+        if _falls_through(instructions[graph.ends[here[0]] - 1]) and graph.ends[here[0]] < len(instructions):
+            following = target(here, graph.block_of[graph.ends[here[0]]])
+            if n + 1 == len(blocks) or blocks[n + 1] != following:
+                jumps[here] = following
+                at += 1
+    out: list[Instruction] = []
+    behind: list[int] = []
+    for here in blocks:
+        for k in range(graph.starts[here[0]], graph.ends[here[0]]):
+            control = instructions[k].control
+            if control is not None and control.targets:
+                control = replace(
+                    control, targets=tuple(starts[target(here, graph.block_of[t])] for t in control.targets)
+                )
+            out.append(replace(instructions[k], index=len(out), control=control))
+            behind.append(origin[k])
+        if here in jumps:
+            out.append(Instruction(len(out), out[-1].place, "", "", control=Control("branch", (starts[jumps[here]],))))
+            behind.append(-1)
+    return replace(function, instructions=tuple(out), origin=()), behind
+
+
+def _falls_through(last: Instruction) -> bool:
+    c = last.control
+    if c is None or c.kind not in ("branch", "switch", "exit", "ret"):
+        return True
+    return c.kind != "switch" and c.guard is not None

@@ -1,0 +1,80 @@
+"""Which functions a call that is not followed may enter: those whose addresses are taken, and what they call.
+
+    .global .u64 table[2] = {f, g};      addressed(module)  ->  {"f", "g"}
+    mov.u64 %rd1, h;                     … and "h"
+
+A call through a pointer may go to any of them, wherever in the module the address is taken: another kernel may have
+written it to memory. A call of a function that is elsewhere may come back into any function of the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxaudit.ir.graph import is_unresolved
+from ptxaudit.ir.nodes import CODE, Address, Function, Instruction, Module, Op
+
+
+def addressed(module: Module) -> frozenset[str]:
+    """The functions whose addresses are taken, in code or in the initial content of variables."""
+    return _referred(module) & module.functions.keys()
+
+
+def is_open(module: Module) -> bool:
+    """It is linked with others, or has addresses of functions that are elsewhere: those may hand out pointers to their
+    own.
+    """
+    if "open" not in module.memo:
+        called = {
+            i.control.callee
+            for f in module.functions.values()
+            for i in f.instructions
+            if is_unresolved(i.control) and i.control.callee is not None
+        }
+        module.memo["open"] = module.linked or not (_referred(module) | called) <= module.functions.keys()
+    return module.memo["open"]
+
+
+def _referred(module: Module) -> frozenset[str]:
+    """The functions whose addresses the module has."""
+    if "referred" not in module.memo:
+        tables = {v for function in module.functions.values() for v in function.variables if v.functions}
+        out = {name for variable in tables for _, name in variable.functions}
+        for function in module.functions.values():
+            out.update(
+                source.name
+                for op in _operations(function)
+                for source in op.src
+                if type(source) is Address and source.space == CODE
+            )
+        module.memo["referred"] = frozenset(out)
+    return module.memo["referred"]
+
+
+def entered(module: Module, calls: Iterable[Instruction]) -> tuple[str, ...]:
+    """The functions that calls that are not followed may enter, and all that these call; in the module's order."""
+    out: set[str] = set()
+    for call in calls:
+        out |= _first(module, call)
+    waiting = list(out)
+    while waiting:
+        for instruction in module.functions[waiting.pop()].instructions:
+            if instruction.control is not None and instruction.control.kind == "call":
+                more = _first(module, instruction) - out
+                out |= more
+                waiting += more
+    return tuple(name for name in module.functions if name in out)
+
+
+def _first(module: Module, call: Instruction) -> set[str]:
+    """The functions that one call may enter."""
+    callee = call.control.callee
+    if callee is None:
+        return addressed(module)
+    if callee in module.functions:
+        return {callee}
+    return {f.name for f in module.functions.values() if not f.entry} if is_unresolved(call.control) else set()
+
+
+def _operations(function: Function) -> Iterator[Op]:
+    return (op for instruction in function.instructions for op in instruction.ops)

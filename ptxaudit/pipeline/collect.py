@@ -1,0 +1,175 @@
+"""Collects what becomes of the inputs: kernels, and a problem for everything that goes wrong.
+
+files  ──read_all──▶  (Content, Loaded), …        a file that cannot be read is a problem of the Part
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.faults import debugging, fault
+from ptxaudit.frontend.inputs import STDIN, Content, expand, is_text, read
+from ptxaudit.frontend.launch.launch import Launch, without_kernel
+from ptxaudit.frontend.options import Options
+from ptxaudit.frontend.source_files import Roots
+from ptxaudit.pipeline.loading import Cubins, Loaded, load
+from ptxaudit.report.model import Input, Kernel, Problem
+
+Progress = Callable[[str], None]
+
+
+def silent(step: str) -> None:
+    """No progress shown."""
+
+
+@dataclass
+class Part:
+    """What became of some inputs. names_of: all kernels of a file, also those not asked for; parameters_of:
+    what their parameters are called; failed: some of it could not be read, so that it may hold more."""
+
+    inputs: list[Input] = field(default_factory=list)
+    names_of: dict[str, list[str]] = field(default_factory=dict)
+    parameters_of: dict[str, set[str]] = field(default_factory=dict)
+    kernels: list[Kernel] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    failed: bool = False
+
+    @contextmanager
+    def collecting(self, file: str | None = None, kernel: str | None = None) -> Iterator[None]:
+        """Turns what goes wrong inside into a problem, of a kernel where one is named."""
+        try:
+            yield
+        except InputError as error:
+            self.add_problem(error, file, kernel)
+        except Exception as error:
+            if debugging():
+                raise
+            self.add_problem(fault(error), file, kernel)
+
+    def add_problem(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
+        """What could not be checked, of a kernel where one is named."""
+        error = error.in_file(file) if file else error
+        self.problems.append(Problem.of(error, kernel))
+        self.failed = self.failed or kernel is None
+
+    def files_of(self, inputs: Sequence[Any], isa: str | None = None) -> Iterator[Any]:
+        """Each input, a folder as its files; a problem, and nothing, for an empty folder."""
+        for given in inputs:
+            with self.collecting(name_of(given)):
+                yield from expand(given, isa)
+
+    def add_input(self, content: Content) -> None:
+        self.inputs.append(Input(content.path, content.sha256, content.kind))
+
+    def add_loaded(self, content: Content, loaded: Loaded) -> None:
+        """Some of what is in the last input that was added."""
+        if loaded.toolchain:
+            made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
+            self.inputs[-1] = replace(
+                self.inputs[-1], toolchain=", ".join(made_by), log=self.inputs[-1].log or loaded.log
+            )
+        names = self.names_of.setdefault(content.path, [])
+        names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
+        for error in loaded.errors:
+            self.add_problem(error, content.path, None)
+
+    def add_parameters(self, content: Content, names: Iterable[str]) -> None:
+        """What the parameters of one of its kernels are called."""
+        self.parameters_of.setdefault(content.path, set()).update(names)
+
+    def add(self, other: Part) -> None:
+        """What became of further inputs."""
+        self.inputs += other.inputs
+        self.names_of |= other.names_of
+        self.parameters_of |= other.parameters_of
+        self.kernels += other.kernels
+        self.problems += other.problems
+        self.failed = self.failed or other.failed
+
+
+def read_all(
+    inputs: Sequence[Any], options: Options, part: Part, progress: Progress
+) -> Iterator[tuple[Content, Loaded]]:
+    """The files of the inputs, read and turned into modules; the disassembler starts at once."""
+    opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
+    code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
+
+
+def _loaded(
+    opened: list[tuple[str | None, Content | InputError]],
+    code: Cubins,
+    options: Options,
+    part: Part,
+    progress: Progress,
+    roots: Roots,
+) -> Iterator[tuple[Content, Loaded]]:
+    for name, content in opened:
+        with part.collecting(name):
+            if isinstance(content, InputError):
+                raise content
+            progress(f"reading {content.path}")
+            whole, before = True, len(part.names_of.get(content.path, ()))
+            for at, loaded in enumerate(load(content, options, code)):
+                if at == 0:
+                    part.add_input(content)
+                part.add_loaded(content, loaded)
+                whole = whole and not loaded.errors
+                loaded.lines.roots = roots
+                yield content, loaded
+            if whole and len(part.names_of.get(content.path, ())) == before:
+                raise InputError(
+                    "there is no kernel in this",
+                    "audit the file that has the kernels; a library of device functions is audited where they are"
+                    " called",
+                )
+
+
+def _opened(item: Any) -> Content | InputError:
+    """What is in a file, or why it could not be read: an error is a value until its turn comes."""
+    try:
+        return read(item)
+    except InputError as error:
+        return error
+
+
+def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputError]:
+    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is told for, and should
+    be.
+
+    asked: options, and what became of the inputs under them; several where the sides of a comparison share some.
+    """
+    errors = []
+    for kind in ("kernels", "launches", "assume"):
+        told: dict[Any, list[Part]] = {}
+        for options, parts in asked:
+            for one in () if kind in options.of_project else getattr(options, kind):
+                told.setdefault(one if kind != "launches" else id(one), []).extend(parts)
+        if kind == "assume":
+            errors += [
+                InputError(
+                    f"--assume {name}: no kernel here has such a parameter",
+                    "name it as the source does, or by position",
+                )
+                for name, parts in told.items()
+                if name != "*" and not any(name in names for part in parts for names in part.parameters_of.values())
+            ]
+            continue
+        launches = {id(one): one for options, _ in asked for one in options.launches}
+        for key, parts in told.items():
+            names = [name for part in parts for names in part.names_of.values() for name in names]
+            errors += without_kernel([launches[key] if kind == "launches" else Launch(kernel=key)], names)
+    return errors
+
+
+def name_of(item: Any) -> str | None:
+    """What to call an input that could not be read."""
+    if isinstance(item, (str, os.PathLike)):
+        text = os.fspath(item)
+        return "<string>" if is_text(item) else STDIN if text == "-" else text
+    return None

@@ -1,0 +1,60 @@
+"""Reads inputs and examines the kernels in them, or only lists these.
+
+    examine(["k.cu"], Options(arch="sm_90"), part)   ->  Examined(entry=Kernel("k", …), …), …
+
+What goes wrong is added to the problems of the part, and stops no other input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.options import DEFAULT_ARCH, Options
+from ptxaudit.hardware import machines
+from ptxaudit.pipeline.collect import Part, Progress, read_all, silent
+from ptxaudit.pipeline.contents import Listed, listed
+from ptxaudit.report.model import Problem
+
+if TYPE_CHECKING:
+    from ptxaudit.pipeline.kernels import Examined
+
+
+def check_machine(options: Options) -> None:
+    """The machine or the architecture that was asked for is known. Raises InputError."""
+    try:
+        machines.get(options.machine or options.arch or DEFAULT_ARCH)
+    except machines.NoSuchMachine:
+        if options.machine:
+            raise
+        there = ", ".join(name for name in machines.names() if name.startswith("sm_"))
+        raise InputError(f"no architecture is called {options.arch!r}", f"there are {there}") from None
+
+
+def ready(options: Options) -> None:
+    """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
+    for name, kind, version in (("toolchain", options.compiler, options.toolchain), ("ptxas", "ptxas", options.ptxas)):
+        if version is not None:
+            from ptxaudit.frontend.compile.toolchain_fetch import ensure
+
+            ensure(kind, version, fetching=name not in options.on_machine)
+
+
+def list_kernels(
+    inputs: Sequence[Any], options: Options, progress: Progress = silent
+) -> tuple[list[Listed], list[Problem]]:
+    """The kernels of the inputs without auditing them, and what could not be read."""
+    ready(options)
+    part = Part()
+    return list(listed(inputs, options, part, progress)), part.problems
+
+
+def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
+    """The kernels of the inputs, each under its launches; what goes wrong is added to the problems of `part`."""
+    files = read_all(inputs, options, part, progress)  # starts the disassembler
+    from ptxaudit.pipeline.kernels import (
+        examine_kernels,  # only now: to import the engine takes as long as the disassembler to start
+    )
+
+    return examine_kernels(files, options, part, progress)

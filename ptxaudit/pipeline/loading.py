@@ -1,0 +1,333 @@
+"""Turns one input into modules of operations: compiles source, opens containers, parses, lifts.
+
+Content("k.cu", "cuda", b"__global__ …")  ->  Loaded(modules=(ir.Module(…),), toolchain="nvrtc 13.5", …)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.faults import as_input_error
+from ptxaudit.base.records import record
+from ptxaudit.frontend.artifacts.usage import Usage
+from ptxaudit.frontend.compile import toolchains
+from ptxaudit.frontend.compile.compile_commands import Flags
+from ptxaudit.frontend.compile.compiled import Compiled
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.inputs import Content
+from ptxaudit.frontend.launch.signature import numbered_name, with_source_names
+from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
+from ptxaudit.frontend.source_text import SourceLines, decode
+from ptxaudit.ir import nodes as ir
+from ptxaudit.pipeline.machine_code import Code, Portion, portions
+from ptxaudit.pipeline.machine_code import module as machine_module
+from ptxaudit.report.spills import REMARKS, compiled_usage, named_by, without_remarks
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.artifacts.container import Image
+    from ptxaudit.report.pairing import PtxMap
+
+
+@record
+class Loaded:
+    """modules: one an instruction set and image; toolchain: what compiled them, where known;
+    notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out;
+    usage: what each function of the machine code takes; names: kernels that are there, asked for or not, besides those
+    in the modules; known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's
+    warnings."""
+
+    modules: tuple[ir.Module, ...]
+    toolchain: str | None = None
+    notes: tuple[str, ...] = ()
+    lines: SourceLines = field(default_factory=SourceLines)
+    errors: tuple[InputError, ...] = ()
+    usage: dict[str, Usage] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    known: PtxMap | None = None
+    log: str = ""
+
+    def parameter_positions(self, function: ir.Function) -> dict[str, int]:
+        """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
+        numbered = enumerate(function.parameters)
+        return {
+            name: at
+            for at, parameter in numbered
+            for name in (str(at), numbered_name(function.name, at), parameter.name)
+        }
+
+
+def load(content: Content, options: Options, code: Cubins | None = None) -> Iterator[Loaded]:
+    """The modules of an input, some at a time; `code` has the cubins that are disassembled together with others.
+
+    Raises InputError where there are none to be had.
+    """
+    match content.kind:
+        case "cuda":
+            yield loaded_of(compiled_of(content, options), content, options)
+        case "ptx":
+            yield _from_ptx(content, options)
+        case "cubin":
+            yield from _from_cubin(content, options, code or Cubins([content], options))
+        case "fatbin" | "host" | "cache":
+            yield from _from_container(content, options)
+        case _:
+            raise InputError(
+                "this is neither CUDA source nor PTX nor a file with device code",
+                "name source .cu and PTX .ptx; PTX begins with a .version directive",
+                content.path,
+            )
+
+
+class Cubins:
+    """The cubins of a folder, taken in their order: many go through one process of the disassembler."""
+
+    def __init__(self, contents: Iterable[Content], options: Options) -> None:
+        cubins = [content for content in contents if content.kind == "cubin"]
+        self._stream = portions(cubins, partial(chosen, options)) if cubins else iter(())
+        self._next: Portion | None = None
+
+    def of(self, content: Content) -> Iterator[Portion]:
+        """The portions of the next cubin."""
+        portion, self._next = self._next or next(self._stream, None), None
+        while portion is not None and portion.key != id(content):  # what was left of one that raised an error
+            portion = next(self._stream, None)
+        while portion is not None and portion.key == id(content):
+            yield portion
+            portion = next(self._stream, None)
+        self._next = portion
+
+
+def compiled_of(content: Content, options: Options) -> Compiled:
+    """What the compiler makes of a source. Raises InputError where it does not compile."""
+    if options.compiler == "nvcc":
+        from ptxaudit.frontend.compile.nvcc import compile_source
+    else:
+        from ptxaudit.frontend.compile.nvrtc import compile_source
+    tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
+    text = decode(content.data, content.path)
+    flags = options.commands.get(os.path.realpath(content.path), Flags())
+    return _reassembled(
+        compile_source(
+            Path(content.path) if content.is_file else _with_line_break(text),
+            arch=options.arch or DEFAULT_ARCH,
+            include=(*flags.include, *options.include),
+            defines=(*flags.defines, *options.defines),
+            std=flags.std or options.std,
+            instantiate=options.instantiate,
+            options=() if tool is None or named_by(tool.version) else (REMARKS,),
+            name=content.path,
+            tool=tool,
+        ),
+        options,
+    )
+
+
+def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code | None = None) -> Loaded:
+    """The modules of a source that was compiled. code: its machine code, where it is disassembled already."""
+    text = decode(content.data, content.path)
+    modules: list[ir.Module] = []
+    errors: tuple[InputError, ...] = ()
+    isa = options.isa or ("sass" if options.ptxas else "ptx")
+    if isa in ("ptx", "both"):
+        modules.append(_ptx_module(compiled.ptx, content.path))
+    if isa in ("sass", "both"):
+        if compiled.cubin is None:
+            raise InputError(
+                f"{compiled.arch} is a virtual architecture: there is no machine code for it",
+                f"name a real one: --arch {compiled.arch.replace('compute', 'sm')}",
+                content.path,
+            )
+        module, errors = machine_module(compiled.cubin, content.path, code)
+        modules.append(module)
+    lines = SourceLines({compiled.file: text})
+    named = tuple(with_source_names(module, text) for module in modules)
+    return Loaded(
+        named,
+        compiled.compiler,
+        compiled.notes,
+        lines,
+        errors,
+        compiled_usage(compiled.cubin or b"", compiled.version, compiled.log),
+        known=_known(compiled.cubin, options),
+        log=without_remarks(compiled.log),
+    )
+
+
+def _with_line_break(text: str) -> str:
+    """Text, not a path, by the compilers' convention: with a line break in it."""
+    return text if "\n" in text else text + "\n"
+
+
+def _reassembled(compiled: Compiled, options: Options) -> Compiled:
+    """With the machine code that the ptxas asked for makes of the same PTX."""
+    if not options.ptxas:
+        return compiled
+    arch = compiled.arch.replace("compute", "sm")
+    tool = toolchains.get("ptxas", options.ptxas)
+    made = assemble(compiled.ptx, arch, () if named_by(tool.version) else ("-v",), compiled.file, tool)
+    return replace(
+        compiled,
+        cubin=made.cubin,
+        compiler=f"{compiled.compiler}, ptxas {tool.version}",
+        log="\n".join(filter(None, (without_remarks(compiled.log), made.log))),
+    )
+
+
+def _from_ptx(content: Content, options: Options) -> Loaded:
+    isa = options.isa or ("sass" if options.ptxas else "ptx")
+    if isa == "sass" and not options.ptxas:
+        raise InputError(
+            "this is PTX: there is no machine code in it",
+            "audit the cubin, or what ptxas makes of this: --isa both",
+            content.path,
+        )
+    text = decode(content.data, content.path)
+    module = _ptx_module(text, content.path)
+    has_own = not options.ptxas and content.is_file and Path(content.path).with_suffix(".cubin").exists()
+    if isa == "ptx" or has_own:
+        return Loaded((module,), module.producer or None, _newer(module))
+    tool = toolchains.get("ptxas", options.ptxas)
+    assembled = assemble(text, options.arch, () if named_by(tool.version) else ("-v",), content.path, tool)
+    machine, errors = machine_module(assembled.cubin, content.path)
+    made_by = f"ptxas {assembled.tool.version}"
+    modules = (module, machine) if isa == "both" else (machine,)
+    return Loaded(
+        modules,
+        f"{module.producer}, {made_by}" if module.producer else made_by,
+        _newer(module),
+        errors=errors,
+        usage=compiled_usage(assembled.cubin, tool.version, assembled.log),
+        known=_known(assembled.cubin, options),
+    )
+
+
+def _newer(module: ir.Module) -> tuple[str, ...]:
+    """What to say of PTX that parsed although its version is newer than the grammar."""
+    from ptxaudit.frontend.ptx.parse import NEWEST_VERSION
+
+    version = tuple(int(part) for part in module.version.split(".") if part.isdecimal())
+    if version <= NEWEST_VERSION:
+        return ()
+    newest = ".".join(map(str, NEWEST_VERSION))
+    return (f"the file is PTX {module.version}; this version of ptxaudit was held against PTX up to {newest}",)
+
+
+def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
+    if options.isa == "ptx":
+        raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
+    alone = not (content.is_file and Path(content.path).with_suffix(".ptx").exists())
+    for portion in code.of(content):
+        if portion.error is not None:
+            raise portion.error
+        yield _or_error(partial(_from_portion, portion, options, alone))
+
+
+def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
+    """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled.
+
+    alone: its PTX is not beside it; with --isa both that which comes with its line information is taken.
+    """
+    module = portion.module
+    if module is None:
+        return Loaded((), names=portion.names, errors=portion.errors)
+    known = portion.known if options.isa == "both" else None
+    modules: tuple[ir.Module, ...] = (module,)
+    if known and alone and known.text:
+        with suppress(InputError):  # it is there for debuggers: nothing says that it is whole
+            modules += (_of_kernels(_ptx_module(known.text, portion.path), module),)
+    return Loaded(
+        modules, module.producer or None, errors=portion.errors, usage=portion.usage, names=portion.names, known=known
+    )
+
+
+def _of_kernels(ptx: ir.Module, module: ir.Module) -> ir.Module:
+    """PTX with those of its kernels that are in a part of the machine code."""
+    return replace(
+        ptx,
+        functions={
+            name: function for name, function in ptx.functions.items() if not function.entry or name in module.functions
+        },
+    )
+
+
+def _known(cubin: bytes | None, options: Options) -> PtxMap | None:
+    if cubin is None or options.isa != "both":
+        return None
+    from ptxaudit.frontend.artifacts.cubin import read_cubin
+    from ptxaudit.report.pairing import ptx_map
+
+    return ptx_map(read_cubin(cubin, ""))
+
+
+def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
+    """The images of a fat binary, object, program, library or archive: those of --arch and --isa.
+
+    Machine code of one architecture after the other, then PTX: equal code is disassembled together.
+    """
+    from ptxaudit.frontend.artifacts.container import read_images
+
+    taken = selected(content, options)
+    failed: list[InputError] = []
+
+    def contents(kind: str) -> Iterator[Content]:
+        for image, data in read_images([image for image in taken if image.kind == kind]):
+            if isinstance(data, InputError):
+                failed.append(data)
+            else:
+                yield Content(image.name, kind, data)
+
+    for portion in portions(contents("cubin"), partial(chosen, options)):
+        yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
+    for piece in contents("ptx"):
+        yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
+    failed += [image.damage for image in taken if image.damage]
+    if failed:
+        yield Loaded((), errors=tuple(failed))
+
+
+def _or_error(read: Callable[[], Loaded]) -> Loaded:
+    """One image that cannot be read leaves the others."""
+    try:
+        return read()
+    except Exception as error:
+        return Loaded((), errors=(as_input_error(error),))
+
+
+def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:
+    """The images of a compiled file that --arch and --isa ask for, machine code first, an architecture after the other,
+    and all damage.
+
+    kinds: "cubin" and "ptx" instead of what --isa means. Raises InputError when there is none.
+    """
+    from ptxaudit.frontend.artifacts.container import images
+
+    found = images(content.path, content.data)
+    kinds = kinds or _kinds(found, options)
+    taken = [image for image in found if options.arch in (None, image.arch) and image.kind in kinds or image.damage]
+    if all(image.damage for image in taken):
+        there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found if not image.damage))
+        raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
+    order = list(dict.fromkeys(image.arch for image in taken))
+    return sorted(taken, key=lambda image: (image.kind != "cubin", order.index(image.arch)))
+
+
+def _kinds(found: Iterable[Image], options: Options) -> set[str]:
+    """Machine code where there is any, unless --isa says otherwise."""
+    if options.isa is None:
+        kinds = {image.kind for image in found if options.arch in (None, image.arch)}
+        return {"cubin"} if "cubin" in kinds else kinds
+    return {"ptx": {"ptx"}, "sass": {"cubin"}, "both": {"ptx", "cubin"}}[options.isa]
+
+
+def _ptx_module(text: str, file: str) -> ir.Module:
+    from ptxaudit.frontend.ptx.lift import lift_module
+    from ptxaudit.frontend.ptx.parse import parse_module
+
+    return lift_module(parse_module(text, file))

@@ -1,0 +1,300 @@
+"""Builds the report's entry of a kernel from what the lane engine says of it.
+
+Before: SiteResult(index=7, status=exact, wavefronts=1024, …) of ir.Function "k"
+After:  Site(id="k@k.cu:14:ptx.load", source=Source("k.cu", 14, text="out[i] = tile[x][y];"), …)
+
+Everything that names a place is done here: source lines are read, and ids are made of kernel,
+base name of the file, line, inline stack, instruction set and access, with a number from the
+second on where all of these are equal. No offset is in them: they survive a rebuild.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import isfinite
+from pathlib import PurePath
+
+import numpy as np
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
+from ptxaudit.frontend.launch.buffers import Buffer
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.parameters import told
+from ptxaudit.frontend.source_text import SourceLines
+from ptxaudit.hardware import banks
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.local_memory import LocalAccess
+from ptxaudit.ir.reasons import Reason, arguments, leading, sentence
+from ptxaudit.report.cause import cause_of
+from ptxaudit.report.code_facts import CodeFacts
+from ptxaudit.report.model import Condition, Frame, Kernel, LaunchRecord, Local, Site, Source, Span, Trip, Why
+from ptxaudit.report.resident import occupancy_of
+
+BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
+
+
+def kernel_entry(
+    function: ir.Function,
+    result: KernelResult,
+    *,
+    input: str,
+    machine: banks.Machine,
+    launch: Launch | None,
+    lines: SourceLines,
+    notes: tuple[str, ...] = (),
+    facts: CodeFacts,
+    local: Iterable[LocalAccess] = (),
+) -> Kernel:
+    """The report's entry of one kernel under one launch (or none). notes: of the whole input;
+    facts: of its code; local: its `local_memory.lane_indexed`."""
+    ids = SiteIds(function)
+    return Kernel(
+        name=function.name,
+        demangled=demangle(function.name),
+        isa=function.isa,
+        arch=function.arch,
+        input=input,
+        machine=machine.name,
+        launch=launch_record(launch, function),
+        assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
+        notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
+        shared_static=function.shared_static,
+        sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
+        registers=facts.registers,
+        instructions=facts.instructions,
+        local=tuple(local_entry(function, access, lines) for access in local),
+        stack=facts.stack,
+        barriers=facts.barriers,
+        spills=facts.spills,
+        occupancy=occupancy_of(function, launch, facts.registers, facts.barriers),
+        code=facts.code,
+    )
+
+
+def what_if(machine: banks.Machine, arch: str) -> tuple[str, ...]:
+    """The note of a kernel that is scored as another machine than the one it was compiled for."""
+    if not arch or arch in machine.archs or arch.rstrip("af") in machine.archs:
+        return ()
+    return (f"a what-if: compiled for {arch}, scored as {machine.title} would serve it",)
+
+
+def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:
+    """The report's entry of one access to local memory."""
+    instruction = access.instruction
+    ptx = function.isa == "ptx"
+    return Local(
+        opcode=instruction.opcode,
+        text=instruction.text,
+        by=access.by,
+        offset=None if ptx else instruction.place,
+        ptx_line=instruction.place if ptx else None,
+        source=source_entry(instruction.source, lines),
+    )
+
+
+def site_entry(
+    function: ir.Function, result: SiteResult, ids: SiteIds, machine: banks.Machine, lines: SourceLines
+) -> Site:
+    """The report's entry of one site."""
+    instruction = function.instructions[result.index]
+    opcode = instruction.site.opcode if instruction.site else instruction.opcode
+    access, width = access_of(opcode)
+    exact = result.status in (Status.EXACT, Status.UNREACHED)
+    ptx = function.isa == "ptx"
+    return Site(
+        id=ids.of(instruction, access),
+        offset=None if ptx else instruction.place,
+        ptx_line=instruction.place if ptx else None,
+        opcode=instruction.opcode,
+        text=instruction.text,
+        access=access,
+        width=width,
+        source=source_entry(instruction.source, lines),
+        status=result.status,
+        reason=sentence(result.reason, function),
+        reason_kind=leading(result.reason).kind.text if result.reason else "",
+        why=why_entry(result.reason, function) if result.reason else None,
+        cause=cause_of(machine, opcode, result),
+        requests=result.requests,
+        active_requests=result.active_requests,
+        wavefronts=result.wavefronts,
+        ideal=result.ideal,
+        excess=result.excess,
+        ways=result.ways,
+        bounds=None if exact else result.bounds,
+        per_request=span(result.per_request),
+        ideal_per_request=span(result.ideal_per_request),
+        excess_per_request=excess_per_request(result),
+        line_class_max=result.line_class_max,
+        line_class_proved=result.line_class_proved,
+        lines=result.lines,
+        lines_proved=result.lines_proved,
+        lines_ideal=result.lines_ideal,
+        evidence=result.evidence,
+        formula=result.formula,
+        conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
+        trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
+        consecutive=consecutive(result.patterns, width),
+        unaligned=result.unaligned,
+        lane_step=lane_step(result.patterns),
+    )
+
+
+def why_entry(reason: Reason, function: ir.Function) -> Why:
+    """A reason as programs read it."""
+    place = function.instructions[reason.index].place if reason.index >= 0 else None
+    ptx = function.isa == "ptx"
+    return Why(
+        kind=reason.kind.text,
+        data=reason.data,
+        offset=None if ptx else place,
+        ptx_line=place if ptx else None,
+        unknowns=tuple(dict.fromkeys(unknown.name for unknown in reason.unknowns)),
+        arguments=arguments(reason),
+        parts=tuple(why_entry(part, function) for part in reason.given if isinstance(part, Reason)),
+        cause=why_entry(reason.cause, function) if reason.cause else None,
+    )
+
+
+def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
+    """In every pattern the active lanes' addresses are `width` bytes apart from lane to lane; None of no pattern."""
+    if not patterns or width is None:
+        return None
+    for pattern in patterns:
+        lanes = pattern.active.nonzero()[0]
+        starts = pattern.addresses[lanes] - width * lanes  # of lane 0, if that is so
+        if lanes.size and (starts != starts[0]).any():
+            return False
+    return True
+
+
+def lane_step(patterns: Sequence[Pattern]) -> int | None:
+    """The greatest power of two that divides the distances of the active lanes' addresses in every
+    pattern, in bytes; None where no two lanes are apart."""
+    bits = 0
+    for pattern in patterns:
+        addresses = pattern.addresses[pattern.active]
+        if addresses.size:
+            bits |= int(np.bitwise_or.reduce(addresses - addresses[0]))
+    return bits & -bits or None
+
+
+def excess_per_request(result: SiteResult) -> Span | None:
+    """The least and the most excess that a single request of a site is proved to have or may have."""
+    cost, ideal = span(result.per_request), span(result.ideal_per_request)
+    if cost is None or ideal is None:
+        return None
+    if result.status is Status.EXACT and sum(pattern.count for pattern in result.patterns) == result.active_requests:
+        each = [pattern.low - pattern.ideal for pattern in result.patterns]
+        return Span(min(each), max(each))
+    return Span(max(0, cost.low - ideal.high), max(0, cost.high - ideal.low))
+
+
+def span(interval: tuple[int, int] | None) -> Span | None:
+    """None for what is not known, and for what no counter counts (-1: cp.async.cg)."""
+    return None if interval is None or min(interval) < 0 else Span(*interval)
+
+
+def access_of(opcode: str) -> tuple[str, int | None]:
+    """(access word, bytes a lane) of an opcode; of one without a rule its first words and None."""
+    try:
+        access = banks.classify(opcode)
+    except InputError:
+        return ".".join(opcode.split()[0].split(".")[:2]).lower(), None
+    return access.access, access.width
+
+
+def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
+    """A position with the text of its lines."""
+    if source is None:
+        return None
+    inlined = tuple(Frame(f.file, f.line, demangle(f.function), lines(f.file, f.line)) for f in source.inlined)
+    return Source(source.file, source.line, source.column, lines(source.file, source.line), inlined)
+
+
+def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord | None:
+    """The launch as the report has it: all parameters by position, None for those not told."""
+    if launch is None:
+        return None
+    params = launch.params
+    if launch.named:
+        params = tuple(params or (None,) * len(function.parameters))
+        names = [parameter.name for parameter in function.parameters]
+        for key, value in launch.named.items():
+            at = names.index(key) if key in names else int(key)
+            params = (*params[:at], value, *params[at + 1 :])
+    return LaunchRecord(
+        grid=launch.grid,
+        block=launch.block,
+        cluster=launch.cluster,
+        dynamic_shared=launch.dynamic_shared or 0,
+        params=None if params is None else tuple(_json_value(value) for value in params),
+        param_bytes=launch.param_bytes.hex() if launch.param_bytes else None,
+        symbols={key: _json_value(value) for key, value in launch.symbols.items()} or None,
+    )
+
+
+def _json_value(value: object) -> object:
+    """A parameter as JSON can hold it; None where it is not told."""
+    if not told(value):
+        return None
+    if isinstance(value, Buffer):
+        return {"buffer": value.record()}
+    if hasattr(value, "tolist"):  # numpy
+        value = value.tolist()
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).hex()
+    if isinstance(value, (tuple, list)):
+        return tuple(_json_value(item) for item in value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value
+
+
+# --- ids ------------------------------------------------------------------------------------
+
+
+class SiteIds:
+    """Makes the ids of one function's sites: KERNEL@FILE:LINE[@FILE:LINE…]:ISA.ACCESS[.N].
+
+    The N counts those that would be equal, in program order, from the second on; so every site
+    of the function is told apart, and ids do not depend on which sites were asked for.
+    """
+
+    def __init__(self, function: ir.Function) -> None:
+        self._function = function
+        self._ids: dict[int, str] = {}
+        count: Counter[str] = Counter()
+        for instruction in function.instructions:
+            if instruction.site is None:
+                continue
+            if instruction.site.again:
+                self._ids[instruction.index] = self._ids[instruction.index - 1]
+                continue
+            stem = self._stem(instruction, access_of(instruction.site.opcode)[0])
+            count[stem] += 1
+            self._ids[instruction.index] = stem if count[stem] == 1 else f"{stem}.{count[stem]}"
+
+    def of(self, instruction: ir.Instruction, access: str) -> str:
+        return self._ids.get(instruction.index) or self._stem(instruction, access)
+
+    def _stem(self, instruction: ir.Instruction, access: str) -> str:
+        where = "".join(f"@{_name(file)}:{line}" for file, line in _positions(instruction.source))
+        return f"{self._function.name}{where}:{self._function.isa}.{access}"
+
+
+@lru_cache(maxsize=1024)
+def _name(file: str) -> str:
+    return PurePath(file).name
+
+
+def _positions(source: ir.Source | None) -> Iterable[tuple[str, int]]:
+    if source is not None:
+        yield source.file, source.line
+        for frame in source.inlined:
+            yield frame.file, frame.line

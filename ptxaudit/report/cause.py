@@ -1,0 +1,145 @@
+"""Says in words why a request costs more than its ideal: which lanes meet, and the stride that brings them there.
+
+    lanes read 128 bytes apart   ->  "32 lanes (0-31) meet in one bank: stride 128 bytes"
+    rows of 2 lanes, 64 bytes     ->  "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these
+                                      to the next 2"
+
+Looks at the worst pattern that the lane engine kept, taken apart by `banks.groups`. Patterns are known up to a uniform
+shift, so no bank is named by its number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import listing
+from ptxaudit.engine.answer.result import Pattern, SiteResult
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks.anatomy import lanes_in
+from ptxaudit.hardware.machine_model import Counted, Machine
+
+ONE_WORD = "are on one word and take turns"
+
+MOST_NAMED = 4  # lanes named one by one; of more, the first three and the last
+
+
+def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
+    """A sentence, or "" where the site costs its ideal or nothing is known of its addresses."""
+    try:
+        access = banks.classify(opcode)
+    except InputError:
+        return ""
+    rule = machine.rule(access)
+    if rule is None:
+        return ""
+    if rule.count.what is Counted.LINES:
+        return _line_classes(machine, access, result)
+    pattern = max(result.patterns, key=lambda p: (p.low - p.ideal, p.high - p.ideal), default=None)
+    if pattern is None or pattern.high <= pattern.ideal:
+        return ""
+    lanes, one_word = meeting(machine, access, pattern)
+    if len(lanes) < 2:
+        return ""
+    who = _lanes_text(lanes)
+    if one_word:
+        return f"{who} {ONE_WORD}"
+    steps = stride_text(pattern)
+    matrix = ", each with the address of a matrix row," if access.access in ("ldmatrix", "stmatrix") else ""
+    return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
+
+
+def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) -> str:
+    """What is known of cp.async.cg in place of wavefronts: k of the worst request, what it takes, and what else
+    would.
+    """
+    k = result.line_class_max
+    if not k:
+        return ""
+    cycles, fresh = machine.cycles_of(k), machine.cycles_of(k, fresh=True)
+    text = f"k = {k}, so many 128-byte destination lines share a class" if k > 1 else "k = 1, the best there is"
+    if result.line_class_proved != k:
+        text = f"at most {text}" + (
+            f" (at least {result.line_class_proved} is proved)" if result.line_class_proved else ""
+        )
+    if cycles is not None:
+        text += f": {_range(cycles)} cycles a request measured"
+        text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""
+        text += " (the same sources again"
+        if fresh is not None:
+            text += f"; new ones each time: {_range(fresh)}" + (
+                f", {_range(machine.cycles_of(1, fresh=True))} for k = 1" if k > 1 else ""
+            )
+        text += ")"
+    if result.lines is not None and result.lines != result.lines_ideal:
+        text += f"; k sums to {result.lines:,} over the launch, ideal {result.lines_ideal:,}"
+    if k > 1:
+        text += "; k = 1 where each 8 lanes stay in one 128-byte line (an XOR swizzle, no padding)" + _as_ca(
+            machine, access, result
+        )
+    return text
+
+
+def _as_ca(machine: Machine, access: banks.Access, result: SiteResult) -> str:
+    """What cp.async.ca would take for the worst of the destinations, with sources that add nothing."""
+    if not result.patterns or machine.copy_cycles is None:
+        return ""
+    addresses, active = (np.stack([getattr(p, name) for p in result.patterns]) for name in ("addresses", "active"))
+    copy = banks.classify(f"cp.async.ca.shared.global {access.width}")
+    wavefronts = int(banks.score(machine, copy, addresses, active).low.max())
+    each, once = machine.copy_cycles
+    return (
+        f"; as .ca, from consecutive sources: at most {wavefronts} wavefronts, about {each * wavefronts + once:.1f}"
+        " cycles"
+    )
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[tuple[int, ...], bool]:
+    """(lanes that meet in the fullest bank of the costliest group, whether they are on one word).
+
+    Where lanes on one word are served together, one lane stands for each word.
+    """
+    busy = [group for group in banks.groups(machine, access, pattern.addresses, pattern.active) if group.slots]
+    if not busy:
+        return (), False
+    costliest = max(busy, key=lambda group: group.wavefronts or 0)
+    if machine.rule(access).count.what is Counted.LANES:
+        words = max(costliest.slots.values(), key=lanes_in)
+        return tuple(sorted(lane for lanes in words.values() for lane in lanes)), len(words) == 1
+    words = max(costliest.slots.values(), key=len)
+    return tuple(sorted(lanes[0] for lanes in words.values())), False
+
+
+def _lanes_text(lanes: tuple[int, ...]) -> str:
+    """ "lanes 0 and 16", "32 lanes (0-31)", "16 lanes (0, 2, 4 … 30)"."""
+    if len(lanes) <= MOST_NAMED:
+        return "lanes " + listing([str(lane) for lane in lanes])
+    if lanes[-1] - lanes[0] == len(lanes) - 1:
+        return f"{len(lanes)} lanes ({lanes[0]}-{lanes[-1]})"
+    return f"{len(lanes)} lanes ({', '.join(map(str, lanes[:3]))} … {lanes[-1]})"
+
+
+def stride_text(pattern: Pattern) -> str:
+    """How the addresses step from lane to lane, in bytes; "" where no step repeats."""
+    active = np.flatnonzero(pattern.active)
+    addresses = pattern.addresses[active].astype(np.int64)
+    if len(active) < 2 or (np.diff(active) != 1).any():
+        return ""
+    steps = np.diff(addresses)
+    if (steps == steps[0]).all():
+        return f"stride {steps[0]} bytes"
+    for columns in (2, 4, 8, 16):
+        rows = len(addresses) // columns
+        if rows < 2 or len(addresses) % columns or active[0] % columns:
+            continue
+        table = addresses.reshape(rows, columns)
+        across, down = np.diff(table, axis=1), np.diff(table[:, 0])
+        if (across == across[0, 0]).all() and (down == down[0]).all():
+            inner = "one address" if across[0, 0] == 0 else f"stride {across[0, 0]} bytes"
+            return f"{inner} for {columns} lanes, {down[0]} bytes from these to the next {columns}"
+    return ""

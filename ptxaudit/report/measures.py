@@ -1,0 +1,97 @@
+"""The figures of a kernel that are compared from build to build: one table for diffs, limits, matrices and histories.
+
+    MEASURES["registers"].of(kernel)        ->  40
+    MEASURES["spills"].of(kernel)           ->  2,008 bytes, None where the machine code does not say
+    MEASURES["float"].of(kernel)            ->  64 instructions of that class (`mix`)
+
+A figure that is not known is None. What a launch decides is known where every site of the kernel is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from ptxaudit.base.records import record
+from ptxaudit.report.mix import CLASSES, mean_width
+from ptxaudit.report.model import Kernel, Totals
+
+Figure = int | float
+
+
+@record
+class Measure:
+    """name: as limits call it; words: what the figure counts, for people ("bytes of stack"); less_is_worse: it should
+    not fall; summed: the total of several kernels is their sum, else the largest."""
+
+    name: str
+    words: str
+    of: Callable[[Kernel], Figure | None]
+    less_is_worse: bool = False
+    summed: bool = True
+
+
+def _settled(figure: Callable[[Totals], int | None], kernel: Kernel) -> int | None:
+    """A sum over the launch, where it covers every site."""
+    return figure(kernel.totals) if kernel.launch is not None and kernel.totals.complete else None
+
+
+def _open(kernel: Kernel) -> int | None:
+    """Sites that are not settled in the launch."""
+    return None if kernel.launch is None else sum(not site.settled for site in kernel.sites)
+
+
+def _of_class(name: str, kernel: Kernel) -> int | None:
+    return None if kernel.mix is None else kernel.mix.get(name, 0)
+
+
+def _width(space: str, kernel: Kernel) -> float | None:
+    return None if kernel.code is None else mean_width(kernel.code.opcodes, (space,))
+
+
+PAID = ("wavefronts", "excess")
+RESOURCES = ("registers", "shared", "instructions", "stack", "spills", "barriers")
+WIDTHS = ("shared-width", "global-width")
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure("wavefronts", "wavefronts", partial(_settled, lambda totals: totals.wavefronts)),
+        Measure("excess", "excess wavefronts", partial(_settled, lambda totals: totals.excess)),
+        Measure("ways", "ways", lambda kernel: kernel.totals.ways, summed=False),
+        Measure("open", "sites whose cost is open", _open),
+        Measure("registers", "registers", lambda kernel: kernel.registers, summed=False),
+        Measure("shared", "bytes of static shared memory", lambda kernel: kernel.shared_static, summed=False),
+        Measure("instructions", "instructions", lambda kernel: kernel.instructions),
+        Measure("stack", "bytes of stack", lambda kernel: kernel.stack, summed=False),
+        Measure("spills", "bytes of spills", lambda kernel: kernel.spills and kernel.spills.bytes),
+        Measure("barriers", "barriers", lambda kernel: kernel.barriers, summed=False),
+        Measure(
+            "occupancy",
+            "% occupancy",
+            lambda kernel: kernel.occupancy and kernel.occupancy.percent,
+            less_is_worse=True,
+            summed=False,
+        ),
+        Measure(
+            "shared-width",
+            "bytes an access to shared memory",
+            partial(_width, "shared"),
+            less_is_worse=True,
+            summed=False,
+        ),
+        Measure(
+            "global-width",
+            "bytes an access to global memory",
+            partial(_width, "global"),
+            less_is_worse=True,
+            summed=False,
+        ),
+        *(Measure(name, f"{name} instructions", partial(_of_class, name)) for name in CLASSES),
+    )
+}
+
+
+def combined(measure: Measure, figures: Iterable[Figure]) -> Figure:
+    """The known figures of several kernels as one. Raises ValueError for none."""
+    return sum(figures) if measure.summed else min(figures) if measure.less_is_worse else max(figures)

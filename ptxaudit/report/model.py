@@ -1,0 +1,488 @@
+"""The report: plain frozen records of what was found, and their JSON, `ptxaudit/report/1`.
+
+`schemas/report-1.schema.json` documents every key. Numbers are null where they are not known;
+a number whose status is exact is right. Nothing here computes a figure: `assemble` fills
+these records from what the lane engine says, `render` and `diff` read them.
+
+    Report
+      inputs    what was read, with its sha256 and the toolchain that made it
+      kernels   one entry a kernel, instruction set and launch; each with its sites
+      problems  what could not be checked, and why
+      suppressions  what the sources allow, and why
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.base.status import Status
+from ptxaudit.report.mix import mix
+
+SCHEMA = "ptxaudit/report/1"
+_NO_KERNELS = '"kernels": []'
+NOTEBOOK = "ptxaudit.ui.render.notebook"  # by name: records import no page
+SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
+
+
+@record
+class Tool:
+    """Who wrote the report."""
+
+    name: str
+    version: str
+
+
+@record
+class Input:
+    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as
+    they are.
+    """
+
+    path: str
+    sha256: str
+    kind: str
+    toolchain: str | None = None
+    log: str = ""
+
+
+@record
+class Problem:
+    """Something that could not be checked: where, what is wrong, what to do."""
+
+    what: str
+    hint: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    kernel: str | None = None
+    detail: str = ""  # several lines to show as they are: a compiler's log
+
+    @staticmethod
+    def of(error: InputError, kernel: str | None = None) -> Problem:
+        """The record of an error; `kernel` is the mangled name of the one concerned."""
+        return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
+
+
+@record
+class Frame:
+    """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
+
+    file: str
+    line: int
+    function: str = ""
+    text: str | None = None
+
+
+@record
+class Source:
+    """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
+
+    file: str
+    line: int
+    column: int = 0
+    text: str | None = None
+    inlined: tuple[Frame, ...] = ()
+
+
+@record
+class Span:
+    """An interval of whole numbers, ends included."""
+
+    low: int
+    high: int
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+
+@record
+class Condition:
+    """One line of a conditional answer: when `when` holds a request costs low to high."""
+
+    when: str
+    low: int
+    high: int
+    ideal: int | None = None
+
+
+@record
+class Trip:
+    """One trip of a loop, summed over the launch."""
+
+    requests: int
+    wavefronts: int
+    ideal: int
+
+
+@record
+class Why:
+    """A reason for programs. kind: of `reasons.Kind`; data: data that no one told decides; offset, ptx_line: of the
+    instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the kind
+    calls them; parts: where it is several reasons; cause: what it rests on."""
+
+    kind: str
+    data: bool
+    offset: int | None = None
+    ptx_line: int | None = None
+    unknowns: tuple[str, ...] = ()
+    arguments: dict[str, Any] = field(default_factory=dict, compare=False)
+    parts: tuple[Why, ...] = ()
+    cause: Why | None = None
+
+    def walk(self) -> Iterator[Why]:
+        """Itself, its parts and what they rest on, outermost first."""
+        yield self
+        for inner in (*self.parts, *filter(None, [self.cause])):
+            yield from inner.walk()
+
+
+@record
+class Pairing:
+    """What ptxas made of accesses of the PTX: ids of sites on both sides.
+
+    what: "kept" | "merged" | "split" | "unrolled" (also copied otherwise) | "narrowed" (to what is used) |
+    "expanded" (other accesses: an atomic as a loop) | "deleted" | "added" (in machine code only);
+    times: ×4; hoisted: out of a loop; by: "ptxas" (its own map), "position" (source position, access and order).
+    """
+
+    what: str
+    times: int
+    ptx: tuple[str, ...]
+    sass: tuple[str, ...]
+    hoisted: bool = False
+    by: str = "ptxas"
+
+
+@record
+class Replacement:
+    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
+    included.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@record
+class Fix:
+    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites
+    of the array after it, sums over the launch, or of one request of each; null where only a range is known. bytes:
+    added. optimum: no layout of its family does better. replacements: the changes of the source, where these are
+    plain."""
+
+    array: str
+    summary: str
+    declaration: str
+    wavefronts: int | None
+    excess: int | None
+    bytes: int
+    proved_for: str
+    optimum: bool
+    replacements: tuple[Replacement, ...] = ()
+
+
+@record
+class Site:
+    """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
+    the maximum over its requests, the spans are of single requests; see the schema."""
+
+    id: str
+    offset: int | None  # SASS: byte offset in the function
+    ptx_line: int | None
+    opcode: str
+    text: str
+    access: str
+    width: int | None  # bytes a lane
+    source: Source | None
+    status: Status
+    reason: str = ""
+    reason_kind: str = ""  # of `why`, of its first part where it has several
+    why: Why | None = None  # the reason for programs
+    cause: str = ""  # why the figure is above ideal, in words
+    requests: int | None = None
+    active_requests: int | None = None
+    wavefronts: int | None = None
+    ideal: int | None = None
+    excess: int | None = None
+    ways: int | None = None
+    bounds: tuple[int, int] | None = None
+    per_request: Span | None = None
+    ideal_per_request: Span | None = None
+    excess_per_request: Span | None = None
+    line_class_max: int | None = None
+    line_class_proved: int | None = None
+    lines: int | None = None
+    lines_proved: int | None = None
+    lines_ideal: int | None = None
+    evidence: str = "by rule"
+    formula: str = ""
+    conditions: tuple[Condition, ...] = ()
+    trips: tuple[Trip, ...] = ()
+    pairs_with: str | None = None
+    pairing: Pairing | None = None
+    consecutive: bool | None = None  # lanes next to each other access addresses next to each other
+    unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
+    lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
+    fix: Fix | None = None  # where repairs were asked for
+
+    @property
+    def settled(self) -> bool:
+        """Nothing about its cost is open in this launch."""
+        return self.status in (Status.EXACT, Status.UNREACHED)
+
+
+@record
+class Local:
+    """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
+
+    opcode: str
+    text: str
+    by: str
+    offset: int | None
+    ptx_line: int | None
+    source: Source | None
+
+
+@record
+class Suppression:
+    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about;
+    `statement`: first and last line of the statement there, where it is of several lines."""
+
+    rule: str
+    reason: str
+    file: str
+    line: int
+    target: int
+    statement: tuple[int, int] | None = None
+
+    @property
+    def targets(self) -> range:
+        """All lines that it is about: compilers name one or another line of a statement."""
+        first, last = self.statement or (self.target, self.target)
+        return range(first, last + 1)
+
+
+@record
+class Totals:
+    """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
+
+    sites: int
+    status: dict[str, int]
+    complete: bool
+    requests: int
+    wavefronts: int
+    ideal: int
+    excess: int
+    ways: int | None
+
+
+@record
+class Spills:
+    """Bytes of registers that the instructions of a kernel store to memory because there are too few, and load again,
+    as `ptxas -v` counts them; bytes: both together."""
+
+    stores: int
+    loads: int
+    bytes: int
+
+
+@record
+class Occupancy:
+    """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows
+    no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers"."""
+
+    percent: float
+    blocks_per_sm: int
+    limiter: str
+
+
+@record
+class Code:
+    """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
+    sequence, without operands."""
+
+    opcodes: dict[str, int]
+    order: str
+
+
+@record
+class LaunchRecord:
+    """The launch a kernel was audited under, as given; None in params = not told."""
+
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
+    cluster: tuple[int, ...] | None = None
+    dynamic_shared: int = 0
+    params: tuple[Any, ...] | None = None
+    param_bytes: str | None = None  # hex
+    symbols: dict[str, Any] | None = None  # what __constant__ and __device__ variables hold
+
+    def __str__(self) -> str:
+        parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]
+        if self.cluster and any(n != 1 for n in self.cluster):
+            parts.append(f"cluster {shape(self.cluster)}")
+        return ", ".join(parts) or "no grid and no block told"
+
+
+def shape(dims: tuple[int, ...]) -> str:
+    """(32, 8, 1) -> "32×8"."""
+    used = max((at for at, extent in enumerate(dims, 1) if extent != 1), default=1)
+    return "×".join(map(str, dims[:used]))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel, in one instruction set, under one launch (or none); sites in program order."""
+
+    name: str
+    demangled: str
+    isa: str
+    arch: str
+    input: str
+    machine: str
+    launch: LaunchRecord | None
+    assumed: tuple[str, ...]
+    notes: tuple[str, ...]
+    shared_static: int  # bytes
+    sites: tuple[Site, ...]
+    registers: int | None = None  # a thread's, in machine code; None where there is none
+    instructions: int | None = None  # without padding
+    local: tuple[Local, ...] = ()
+    stack: int | None = None  # bytes a thread, with what the kernel calls; of machine code, as registers
+    barriers: int | None = None  # of a block
+    spills: Spills | None = None
+    occupancy: Occupancy | None = None  # where the block and the registers are known
+    code: Code | None = None  # None in a report of an earlier version
+
+    @property
+    def is_ptx_file(self) -> bool:
+        """Its input is PTX, so that lines of the PTX are lines of that."""
+        text = self.input.startswith("<") and not any(site.source for site in self.sites)
+        return self.isa == "ptx" and (text or self.input.lower().endswith(".ptx"))
+
+    @cached_property
+    def totals(self) -> Totals:
+        return totals(self.sites)
+
+    @cached_property
+    def mix(self) -> dict[str, int] | None:
+        """Instructions by class; None where the report does not have them."""
+        return None if self.code is None else mix(self.code.opcodes)
+
+
+@record
+class Report:
+    """Everything one audit found."""
+
+    tool: Tool
+    inputs: tuple[Input, ...]
+    kernels: tuple[Kernel, ...]
+    problems: tuple[Problem, ...]
+    suppressions: tuple[Suppression, ...] = ()
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
+        if not self.kernels:
+            self.raise_for_problems()
+        return self.every_site
+
+    @property
+    def every_site(self) -> tuple[Site, ...]:
+        """All sites that there are, perhaps none."""
+        return tuple(site for kernel in self.kernels for site in kernel.sites)
+
+    def raise_for_problems(self) -> Report:
+        """Itself. Raises InputError for the first thing that could not be checked."""
+        if self.problems:
+            problem = self.problems[0]
+            more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+            raise InputError(
+                problem.what + more, problem.hint, problem.file, problem.line, problem.column, problem.detail
+            )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}
+
+    def _without_kernels(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "tool": plain(self.tool),
+            "inputs": plain(self.inputs),
+            "kernels": [],
+            "problems": plain(self.problems),
+            "suppressions": plain(self.suppressions),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        return "".join(self.json_pieces(indent))
+
+    def json_pieces(self, indent: int | None = 2) -> Iterator[str]:
+        """The JSON document in pieces, a kernel at a time: a library's report is a hundred megabytes of text."""
+        before, _, after = json.dumps(self._without_kernels(), indent=indent, ensure_ascii=False).partition(_NO_KERNELS)
+        margin = "" if indent is None else "\n" + 2 * indent * " "
+        yield before + _NO_KERNELS[:-1]
+        for at, kernel in enumerate(self.kernels):
+            text = json.dumps(_plain_kernel(kernel), indent=indent, ensure_ascii=False)
+            yield ("," if indent is not None else ", ") * (at > 0) + margin + text.replace("\n", margin)
+        yield ("" if indent is None or not self.kernels else "\n" + indent * " ") + "]" + after + "\n"
+
+    @staticmethod
+    def from_dict(data: Any, file: str | None = None) -> Report:
+        """The report of a parsed JSON document. Raises InputError where it is not one."""
+        from ptxaudit.report.reader import report_from_dict
+
+        return report_from_dict(data, file)
+
+    def _repr_html_(self) -> str:
+        return import_module(NOTEBOOK).report_html(self)
+
+
+def totals(sites: Iterable[Site]) -> Totals:
+    """Sums over the settled ones of `sites`."""
+    sites = tuple(sites)
+    settled = [site for site in sites if site.settled]
+    return Totals(
+        sites=len(sites),
+        status=dict(sorted(Counter(str(site.status) for site in sites).items())),
+        complete=len(settled) == len(sites),
+        requests=sum(site.requests or 0 for site in settled),
+        wavefronts=sum(site.wavefronts or 0 for site in settled),
+        ideal=sum(site.ideal or 0 for site in settled),
+        excess=sum(site.excess or 0 for site in settled),
+        ways=max((site.ways for site in sites if site.ways is not None), default=None),
+    )
+
+
+def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
+    return {**plain(kernel), "totals": plain(kernel.totals)}
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as dicts and tuples as lists, all the way down: what `json` writes."""
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, Status):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value

@@ -1,0 +1,51 @@
+"""Shortens the paths of a report for people and for services that know files by their place in a repository."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxaudit.report.model import Kernel, Site
+
+# Folders of a project that others' files are installed into.
+FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", "_deps"))
+
+
+@lru_cache(maxsize=4096)
+def below(file: str, root: str | os.PathLike[str] | None) -> str:
+    """`file` relative to `root` where it lies below it, with forward slashes; else as it is."""
+    path = PurePath(file)
+    if root is not None and path.is_absolute():
+        for folder in (PurePath(root), PurePath(os.path.realpath(root))):
+            if path.is_relative_to(folder):
+                return path.relative_to(folder).as_posix()
+    return path.as_posix()
+
+
+@lru_cache(maxsize=4096)
+def base_name(file: str) -> str:
+    """The last part of a path."""
+    return PurePath(file).name
+
+
+def is_own(file: str, root: str | os.PathLike[str] | None) -> bool:
+    """A file of the project: below the root, where there is one, and not of an installed package."""
+    path = PurePath(below(file, root))
+    return not (root is not None and path.is_absolute()) and FOREIGN.isdisjoint(path.parts)
+
+
+def here() -> str:
+    """The folder that paths are shown relative to: the one the command runs in."""
+    return str(Path.cwd())
+
+
+def place(site: Site, kernel: Kernel) -> str:
+    """Where a site is, short: file:line, else the line of the PTX or the offset in the function."""
+    if site.source:
+        return f"{PurePath(site.source.file).name}:{site.source.line}"
+    if site.ptx_line is not None:
+        return f"{PurePath(kernel.input).name}:{site.ptx_line}" if kernel.is_ptx_file else f"PTX line {site.ptx_line}"
+    return f"+{site.offset:#06x}" if site.offset is not None else site.id

@@ -1,0 +1,83 @@
+"""How many warps of a kernel a multiprocessor holds at a time: its occupancy.
+
+    sm_90, 40 registers, 256 threads, 34 KB of shared memory  ->  Occupancy(75.0, 6, "shared memory"): 48 of 64 warps
+
+As CUDA's `cuda_occupancy.h` counts it, with the preference for shared memory that a launch asks for by itself:
+`occupancy` has shared memory, threads and blocks, here are registers (cudaOccMaxBlocksPerSMRegsLimit) and barriers,
+which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that header, and
+compares. In a cluster of more than one block it also depends on the device's clusters: nothing is said. A launch that
+tells no dynamic shared memory has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.hardware.occupancy import blocks_per_sm, limits_of
+from ptxaudit.ir import nodes as ir
+from ptxaudit.report.model import Occupancy
+
+WARP = 32  # threads
+REGISTER_FILE = 64 * 1024  # registers of a multiprocessor, sm_50 and later
+OF_BLOCK = {53: 32 * 1024, 62: 32 * 1024}  # registers that a block may have, where that is not all of them
+UNIT = 256  # registers that a warp's are a multiple of
+PARTITIONS = 4  # of a multiprocessor, each with its share of the registers,
+OF_SM_60 = 2  # but of sm_60, which runs no block that four would not
+COUNT_BARRIERS = 90  # the first architecture in which barriers limit the blocks
+TWICE = (90, 100)  # with twice as many barriers as blocks; others since then have as many
+
+
+def occupancy_of(
+    function: ir.Function, launch: Launch | None, registers: int | None, barriers: int | None
+) -> Occupancy | None:
+    """The occupancy of a kernel under a launch, or with the block that it requires; None where the block, its registers
+    or the limits of the architecture are not known."""
+    block = launch.block if launch is not None else function.block
+    cluster = launch.cluster if launch is not None else function.cluster
+    if block is None or registers is None or prod(cluster or (1,)) > 1:
+        return None
+    dynamic = launch.dynamic_shared if launch is not None else None
+    if dynamic is None and _has_dynamic(function):
+        return None
+    shared = function.shared_static + (dynamic or 0)
+    return occupancy(function.arch, prod(block), shared, registers, barriers or 0)
+
+
+def _has_dynamic(function: ir.Function) -> bool:
+    """Whether it surely uses dynamic shared memory: an array without a size, or no static one and accesses."""
+    shared = [variable for variable in function.variables if variable.space == "shared"]
+    sites = any(one.site is not None and one.site.space == "shared" for one in function.instructions)
+    return any(variable.size == 0 for variable in shared) or sites and not function.shared_static
+
+
+def occupancy(arch: str, threads: int, shared: int, registers: int, barriers: int) -> Occupancy | None:
+    """threads, shared (bytes) and barriers: of a block; registers: of a thread. None for an architecture that is not
+    known."""
+    limits, found = limits_of(arch), blocks_per_sm(arch, shared, threads)
+    if limits is None or found is None:
+        return None
+    warps = -(-threads // WARP)
+    number = int(re.search(r"\d+", arch)[0])
+    further = _further(number, warps, registers, barriers, limits.blocks)
+    blocks, limiter = min((found.blocks_per_sm, found.limiter), *further, key=lambda pair: pair[0])
+    return Occupancy(100 * blocks * warps / (limits.threads // WARP), blocks, limiter)
+
+
+def _further(number: int, warps: int, registers: int, barriers: int, most: int) -> Iterator[tuple[int, str]]:
+    """(blocks, what allows no more)."""
+    yield _by_registers(number, warps, registers), "registers"
+    if barriers and number >= COUNT_BARRIERS:
+        yield most * (2 if number in TWICE else 1) // barriers, "barriers"
+
+
+def _by_registers(number: int, warps: int, registers: int) -> int:
+    """Blocks whose registers fit: a warp has all of its own in one partition."""
+    of_warp = -(-registers * WARP // UNIT) * UNIT
+    of_block = of_warp * -(-warps // PARTITIONS) * PARTITIONS
+    if not of_warp or of_block > OF_BLOCK.get(number, REGISTER_FILE):
+        return 0
+    partitions = OF_SM_60 if number == 60 else PARTITIONS
+    return REGISTER_FILE // partitions // of_warp * partitions // warps

@@ -1,0 +1,40 @@
+"""A report whose text can be shown: nothing in it moves a cursor, ends a line, or is a command of a build service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import attrgetter
+
+from ptxaudit.base.printable import is_printable, record
+from ptxaudit.report.model import Kernel, Report
+
+
+def shown(raw: Report) -> Report:
+    """A report with all text in it as it can be shown; itself where all of it can."""
+    kernels = tuple([kernel if _is_fine(kernel) else record(kernel) for kernel in raw.kernels])
+    kernels = raw.kernels if all(one is other for one, other in zip(kernels, raw.kernels)) else kernels
+    rest = record(replace(raw, kernels=()))
+    return raw if kernels is raw.kernels and rest == replace(raw, kernels=()) else replace(rest, kernels=kernels)
+
+
+_of_kernel = attrgetter("name", "demangled", "input", "arch")
+_of_site = attrgetter("id", "text", "opcode", "reason", "cause", "formula")
+
+
+def _is_fine(kernel: Kernel) -> bool:
+    """All strings of a kernel can be shown: seen at once, as a library has a hundred thousand sites."""
+    strings = [*_of_kernel(kernel), *kernel.notes, *kernel.assumed]
+    for site in kernel.sites:
+        strings += _of_site(site)
+        if site.conditions:
+            strings += [condition.when for condition in site.conditions]
+        if site.pairing is not None:
+            strings += [*site.pairing.ptx, *site.pairing.sass]
+    for place in (*kernel.sites, *kernel.local):
+        source = place.source
+        if source is not None:
+            strings += (source.file, source.text or "")
+            for frame in source.inlined:
+                strings += (frame.file, frame.function, frame.text or "")
+    strings += [access.text for access in kernel.local]
+    return is_printable("".join(strings)) and (kernel.launch is None or record(kernel.launch) is kernel.launch)

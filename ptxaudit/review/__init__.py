@@ -1,0 +1,1 @@
+"""Audits, and what is made of them: rules and gates, baselines, comparisons, repairs, explanations."""

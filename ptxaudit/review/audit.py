@@ -1,0 +1,174 @@
+"""The whole flow, from inputs to a report: `pipeline` examines the kernels; repairs and suppressions are added.
+
+    "k.cu", arch="sm_90"  ->  Report(kernels=(Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)),))
+
+Bad input never stops the other inputs: every InputError becomes a *problem* of the report, and
+so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is raised instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.version import __version__
+from ptxaudit.frontend.inputs import check_kind, why_unreadable
+from ptxaudit.frontend.options import Options
+from ptxaudit.frontend.source_files import Roots
+from ptxaudit.pipeline.collect import Part, Progress, name_of, silent, unmatched
+from ptxaudit.pipeline.examine import check_machine, examine, ready
+from ptxaudit.report.model import Kernel, Problem, Report, Tool
+from ptxaudit.report.shown import shown
+from ptxaudit.review.suppressions import with_suppressions
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.inputs import Content
+    from ptxaudit.pipeline.kernels import Examined
+    from ptxaudit.pipeline.loading import Loaded
+    from ptxaudit.report.pairing import Side
+
+Keep = Callable[["Examined", str], None]
+PARTS_A_JOB = 4  # shares of the work that a process takes one after the other
+
+
+def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report:
+    """Audits inputs and returns the report. What cannot be checked of them is in `report.problems`, not raised:
+    `report.raise_for_problems()` does that.
+
+    InputError is raised for options that cannot be used, for an object that is no input, and where not one of the
+    inputs can be read: a report with nothing in it would pass every test.
+
+    inputs: one or a list of: a path (.cu, .ptx, a folder), "-" for standard input, PTX or CUDA
+    text, bytes, or an object that holds code, such as cuda.core's ObjectCode.
+    options: the fields of `ptxaudit.frontend.options.Options`: arch, isa, machine, launches, …
+    progress: called with a few words before each step.
+    """
+    given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if not given:
+        raise InputError(
+            "there is no input to audit", "give a path, text, bytes, or an object with code, or a list of these"
+        )
+    for one in given:
+        check_kind(one)
+    report = run(given, Options(**options), progress)
+    if not report.inputs and not report.kernels and all(unreadable := [why_unreadable(one) for one in given]):
+        raise unreadable[0]
+    return report
+
+
+def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:
+    """`audit` with its options as a record."""
+    parts = audit_parts(inputs, options, progress)
+    failed = any(part.failed for part in parts)
+    problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
+    return report_of(parts, Roots.of(inputs, options), problems)
+
+
+def audit_parts(
+    inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None
+) -> list[Part]:
+    """What became of the inputs, in one or several parts. Raises InputError for options that cannot be used.
+
+    keep: called with each kernel that is examined in this process, and the kind of its input.
+    """
+    check_machine(options)  # one error, not one a kernel
+    ready(options)
+    options = replace(
+        options, source_root=Roots.of(inputs, options).folders
+    )  # those of all inputs, also where each is audited by itself
+    return list(_parts(inputs, options, progress, keep))
+
+
+def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] = ()) -> Report:
+    """All that was found, and these problems besides. roots: of which sources comments are read."""
+    return shown(
+        with_suppressions(
+            Report(
+                tool=Tool("ptxaudit", __version__),
+                inputs=tuple(entry for part in parts for entry in part.inputs),
+                kernels=tuple(kernel for part in parts for kernel in part.kernels),
+                problems=(*(problem for part in parts for problem in part.problems), *problems),
+            ),
+            roots,
+        )
+    )
+
+
+# --- several processes ----------------------------------------------------------------------
+
+
+def _parts(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None) -> Iterator[Part]:
+    """The inputs in one part; with --jobs their files in several, audited at a time, in order."""
+    if options.jobs == 1:
+        yield audit_part(inputs, options, progress, keep)
+        return
+    from ptxaudit.review.pool import audited
+
+    first = Part()
+    files = list(first.files_of(inputs, options.isa))
+    yield first
+    size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
+    shares = [files[start : start + size] for start in range(0, len(files), size)]
+    for share, part in zip(shares, audited(shares, options, options.jobs), strict=True):
+        progress(f"{name_of(share[-1])} is done")
+        yield part
+
+
+def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
+    """All of some inputs; what is known of files that have not changed is taken from the cache."""
+    audited = partial(_audited, options=options, progress=progress, **({} if keep is None else {"keep": keep}))
+    if options.cache:
+        from ptxaudit.review.result_cache import with_kept
+
+        return with_kept(inputs, options, audited)
+    return audited(inputs)
+
+
+def _with_fixes(examined: Examined, options: Options) -> Kernel:
+    """The entry of a kernel with repairs of its conflicts, where it has any."""
+    if not any(
+        site.excess or site.excess_per_request is not None and site.excess_per_request.high
+        for site in examined.entry.sites
+    ):
+        return examined.entry
+    from ptxaudit.review.fix.lines import with_fixes
+
+    return with_fixes(examined, options)
+
+
+def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
+    """All of some inputs, audited now."""
+    part = Part()
+    return _filled(part, examine(inputs, options, part, progress), options, keep)
+
+
+def audit_loaded(
+    content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None
+) -> Part:
+    """One input that is loaded already."""
+    from ptxaudit.pipeline.kernels import examine_kernels
+
+    part = Part()
+    part.add_input(content)
+    part.add_loaded(content, loaded)
+    loaded.lines.roots = Roots.of([content.path], options)
+    return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
+
+
+def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
+    """The part with the kernels that are examined, in both instruction sets paired."""
+    sides: list[Side] = []
+    for examined in stream:
+        part.kernels.append(_with_fixes(examined, options) if options.fixes else examined.entry)
+        if keep is not None:
+            keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))
+        if options.isa == "both":
+            sides.append(examined.side)
+    if sides:
+        from ptxaudit.report.pairing import paired
+
+        part.kernels = paired(part.kernels, sides)
+    return part

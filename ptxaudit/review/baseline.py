@@ -1,0 +1,399 @@
+"""The ratchet: a file of what is known, so that only what is new or worse fails.
+
+    baseline  k.cu:14 load excess 992      report  k.cu:17 load excess 992     known: the line moved
+                                                   k.cu:20 store excess 31     new: denied
+
+A baseline is the figures of a report without what changes from build to build: no offsets, no
+instruction texts, one line a site for version control. Sites are matched as `diff` matches them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+from ptxaudit.base import files, limits
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.status import Status
+from ptxaudit.base.words import interval, number, plural
+from ptxaudit.report.model import Kernel, Report, Site, plain
+from ptxaudit.report.reader import report_from_dict
+from ptxaudit.report.shown import shown
+from ptxaudit.review.diff.reports import Change, Diff, Verdict, diff_reports
+from ptxaudit.review.figures import Judgement, above_ideal, total_above_ideal
+from ptxaudit.review.findings import CONFLICTS, Finding, find
+
+SCHEMA = "ptxaudit/baseline/1"
+AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
+
+# Of a site: what diff and the rules compare; what is absent is null, as in a report.
+_SITE = (
+    "id",
+    "opcode",
+    "access",
+    "width",
+    "status",
+    "requests",
+    "active_requests",
+    "wavefronts",
+    "ideal",
+    "excess",
+    "ways",
+    "bounds",
+    "per_request",
+    "ideal_per_request",
+    "excess_per_request",
+    "line_class_max",
+    "line_class_proved",
+    "lines",
+    "lines_proved",
+    "lines_ideal",
+    "consecutive",
+)
+_EMPTY = {
+    "offset": None,
+    "ptx_line": None,
+    "text": "",
+    "reason": "",
+    "reason_kind": "",
+    "why": None,
+    "cause": "",
+    "evidence": "by rule",
+    "formula": "",
+    "conditions": [],
+    "trips": [],
+    "pairs_with": None,
+    "source": None,
+} | dict.fromkeys(_SITE)
+SITE, KERNEL = 0, 1  # of what `rules_of` tells
+_KERNEL = (
+    "name",
+    "demangled",
+    "isa",
+    "arch",
+    "machine",
+    "input",
+    "launch",
+    "shared_static",
+    "registers",
+    "instructions",
+)
+
+
+# --- the file -------------------------------------------------------------------------------
+
+
+def baseline_json(report: Report) -> str:
+    """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that
+    may ("open")."""
+    findings = find(report)
+    certain, possible = (rules_of(f for f in findings if f.certain is sure) for sure in (True, False))
+    found = lambda kind, of: {"rules": certain[kind][id(of)], "open": possible[kind][id(of)]}
+    kernels = []
+    for kernel in report.kernels:
+        head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | found(KERNEL, kernel)
+        head["input"] = _portable(kernel.input)
+        lines = (json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in kernel.sites)
+        sites = ",\n".join(f"      {line}" for line in lines)
+        local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
+        fields = json.dumps(head, ensure_ascii=False)[1:-1]
+        kernels.append(
+            f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n   '
+            "  ]}"
+        )
+    body = ",\n".join(kernels)
+    return f'{{"schema": "{SCHEMA}", "tool": {json.dumps(plain(report.tool))},\n  "kernels": [\n{body}\n  ]}}\n'
+
+
+def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """The rules that find something, by the id() of the site; and of the kernel, where it is of no site."""
+    of_site: dict[int, list[str]] = defaultdict(list)
+    of_kernel: dict[int, list[str]] = defaultdict(list)
+    for finding in findings:
+        if finding.site is None:
+            of_kernel[id(finding.kernel)].append(finding.rule)
+        elif finding.rule not in of_site[id(finding.site)]:
+            of_site[id(finding.site)].append(finding.rule)
+    return of_site, of_kernel
+
+
+def _site_dict(site: Site) -> dict[str, Any]:
+    known = {name: plain(getattr(site, name)) for name in _SITE if getattr(site, name) is not None}
+    return {"source": _source(site.source), **known}
+
+
+def _portable(path: str) -> str:
+    """A path as it is the same on other machines: as given where it is relative, else its last part."""
+    file = PurePath(path)
+    return file.name if file.is_absolute() else file.as_posix()
+
+
+def _same_file(one: str, other: str) -> bool:
+    """One path is the end of the other."""
+    a, b = PurePath(one).parts, PurePath(other).parts
+    shorter = min(len(a), len(b))
+    return a[-shorter:] == b[-shorter:]
+
+
+def _source(source: Any) -> dict[str, Any] | None:
+    """A position with base names: folders differ between machines."""
+    if source is None:
+        return None
+    told = plain(source)
+    for place in (told, *told["inlined"]):
+        place["file"] = PurePath(place["file"]).name
+    return told
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a file says. site_rules: the rules that found something, by kernel, by site; kernel_rules:
+    those of a kernel that are of no site; site_open, kernel_open: those that could not judge."""
+
+    report: Report
+    site_rules: tuple[tuple[tuple[str, ...], ...], ...]
+    kernel_rules: tuple[tuple[str, ...], ...]
+    site_open: tuple[tuple[tuple[str, ...], ...], ...]
+    kernel_open: tuple[tuple[str, ...], ...]
+
+
+def read_baseline(path: str | Path) -> Baseline:
+    """A baseline file. Raises InputError for another schema, or half a file."""
+    file = str(path)
+    try:
+        data = json.loads(files.read_bytes(path, limits.DOCUMENT))
+    except OSError as error:
+        raise InputError(
+            f"cannot read the baseline: {error.strerror}",
+            "check the path, or write one with: ptxaudit baseline update FILE INPUT...",
+            file,
+        ) from None
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputError("the baseline is not whole JSON: it was cut or edited", AGAIN, file, line) from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
+        raise InputError(f'{what}; this version reads "{SCHEMA}"', AGAIN, file)
+    try:
+        given, keys = data["kernels"], ("rules", "open")
+        site_rules, site_open = (
+            tuple(tuple(_rules(site, key) for site in kernel["sites"]) for kernel in given) for key in keys
+        )
+        kernel_rules, kernel_open = (tuple(_rules(kernel, key) for kernel in given) for key in keys)
+        kernels = [_whole(kernel) for kernel in data["kernels"]]
+        document = {
+            "schema": "ptxaudit/report/1",
+            "tool": data["tool"],
+            "inputs": [],
+            "problems": [],
+            "kernels": kernels,
+        }
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
+    try:
+        whole = shown(report_from_dict(document, file, "baseline"))
+        return Baseline(whole, site_rules, kernel_rules, site_open, kernel_open)
+    except InputError as error:
+        raise InputError(error.what, AGAIN, file) from None
+
+
+def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
+    """Taken out of a site or a kernel; older files do not tell what was open."""
+    found = entry.pop(key) if key == "rules" else entry.pop(key, [])
+    if not all(isinstance(rule, str) for rule in found):
+        raise ValueError("rules are no strings")
+    return tuple(found)
+
+
+def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
+    """A baseline's kernel as a report has it."""
+    sites = [_EMPTY | site for site in kernel["sites"]]
+    local = [{"text": "", "offset": None, "ptx_line": None} | access for access in kernel["local"]]
+    return {"assumed": [], "notes": []} | kernel | {"sites": sites, "local": local}
+
+
+# --- the ratchet ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A site of the baseline whose conflict is gone or has become less."""
+
+    kernel: Kernel
+    site: Site
+    what: str
+
+
+@dataclass(frozen=True)
+class Ratchet:
+    """A report beside its baseline."""
+
+    diff: Diff
+    of_sites: frozenset[tuple[str, int]]  # (rule, id() of a site of the baseline)
+    open_sites: frozenset[tuple[str, int]]  # … that could not be judged by it
+    of_kernels: Counter[tuple[int, str]]  # id() of a kernel of the baseline, rule
+    open_kernels: Counter[tuple[int, str]]
+    inputs: tuple[str, ...]  # what was audited
+    isas: frozenset[str]  # instruction sets of it
+    whole: bool = True  # all kernels of these
+
+    @staticmethod
+    def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
+        """Raises InputError where the two are of different instruction sets."""
+        old = baseline.report.kernels
+        of_sites, open_sites = (_by_site(old, found) for found in (baseline.site_rules, baseline.site_open))
+        proved = frozenset(key for key, site in of_sites.items() if key[0] not in CONFLICTS or above_ideal(site)[0] > 0)
+        left = frozenset((*open_sites, *(of_sites.keys() - proved)))  # older files tell both as one
+        of_kernels, open_kernels = (
+            Counter((id(kernel), rule) for kernel, found in zip(old, rules, strict=True) for rule in found)
+            for rules in (baseline.kernel_rules, baseline.kernel_open)
+        )
+        inputs = tuple(entry.path for entry in report.inputs)
+        isas = frozenset(kernel.isa for kernel in report.kernels)
+        if isas and old and not isas & {kernel.isa for kernel in old}:
+            known, now = ("PTX", "machine code") if "sass" in isas else ("machine code", "PTX")
+            raise InputError(
+                f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
+                "audit with the --isa that the baseline was written with, or write it again",
+            )
+        return Ratchet(
+            diff_reports(baseline.report, report), proved, left, of_kernels, open_kernels, inputs, isas, whole
+        )
+
+    def is_open(self, site: Site, judged: Judgement, of: Callable[[Site], Judgement]) -> bool:
+        """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the
+        limit.
+        """
+        change = self._changes.get(id(site))
+        if change is None or change.verdict in (Verdict.NEW, Verdict.WORSE):
+            return True
+        before = {of(old) for old in change.olds}
+        return Judgement.VIOLATED not in before and (judged is Judgement.VIOLATED or Judgement.OPEN not in before)
+
+    def total_grew(self, kernel: Kernel) -> str:
+        """How a kernel's excess became more than it was, or that it is new; "" where neither."""
+        entry = next((entry for entry in self.diff.kernels if entry.new is kernel), None)
+        if entry is None or entry.old is None:
+            return "not in the baseline"
+        if entry.comparable:
+            before = entry.old.totals.excess
+            return f"{number(before)} in the baseline" if kernel.totals.excess > before else ""
+        return (
+            "more than in the baseline"
+            if any(change.verdict in (Verdict.NEW, Verdict.WORSE) for change in entry.changes)
+            else ""
+        )
+
+    def knows(self, finding: Finding) -> bool:
+        """Whether the baseline has the same finding, of the same site and as grave: what it could not judge it does not
+        know to be so."""
+        if finding.site is None:
+            key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
+            return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
+        change = self._changes.get(id(finding.site))
+        if change is None:
+            return False
+        if finding.certain and change.verdict in (Verdict.NEW, Verdict.WORSE):
+            return False
+        known = self.of_sites if finding.certain else self.of_sites | self.open_sites
+        return any((finding.rule, id(old)) in known for old in change.olds)
+
+    def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
+        """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
+        for entry in self.diff.kernels:
+            if entry.new is None:
+                continue
+            for change in entry.changes:
+                for site in change.news:
+                    if (found := _worse(change, site)) is not None:
+                        yield entry.new, site, *found
+
+    def stale(self) -> list[Stale]:
+        """Entries of the baseline that hold more excess than there is now, of inputs that were audited."""
+        found = []
+        for entry in self.diff.kernels:
+            if entry.old is None or entry.new is None and not self._audited(entry.old):
+                continue
+            for change in entry.changes:
+                if change.old is not None and (what := _less(change)):
+                    found.append(Stale(entry.old, change.old, what))
+        return found
+
+    def _audited(self, kernel: Kernel) -> bool:
+        """Whether a kernel of the baseline would be there if it still existed."""
+        return self.whole and kernel.isa in self.isas and any(_same_file(kernel.input, path) for path in self.inputs)
+
+    @cached_property
+    def _changes(self) -> dict[int, Change]:
+        return {id(site): change for entry in self.diff.kernels for change in entry.changes for site in change.news}
+
+    @cached_property
+    def _partners(self) -> dict[int, int]:
+        partners: dict[int, int] = defaultdict(int)
+        partners.update({id(entry.new): id(entry.old) for entry in self.diff.kernels if entry.new and entry.old})
+        return partners
+
+    def _old_kernel(self, kernel: Kernel) -> int:
+        return self._partners[id(kernel)]
+
+
+def _by_site(
+    kernels: tuple[Kernel, ...], rules: tuple[tuple[tuple[str, ...], ...], ...]
+) -> dict[tuple[str, int], Site]:
+    """(rule, id() of a site) -> the site, of all rules by kernel and site."""
+    return {
+        (rule, id(site)): site
+        for kernel, sites in zip(kernels, rules, strict=True)
+        for site, found in zip(kernel.sites, sites, strict=True)
+        for rule in found
+    }
+
+
+def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
+    """What to say of a site, and whether it is certain; None where there is nothing against it."""
+    low, high = above_ideal(site)
+    if change.verdict is Verdict.WORSE:
+        return f"worse than the baseline: {_figure(change.old)} → {_figure(change.new)}", True
+    if change.verdict is Verdict.NEW and high != 0:
+        return (
+            (f"not in the baseline: {_figure(site)}", True)
+            if low > 0
+            else (f"not in the baseline, and may conflict: {_figure(site)}", False)
+        )
+    if change.verdict is Verdict.STATUS_CHANGED and low > 0 and all(above_ideal(old)[0] == 0 for old in change.olds):
+        return f"not known to conflict in the baseline: {_figure(change.old)} → {_figure(change.new)}", True
+    if change.verdict is Verdict.STATUS_CHANGED and high != 0:
+        return f"cannot be compared with the baseline: {_figure(change.old)} → {_figure(change.new)}", False
+    return None
+
+
+def _less(change: Change) -> str:
+    """Why an entry is stale; "" where it is not."""
+    old, new = change.old, change.new
+    assert old is not None
+    had = total_above_ideal(old)[0] > 0 or above_ideal(old)[0] > 0
+    if not had:
+        return ""
+    if new is None:
+        return f"{_figure(old)} → gone"
+    return f"{_figure(old)} → {_figure(new)}" if change.verdict is Verdict.BETTER else ""
+
+
+def _figure(site: Site | None) -> str:
+    """ "excess 992", "excess 1–7 a request", "k = 4", or the status."""
+    if site is None:
+        return "nothing"
+    if site.excess is not None:
+        same = "" if site.excess or site.wavefronts is None else f" ({plural(site.wavefronts, 'wavefront')})"
+        return f"excess {number(site.excess)}{same}"
+    if site.excess_per_request is not None:
+        return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} a request"
+    if site.line_class_max is not None:
+        return f"k = {site.line_class_max}"
+    return "excess 0" if site.status is Status.UNREACHED else str(site.status)

@@ -1,0 +1,300 @@
+"""Holds a report against what a profiler counted: instruction by instruction, then by hardware counter.
+
+    report   k+0x1c0 LDS.64    exact, 4 requests, 8 wavefronts     ┐
+    profile  k+0x1c0           4 executed, 12 wavefronts           ├─▶ disputed: the launch's load counter
+    counter  …mem_shared_op_ld 8                                   ┘   agrees with the report
+
+A profiler has two sources. Its *per-instruction* metric, `memory_l1_wavefronts_shared`, is worked
+out from sampled addresses, and is wrong for some LDS.64, LDS.128 and cp.async (`DISPUTED`). The
+*hardware counters* of a launch are right, but are sums over all instructions of a kind. So a site
+is held against the first, and where that is known to be wrong the second decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from ptxaudit.base.status import Status
+from ptxaudit.report.model import Kernel, Site, plain
+
+SCHEMA = "ptxaudit/compare/1"
+
+
+class Verdict(StrEnum):
+    """What a site of the report is against the profiler's figure, worst first."""
+
+    DIFFERS = "differs"  # requests or wavefronts are not what was counted, or a range does not contain it
+    UNLISTED = "unlisted"  # counted, and no site of the report
+    OPEN = "open"  # the report gives no figure
+    DISPUTED = "disputed"  # the profiler's per-instruction metric is known to be wrong for such instructions
+    WITHIN = "within"  # the counted figure lies in the report's range
+    REQUESTS = "requests"  # requests are equal; wavefronts are not to be had from the report or the counter
+    EQUAL = "equal"  # requests and wavefronts are equal
+
+
+AGREEING = frozenset({Verdict.EQUAL, Verdict.REQUESTS, Verdict.WITHIN, Verdict.DISPUTED})
+
+# Instructions whose per-instruction figure disagrees with the hardware counters of the same launch of a
+# single request: 16 of 150 LDS.64, 20 of 150 LDS.128, 140 of 630 cp.async.ca (docs/hardware.md). A wide generic load is
+# merged by the profiler as LDS is, by the hardware not: 19 wavefronts of loads by instruction, 21 by the counter
+# (docs/truth.md).
+DISPUTED = {
+    re.compile(
+        r"(LDS(\.U)?|LD\b.*)\.(64|128)\b"
+    ): "lanes that share an address: the profiler groups them in another way than the hardware does",
+    re.compile(
+        r"LDGSTS\b(?!.*\.BYPASS)"
+    ): "the profiler takes a cp.async for a store; what it costs depends on its source lines too",
+}
+NO_COUNTER = "no counter sees the wavefronts of cp.async.cg"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One instruction in a profile. offset: bytes from the start of the function; requests: how often
+    a warp executed it; wavefronts, ideal: the per-instruction metrics, None where not exported."""
+
+    offset: int
+    text: str
+    requests: int
+    wavefronts: int | None = None
+    ideal: int | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One profiled launch. counters: the hardware's totals of wavefronts by kind: "" (all), "op_ld",
+    "op_st", "op_atom", "op_misc"; {} where not exported. grid, block: None where not exported."""
+
+    kernel: str
+    counted: tuple[Counted, ...]
+    counters: Mapping[str, int] = field(default_factory=dict)
+    grid: tuple[int, ...] | None = None
+    block: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One instruction of both; site or counted is None where only one has it. why: in words, or ""."""
+
+    verdict: Verdict
+    site: Site | None
+    counted: Counted | None
+    why: str = ""
+
+    @property
+    def offset(self) -> int:
+        offset = self.site.offset if self.site else self.counted.offset if self.counted else None
+        return offset or 0
+
+
+@dataclass(frozen=True)
+class Total:
+    """A hardware counter of the launch beside sums over the sites that it covers.
+
+    low, high: the report's, equal where all of them are exact; high None where one has no figure.
+    profiler: of the per-instruction figures.
+    """
+
+    name: str
+    counted: int
+    low: int
+    high: int | None
+    profiler: int
+
+    @property
+    def agrees(self) -> bool:
+        """Arbitration between warps adds a little to what the instructions cost by themselves; nothing takes away."""
+        return self.low <= self.counted and (self.high is None or self.counted <= self.high * (1 + ARBITRATION))
+
+    @property
+    def settles(self) -> bool:
+        """Every site has an exact figure, and the counter is the report's sum rather than the profiler's."""
+        return (
+            self.low == self.high and self.agrees and abs(self.counted - self.low) < abs(self.counted - self.profiler)
+        )
+
+
+ARBITRATION = 0.05  # measured: about 1 % of loads in launches that fill the chip, up to 5 % of copies
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One launch of one kernel in both."""
+
+    kernel: Kernel
+    profile: Profile
+    rows: tuple[Row, ...]  # in program order
+    totals: tuple[Total, ...]
+
+    @cached_property
+    def counts(self) -> dict[Verdict, int]:
+        counter = Counter(row.verdict for row in self.rows)
+        return {verdict: counter[verdict] for verdict in Verdict if counter[verdict]}
+
+    @property
+    def differs(self) -> bool:
+        """A figure of the report is not what was counted."""
+        return Verdict.DIFFERS in self.counts or Verdict.UNLISTED in self.counts
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.kernel.name,
+            "demangled": self.kernel.demangled,
+            "launch": plain(self.kernel.launch),
+            "differs": self.differs,
+            "counts": {str(verdict): count for verdict, count in self.counts.items()},
+            "totals": [plain(total) | {"agrees": total.agrees} for total in self.totals],
+            "sites": [_row_dict(row) for row in self.rows],
+        }
+
+
+def compare(kernel: Kernel, profile: Profile) -> Comparison:
+    """One entry of a report (of machine code) and one profiled launch of the same code."""
+    counted = {entry.offset: entry for entry in profile.counted}
+    totals = tuple(_totals(kernel.sites, counted, profile.counters))
+    known = {site.offset for site in kernel.sites}
+    rows = [_row(site, counted.get(site.offset or 0), totals) for site in kernel.sites]
+    rows += [
+        Row(Verdict.UNLISTED, None, entry, "the profiler counted wavefronts here and the report has no such site")
+        for entry in profile.counted
+        if entry.wavefronts and entry.offset not in known
+    ]
+    return Comparison(kernel, profile, tuple(sorted(rows, key=lambda row: row.offset)), totals)
+
+
+# --- one site -----------------------------------------------------------------------------------
+
+
+def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
+    if counted is None:  # a profile may leave out what never ran, and what has no wavefronts
+        counted = Counted(site.offset or 0, site.text, 0, 0, 0)
+        if site.status is Status.UNKNOWN:
+            return Row(Verdict.OPEN, site, counted, site.reason)
+    verdict, why = judge(site, counted)
+    if verdict is Verdict.DISPUTED:
+        total = next((total for total in totals if site.access in COUNTERS[total.name]), None)
+        if total is None:
+            why += f"; no counter of this launch settles it: measure {METRIC.format('*')}"
+        elif total.settles:
+            why += (
+                f"; the launch's counter agrees with the report ({total.name}: {total.counted:,}, by instructions"
+                f" {total.profiler:,})"
+            )
+        elif total.low == total.high or not total.agrees:
+            verdict = Verdict.DIFFERS
+            why = f"the launch's counter {total.name} has {total.counted:,}, the report's sites {total.low:,} together"
+    return Row(verdict, site, counted, why)
+
+
+def judge(site: Site, counted: Counted) -> tuple[Verdict, str]:
+    """The verdict on one site by the per-instruction figures alone, and why."""
+    requests = 0 if site.status is Status.UNREACHED else site.requests
+    if requests is not None and requests != counted.requests:
+        return Verdict.DIFFERS, f"{requests:,} requests in the report, {counted.requests:,} counted"
+    bounds = _bounds(site, counted.requests)
+    if requests and ".BYPASS" in site.opcode:
+        return Verdict.REQUESTS, NO_COUNTER
+    if bounds is None:
+        return (Verdict.OPEN if requests is None else Verdict.REQUESTS), site.reason
+    if counted.wavefronts is None:
+        return (
+            (Verdict.REQUESTS, "the profile has no wavefronts") if requests is not None else (Verdict.OPEN, site.reason)
+        )
+    low, high = bounds
+    if low <= counted.wavefronts <= high:
+        return (Verdict.EQUAL, "") if low == high and requests is not None else (Verdict.WITHIN, "")
+    for pattern, why in DISPUTED.items():
+        if pattern.match(site.opcode):
+            return Verdict.DISPUTED, why
+    ours = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return Verdict.DIFFERS, f"{ours} wavefronts in the report, {counted.wavefronts:,} counted"
+
+
+def _bounds(site: Site, requests: int) -> tuple[int, int] | None:
+    """Wavefronts over the launch; of a site that is only known by request, what `requests` of them can cost."""
+    if site.status is Status.UNREACHED:
+        return (0, 0)
+    if site.wavefronts is not None:
+        return (site.wavefronts, site.wavefronts)
+    if site.bounds is not None:
+        return site.bounds
+    if site.per_request is not None and not site.conditions:
+        return (0, requests * site.per_request.high)  # an issue without an active lane costs nothing
+    return None
+
+
+# --- hardware counters --------------------------------------------------------------------------
+
+METRIC = "l1tex__data_pipe_lsu_wavefronts_mem_shared_{}.sum"
+COUNTERS = {
+    "op_ld": ("load", "ldmatrix"),
+    "op_st": ("store", "stmatrix"),
+    "op_atom": ("atomic",),
+    "copies": ("cp.async",),  # has no counter of its own: what all others leave of the whole
+}
+
+
+def _totals(sites: Iterable[Site], counted: Mapping[int, Counted], counters: Mapping[str, int]) -> Iterable[Total]:
+    """The counters that can be held against sites of the report."""
+    sites = tuple(sites)
+    measured = {name: counters[name] for name in COUNTERS if name in counters}
+    parts = [counters[name] for name in ("", "op_ld", "op_st", "op_atom", "op_misc") if name in counters]
+    # Warpgroup products and the zero-filled lanes of cp.async.cg are in the rest too.
+    if len(parts) == 5 and not any(site.access == "wgmma" or ".BYPASS" in site.opcode for site in sites):
+        measured["copies"] = parts[0] - sum(parts[1:])
+    for name, count in measured.items():
+        covered = [site for site in sites if site.access in COUNTERS[name] and ".BYPASS" not in site.opcode]
+        if not covered:
+            continue
+        by_instruction = [counted[site.offset].wavefronts or 0 for site in covered if site.offset in counted]
+        bounds = [_counter_bounds(site) for site in covered]
+        known = [pair for pair in bounds if pair is not None]
+        high = sum(high for _, high in known) if len(known) == len(bounds) else None
+        yield Total(name, count, sum(low for low, _ in known), high, sum(by_instruction))
+
+
+def _counter_bounds(site: Site) -> tuple[int, int] | None:
+    """What a site adds to its counter: one for each request of a generic atomic operation that goes to other memory
+    alone, which costs no wavefront of shared memory (docs/hardware.md)."""
+    bounds = _bounds(site, site.requests) if site.requests is not None else site.bounds
+    of_shared = site.per_request is not None and site.per_request.low > 0  # every request has lanes that go there
+    if bounds is None or of_shared or site.status is Status.UNREACHED or not _GENERIC_ATOMIC.match(site.opcode):
+        return bounds
+    if bounds == (0, 0) and site.active_requests is not None:
+        return site.active_requests, site.active_requests
+    return None if site.requests is None else (bounds[0], bounds[1] + site.requests)
+
+
+_GENERIC_ATOMIC = re.compile(r"(ATOM|RED)\b")
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+
+def _row_dict(row: Row) -> dict[str, Any]:
+    site, counted = row.site, row.counted
+    return {
+        "verdict": str(row.verdict),
+        "why": row.why,
+        "offset": row.offset,
+        "text": site.text if site else counted.text if counted else "",
+        "id": site.id if site else None,
+        "report": (
+            None
+            if site is None
+            else {
+                name: plain(getattr(site, name))
+                for name in ("status", "requests", "wavefronts", "ideal", "bounds", "reason")
+            }
+        ),
+        "profile": (
+            None if counted is None else {name: getattr(counted, name) for name in ("requests", "wavefronts", "ideal")}
+        ),
+    }

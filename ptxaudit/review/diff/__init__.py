@@ -1,0 +1,1 @@
+"""What changed between reports: kernels and sites matched, changes judged, releases searched."""

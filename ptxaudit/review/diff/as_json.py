@@ -1,0 +1,98 @@
+"""A diff as JSON, `ptxaudit/diff/1`: `schemas/diff-1.schema.json` documents every key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.report.measures import MEASURES
+from ptxaudit.report.mix import widths
+from ptxaudit.report.model import Kernel, Site, plain
+
+if TYPE_CHECKING:
+    from ptxaudit.review.diff.reports import Diff, KernelDiff
+
+_OF_SITE = (
+    "id",
+    "opcode",
+    "status",
+    "requests",
+    "wavefronts",
+    "ideal",
+    "excess",
+    "ways",
+    "bounds",
+    "per_request",
+    "line_class_max",
+    "lines",
+    "reason",
+    "reason_kind",
+)
+
+
+def diff_dict(diff: Diff) -> dict[str, Any]:
+    """The whole document."""
+    from ptxaudit.review.diff.reports import SCHEMA
+
+    return {
+        "schema": SCHEMA,
+        "old": diff.sides[0],
+        "new": diff.sides[1],
+        "got_worse": diff.got_worse,
+        "counts": {str(verdict): count for verdict, count in diff.counts.items()},
+        "totals": {name: list(both) for name, both in diff.totals.items()},
+        "figures": {name: list(diff.total(name)) for name in MEASURES},
+        "kernels": [_kernel(kernel) for kernel in diff.kernels],
+    }
+
+
+def _kernel(entry: KernelDiff) -> dict[str, Any]:
+    kernel = entry.kernel
+    return {
+        "name": kernel.name,
+        "demangled": kernel.demangled,
+        "old_name": entry.old.name if entry.old and entry.renamed else None,
+        "isa": kernel.isa,
+        "arch": kernel.arch,
+        "launch": plain(kernel.launch),
+        "old_launch": plain(entry.old.launch) if entry.old else None,
+        "got_worse": entry.got_worse,
+        "code": entry.nature and str(entry.nature),
+        "old_totals": plain(entry.old.totals) if entry.old else None,
+        "new_totals": plain(entry.new.totals) if entry.new else None,
+        "old_resources": plain(entry.resources[0]),
+        "new_resources": plain(entry.resources[1]),
+        "figures": {name: list(both) for name, both in entry.figures.items()},
+        "old_widths": _widths(entry.old),
+        "new_widths": _widths(entry.new),
+        "changes": [
+            {
+                "verdict": str(change.verdict),
+                "impact": change.impact,
+                "moved": change.moved,
+                "width": change.width and str(change.width),
+                "sites": [len(change.olds), len(change.news)],
+                "access": change.site.access,
+                "source": plain(change.site.source),
+                "old": _site(change.old),
+                "new": _site(change.new),
+            }
+            for change in entry.changes
+        ],
+    }
+
+
+def _widths(kernel: Kernel | None) -> dict[str, dict[str, int]] | None:
+    """space -> bytes a lane -> loads and stores."""
+    if kernel is None or kernel.code is None:
+        return None
+    return {
+        space: {str(width): count for width, count in of_space.items()}
+        for space, of_space in widths(kernel.code.opcodes).items()
+    }
+
+
+def _site(site: Site | None) -> dict[str, Any] | None:
+    if site is None:
+        return None
+    line = {"line": site.source.line if site.source else None}
+    return line | {name: plain(getattr(site, name)) for name in _OF_SITE}

@@ -1,0 +1,148 @@
+"""Audits the sides of a comparison: two inputs, or one under several releases and architectures.
+
+    Side(("k.cu",), Options(toolchain="12.4")), Side(("k.cu",), Options(toolchain="13.5"))  ->  Audited, Audited
+
+What a launch file or a filter names needs to be there on one of the sides that it is told for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.inputs import Content, read
+from ptxaudit.frontend.options import Options
+from ptxaudit.frontend.source_files import Roots
+from ptxaudit.pipeline.code_lines import CodeBook
+from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
+from ptxaudit.report.model import Problem, Report
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.compile.compiled import Compiled
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is audited, and how. A path that ends in .json is a report."""
+
+    path: str
+    options: Options
+
+    @property
+    def is_report(self) -> bool:
+        return Path(self.path).suffix == ".json" and not Path(self.path).is_dir()
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A side with its report. parts: of what it was made, with the names of all its kernels."""
+
+    side: Side
+    report: Report
+    parts: tuple[Part, ...]
+    code: CodeBook
+
+
+def audit_side(side: Side, progress: Progress = silent) -> Audited:
+    """The report of a side. Raises InputError for a report that cannot be read, and for a release that cannot be
+    had.
+    """
+    if side.is_report:
+        from ptxaudit.report.reader import read_report
+
+        report = read_report(side.path)
+        names = {
+            entry.path: [kernel.name for kernel in report.kernels if kernel.input == entry.path]
+            for entry in report.inputs
+        }
+        return Audited(side, report, (Part(names_of=names),), CodeBook([], side.options))
+    from ptxaudit.review.audit import audit_parts, report_of
+
+    code = CodeBook([side.path], side.options)
+    parts = tuple(audit_parts([side.path], side.options, progress, code.keep))
+    return Audited(side, report_of(parts, Roots.of([side.path], side.options)), parts, code)
+
+
+def audit_sides(sides: Sequence[Side], progress: Progress = silent) -> list[Audited | InputError]:
+    """The reports of several sides; an error for one that could not be had. One source under several compilers is
+    compiled for all of them first: the machine code of all is then disassembled together."""
+    paths = {side.path for side in sides}
+    if len(paths) == 1 and len(sides) > 1 and all(side.options.jobs == 1 and not side.is_report for side in sides):
+        with suppress(InputError):
+            content = read(sides[0].path)
+            if content.kind == "cuda":
+                return _compiled_together(content, sides, progress)
+    return [_or_error(audit_side, side, progress) for side in sides]
+
+
+def _or_error(function: Callable[..., Result], *arguments: Any) -> Result | InputError:
+    try:
+        return function(*arguments)
+    except InputError as error:
+        return error
+
+
+def _compiled_together(content: Content, sides: Sequence[Side], progress: Progress) -> list[Audited | InputError]:
+    from ptxaudit.pipeline.loading import loaded_of
+    from ptxaudit.pipeline.machine_code import disassembled
+    from ptxaudit.review.audit import audit_loaded, report_of
+
+    compiled = [_or_error(_compile, content, side.options, progress) for side in sides]
+    wanted = [
+        one.compiled.cubin
+        if isinstance(one, _Compiled) and one.compiled is not None and side.options.isa in ("sass", "both")
+        else None
+        for one, side in zip(compiled, sides, strict=True)
+    ]
+    found: list[Audited | InputError] = []
+    for one, side, code in zip(compiled, sides, disassembled(wanted), strict=True):
+        if isinstance(one, InputError):
+            found.append(one)
+            continue
+        book, part = CodeBook([side.path], side.options), one.part
+        if one.compiled is not None:
+            with part.collecting(content.path):
+                part = audit_loaded(
+                    content, loaded_of(one.compiled, content, side.options, code), side.options, progress, book.keep
+                )
+        found.append(Audited(side, report_of([part], Roots.of([side.path], side.options)), (part,), book))
+    return found
+
+
+@record
+class _Compiled:
+    """compiled: None where the source does not compile, which is then a problem of the part."""
+
+    part: Part
+    compiled: Compiled | None
+
+
+def _compile(content: Content, options: Options, progress: Progress) -> _Compiled:
+    """Raises InputError for a release that cannot be had, or an option that cannot be used."""
+    from ptxaudit.pipeline.examine import check_machine, ready
+    from ptxaudit.pipeline.loading import compiled_of
+
+    check_machine(options)
+    ready(options)
+    part, compiled = Part(), None
+    progress(f"compiling {content.path}" + (f" with CUDA {options.toolchain}" if options.toolchain else ""))
+    with part.collecting(content.path):
+        compiled = compiled_of(content, options)
+    return _Compiled(part, compiled)
+
+
+def nowhere(audited: Iterable[Audited]) -> list[Problem]:
+    """A problem for each launch, --kernel and --assume that is of no side that it is told for; of none where one could
+    not be read.
+    """
+    audited = list(audited)
+    if any(part.failed for one in audited for part in one.parts):
+        return []
+    return [Problem.of(error) for error in unmatched([(one.side.options, one.parts) for one in audited])]

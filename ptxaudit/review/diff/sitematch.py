@@ -1,0 +1,389 @@
+"""Matches the sites of one kernel across two builds, by source position and never by offsets.
+
+Positions move: a line inserted above shifts all that follow. So the lines of each file are
+aligned first (`linematch`), and sites then pair by (file, aligned line, inline stack, access), in order.
+Sites without a position pair by the order of their accesses.
+
+The lines of one statement are one place, as compilers name one or another of them. The copies of one
+source access, which are those of one position, are a group: those of equal cost pair one to one, and what is left of
+both sides is one group, whose sums are compared: a vector that became scalars, a line unrolled otherwise, a line on
+which an access was edited while another was inserted. What positions leave over `leftovers` groups.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+from ptxaudit.base.sequences import align
+from ptxaudit.base.status import Status
+from ptxaudit.report.model import Frame, Kernel, Site, Source
+from ptxaudit.review.diff.leftovers import Pieces, pair_behind_calls
+from ptxaudit.review.diff.linematch import WINDOW, Carried, FileLines, Line, LineMap, align_lines, statements
+
+Group = tuple[tuple[Site, ...], tuple[Site, ...]]
+Indices = tuple[Sequence[int], Sequence[int]]
+
+
+def match_sites(old: Kernel, new: Kernel) -> list[Group]:
+    """Groups in the order of the new kernel; ((…), ()) gone, at the end; ((), (…)) new.
+
+    A group is one site a side, unless the same work is cut into other pieces: a vector access into scalars, two
+    stores into one, an unrolled line into more copies; or unless it cannot be told which of several became which.
+    """
+    matching = _Matching(old, new)
+    matching.by_position()
+    matching.by_neighbourhood(_equal_near)
+    matching.rest_of_positions()
+    matching.by_neighbourhood(_ordered_near)
+    if matching.blind:
+        matching.by_order_and_cost()
+    matching.by_text()
+    if unchanged(*matching.lines):  # the same source: what is left was attributed to other lines
+        matching.by_cost()
+    matching.behind_calls()
+    matching.in_pieces()
+    matching.ambiguous_positions()
+    return matching.result()
+
+
+class _Matching:
+    """The sites of two kernels with the groups found so far; each stage takes what the ones before left."""
+
+    def __init__(self, old: Kernel, new: Kernel) -> None:
+        self.sites = old.sites, new.sites
+        self.names = _file_names(old, new)
+        self.lines = _lines(old, self.names[0]), _lines(new, self.names[1])
+        self.aligned = {name: align_lines(lines, self.lines[1].get(name, {})) for name, lines in self.lines[0].items()}
+        self.carried = {name: Carried(lines) for name, lines in self.aligned.items()}
+        self.heads = {
+            name: statements(self.lines[0].get(name, {}), self.lines[1].get(name, {}), self.aligned.get(name, {}))
+            for name in {*self.lines[0], *self.lines[1]}
+        }
+        self.blind = any(sites and not any(site.source for site in sites) for sites in self.sites)
+        self.places = (
+            _places_of(old, self.names[0], self.aligned, self.heads),
+            _places_of(new, self.names[1], None, self.heads),
+        )
+        self.groups: list[Indices] = []
+
+    def left(self) -> tuple[list[int], list[int]]:
+        """The indices of both sides that are in no group yet."""
+        here, there = ({at for group in self.groups for at in group[side]} for side in (0, 1))
+        return [at for at in range(len(self.sites[0])) if at not in here], [
+            at for at in range(len(self.sites[1])) if at not in there
+        ]
+
+    def by_position(self) -> None:
+        for key, there in self.places[1].items():
+            self.groups += _pair_up(self.places[0].get(key, []), there, *self.sites)
+
+    def by_neighbourhood(self, pairs: NearPairs) -> None:
+        """Those that a compiler may have attributed to another line of the same statement."""
+        here, there = ({}, {})
+        maps = (self.aligned, self.carried), (None, None)
+        for of, left, name, (lines, carried), sites in zip(
+            (here, there), self.left(), self.names, maps, self.sites, strict=True
+        ):
+            for at in left:
+                if near := _near(sites[at], name, lines, carried, self.heads):
+                    of.setdefault(near[0], []).append((near[1], at))
+        for key in here:
+            self.groups += (((i,), (j,)) for i, j in pairs(here[key], there.get(key, []), *self.sites))
+
+    def rest_of_positions(self) -> None:
+        """What is left of both sides of one position: one group."""
+        olds, news = map(set, self.left())
+        for key, there in self.places[1].items():
+            here, there = [at for at in self.places[0].get(key, ()) if at in olds], [at for at in there if at in news]
+            if here and there:
+                self.groups.append((tuple(here), tuple(there)))
+
+    def by_order_and_cost(self) -> None:
+        olds, news = self.left()
+        tokens = [
+            [(sites[at].access, sites[at].opcode, signature(sites[at])) for at in left]
+            for sites, left in zip(self.sites, (olds, news), strict=True)
+        ]
+        self.groups += [((olds[i],), (news[j],)) for i, j in align(*tokens)]
+        self.by_cost()
+
+    def by_cost(self) -> None:
+        self.groups += [((i,), (j,)) for i, j in _alike(*self.left(), *self.sites)]
+
+    def by_text(self) -> None:
+        """Those on a line of the same text, or blind by access and width alone, in order."""
+        olds, news = self.left()
+        rests = [
+            [_likeness(sites[at], name, self.blind) for at in left]
+            for sites, name, left in zip(self.sites, self.names, (olds, news), strict=True)
+        ]
+        self.groups += [((olds[i],), (news[j],)) for i, j in align(*rests)]
+
+    def behind_calls(self) -> None:
+        self.groups += pair_behind_calls(*self.sites, *self.left(), self.names, self.aligned, signature)
+
+    def in_pieces(self) -> None:
+        self.groups = Pieces(*self.sites, self.names, self.carried).joined(self.groups, *self.left())
+
+    def ambiguous_positions(self) -> None:
+        """Where an edited line has more accesses on one side, and what is left over conflicts and costs what none of
+        its pairs does, it is not known which of them is which: all of the position is one group."""
+        positions = [{at: key for key, places in side.items() for at in places} for side in self.places]
+        left = self.left()
+        waiting: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for side in (0, 1):
+            for at in left[side]:
+                if at in positions[side]:
+                    waiting[positions[side][at]][side].append(at)
+        inside: dict[Hashable, list[Indices]] = defaultdict(list)
+        for group in self.groups:
+            of = {positions[side].get(at) for side in (0, 1) for at in group[side]}
+            if len(of) == 1 and (key := of.pop()) in waiting:
+                inside[key].append(group)
+        joined = {key: found for key, found in inside.items() if self._is_ambiguous(key, waiting[key], found)}
+        gone = {id(group) for found in joined.values() for group in found}
+        self.groups = [group for group in self.groups if id(group) not in gone]
+        for key, found in joined.items():
+            olds, news = (
+                sorted([*waiting[key][side], *(at for group in found for at in group[side])]) for side in (0, 1)
+            )
+            self.groups.append((tuple(olds), tuple(news)))
+
+    def _is_ambiguous(self, key: Hashable, left: tuple[list[int], list[int]], found: list[Indices]) -> bool:
+        texts = [_texts(self.places[side].get(key, []), self.sites[side]) for side in (0, 1)]
+        costs = [{signature(self.sites[side][at]) for at in left[side]} for side in (0, 1)]
+        paired = {signature(self.sites[side][at]) for group in found for side in (0, 1) for at in group[side]}
+        conflicts = any(self.sites[side][at].excess != 0 for side in (0, 1) for at in left[side])
+        return conflicts and (texts[0] != texts[1] or texts[0] == {None}) and bool((costs[0] | costs[1]) - paired)
+
+    def result(self) -> list[Group]:
+        olds, news = self.left()
+        groups = sorted([*self.groups, *(((), (at,)) for at in news)], key=lambda group: group[1][0])
+        groups += [((at,), ()) for at in olds]
+        return [
+            (tuple(self.sites[0][at] for at in group[0]), tuple(self.sites[1][at] for at in group[1]))
+            for group in groups
+        ]
+
+
+def unchanged(old: FileLines, new: FileLines) -> bool:
+    """Every line that both sides have a text of has the same one, and there is one: a file of one name
+    is the same file."""
+    pairs = [
+        (line.text, new[name][number].text)
+        for name, lines in old.items()
+        if name in new
+        for number, line in lines.items()
+        if number in new[name]
+    ]
+    return bool(pairs) and all(before is not None and before == after for before, after in pairs)
+
+
+def _places_of(
+    kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
+) -> dict[Hashable, list[int]]:
+    """The sites that have a position, by it."""
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for at, site in enumerate(kernel.sites):
+        if site.source:
+            places[_key(site, name, aligned, heads)].append(at)
+    return places
+
+
+def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
+    """Sites of one position: one to one in order where they are as many, all together where the same work is cut
+    differently, else by cost."""
+    if not olds:
+        return
+    same = len(olds) == len(news) and sorted(old[i].width or 0 for i in olds) == sorted(new[j].width or 0 for j in news)
+    if not same and (len(olds) > 1 or len(news) > 1):
+        before, after = _work([old[i] for i in olds]), _work([new[j] for j in news])
+        if any(a is not None and a == b for a, b in zip(before, after, strict=True)):
+            yield tuple(olds), tuple(news)
+            return
+    if len(olds) == len(news):
+        yield from (((i,), (j,)) for i, j in _likely(olds, news, old, new))
+    else:
+        yield from _copies(olds, news, old, new, unchanged=_texts(olds, old) == _texts(news, new) != {None})
+
+
+def _texts(places: list[int], sites: Sequence[Site]) -> set[str | None]:
+    return {source and source.text for source in (sites[at].source for at in places)}
+
+
+def _copies(
+    olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site], unchanged: bool
+) -> Iterator[Indices]:
+    """More or fewer accesses of one statement: those of equal cost pair, all of them where the statement is unchanged
+    and it is not known how often each runs. The rest is left, as it may be of a line nearby."""
+    alike: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for i in olds:
+        alike[signature(old[i])][0].append(i)
+    for j in news:
+        alike[signature(new[j])][1].append(j)
+    for here, there in alike.values():
+        if unchanged and here and there and len(here) != len(there) and old[here[0]].active_requests is None:
+            yield tuple(here), tuple(there)
+        else:
+            yield from (((i,), (j,)) for i, j in zip(here, there, strict=False))
+
+
+def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
+    """Copies of one access: those of equal cost pair first, then the rest in order; a compiler may have
+    turned them round."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for i in reversed(olds):
+        waiting[signature(old[i])].append(i)
+    pairs = [(queue.pop(), j) for j in news if (queue := waiting.get(signature(new[j])))]
+    here, there = {i for i, _ in pairs}, {j for _, j in pairs}
+    rest = zip((i for i in olds if i not in here), (j for j in news if j not in there), strict=False)
+    return pairs + list(rest)
+
+
+def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[tuple[int, int]]:
+    """Sites of one access and opcode that cost the same, in order, wherever they are."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for i in reversed(olds):
+        waiting[old[i].access, old[i].opcode, signature(old[i])].append(i)
+    for j in news:
+        if queue := waiting.get((new[j].access, new[j].opcode, signature(new[j]))):
+            yield queue.pop(), j
+
+
+def signature(site: Site) -> Hashable:
+    """What a site costs: equal of sites that cost the same."""
+    return (site.width, site.status, site.active_requests, site.wavefronts, site.excess, site.per_request, site.lines)
+
+
+Near = tuple[Hashable, int]  # (access, width, file and inline stack; line as the new side counts)
+NearPairs = Callable[
+    [list[tuple[int, int]], list[tuple[int, int]], Sequence[Site], Sequence[Site]], Iterable[tuple[int, int]]
+]
+
+
+def _near(
+    site: Site,
+    name: Callable[[str], str],
+    aligned: dict[str, LineMap] | None,
+    carried: dict[str, Carried] | None,
+    heads: dict[str, LineMap],
+) -> Near | None:
+    """What sites of one statement share whichever of its lines the compiler names, and the line: the
+    statement's first where the text tells it, else any line in a WINDOW."""
+    if site.source is None:
+        return None
+    file = name(site.source.file)
+    stack, _ = _key(site, name, aligned, {})  # type: ignore[misc]
+    line = site.source.line if carried is None else carried[file](site.source.line)
+    if site.source.text is not None:
+        return (site.access, site.width, file, stack[1:], heads[file].get(line, line)), 0
+    return (site.access, site.width, file, stack[1:]), line
+
+
+def _equal_near(
+    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]
+) -> list[tuple[int, int]]:
+    """Index pairs of (line, index) lists: of one line and one cost, in order."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for line, i in reversed(olds):
+        waiting[line, signature(old[i])].append(i)
+    return [(queue.pop(), j) for line, j in news if (queue := waiting.get((line, signature(new[j]))))]
+
+
+def _ordered_near(
+    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]
+) -> Iterator[tuple[int, int]]:
+    """The same at most WINDOW lines apart, in the order of their lines."""
+    before, after = sorted(olds), sorted(news)
+    i = j = 0
+    while i < len(before) and j < len(after):
+        apart = before[i][0] - after[j][0]
+        if abs(apart) <= WINDOW:
+            yield before[i][1], after[j][1]
+        i, j = i + (apart <= WINDOW), j + (apart >= -WINDOW)
+
+
+def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
+    """(bytes a lane over the launch, bytes a lane of one pass), None where not known. The latter only for
+    sites that are told apart by their widths: more copies of one width may be more trips of a loop."""
+    if any(site.width is None for site in sites):
+        return None, None
+    counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]
+    launch = (
+        None
+        if None in counts
+        else sum((count or 0) * (site.width or 0) for count, site in zip(counts, sites, strict=True))
+    )
+    return launch, sum(site.width or 0 for site in sites)
+
+
+def _likeness(site: Site, name: Callable[[str], str], blind: bool) -> Hashable:
+    """What two sites must share to pair by order alone: where a side is without line information the
+    access and width; else the same line of the same file too, so that only the inline stack differs."""
+    if site.source is None or blind:
+        return (site.access, site.width)
+    line = site.source.line if site.source.text is None else site.source.text
+    return (site.access, site.width, name(site.source.file), line)
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def _file_names(old: Kernel, new: Kernel) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """Functions from a file of each kernel to a name that both share.
+
+    Folders differ between machines, so names are base names; the inputs themselves are one
+    name, and so are the only two names that the other side lacks: a renamed file.
+    """
+    old_names, new_names = _names(old), _names(new)
+    own = PurePath(old.input).name, PurePath(new.input).name
+    renames: dict[str, str] = {}
+    if own[0] in old_names and own[1] in new_names:
+        renames[own[0]] = own[1]
+    left_old, left_new = old_names - new_names - set(renames), new_names - old_names - set(renames.values())
+    if len(left_old) == len(left_new) == 1:
+        renames[left_old.pop()] = left_new.pop()
+    return _namer(renames), _namer({})
+
+
+def _names(kernel: Kernel) -> set[str]:
+    return {PurePath(place.file).name for site in kernel.sites for place in _places(site)}
+
+
+def _namer(renames: dict[str, str]) -> Callable[[str], str]:
+    table: dict[str, str] = {}
+
+    def name(file: str) -> str:
+        if file not in table:
+            short = PurePath(file).name
+            table[file] = renames.get(short, short)
+        return table[file]
+
+    return name
+
+
+def _places(site: Site) -> tuple[Source | Frame, ...]:
+    return (site.source, *site.source.inlined) if site.source else ()
+
+
+def _lines(kernel: Kernel, name: Callable[[str], str]) -> FileLines:
+    files: FileLines = defaultdict(dict)
+    for site in kernel.sites:
+        for depth, place in enumerate(_places(site)):
+            line = files[name(place.file)].setdefault(place.line, Line(place.line, place.text))
+            line.accesses.append(site.access if depth == 0 else "inlined")
+    return files
+
+
+def _key(
+    site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
+) -> Hashable:
+    """File, first line of the statement and inline stack, with old lines as the new ones they became (None = gone)."""
+    places = []
+    for place in _places(site):
+        file = name(place.file)
+        line = place.line if aligned is None else aligned[file].get(place.line)
+        places.append((file, heads.get(file, {}).get(line, line)) if line is not None else (file, "gone", place.line))
+    return (tuple(places), site.access)

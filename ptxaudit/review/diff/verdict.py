@@ -1,0 +1,235 @@
+"""What became of one site, or of the sites that the same work was cut into: worse, better, the same, or not decided.
+
+    exact, 32 wavefronts    ->  exact, 64 wavefronts, less excess        worse: more is paid
+    exact, 32 wavefronts    ->  bounded, 16 to 64                        status-changed
+    LDS ×4, 4 wavefronts    ->  LDS.128, 4 wavefronts                    widened
+
+What is paid decides: wavefronts first, then excess, the share of them that conflicts cost; sums over the launch where
+both launches are the same, single requests otherwise. Intervals count where they do not overlap, or where the
+same kind of range moved up. `status-changed` is what no figure decides: an exact figure that became a range around it,
+or an unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from ptxaudit.base.status import Status
+from ptxaudit.report.model import Site, Span
+from ptxaudit.report.paths import base_name
+from ptxaudit.review.diff.sitematch import signature
+
+Interval = tuple[int, int]
+
+
+class Verdict(StrEnum):
+    """What became of a site, worst first. The last four cost what they did before."""
+
+    WORSE = "worse"
+    NEW = "new"
+    STATUS_CHANGED = "status-changed"
+    GONE = "gone"
+    BETTER = "better"
+    NARROWED = "narrowed"  # more, narrower accesses: a v4 that became four scalars
+    WIDENED = "widened"
+    MOVED = "moved"  # on another line, or in another file
+    SAME = "same"
+
+
+QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One site, or the sites that the same work was cut into: () where it has no counterpart."""
+
+    verdict: Verdict
+    olds: tuple[Site, ...]
+    news: tuple[Site, ...]
+
+    @cached_property
+    def old(self) -> Site | None:
+        return together(self.olds)
+
+    @cached_property
+    def new(self) -> Site | None:
+        return together(self.news)
+
+    @property
+    def site(self) -> Site:
+        site = self.new or self.old
+        assert site is not None
+        return site
+
+    @cached_property
+    def impact(self) -> int:
+        """Wavefronts more than before, or less: of the launch where both are known, else of one request each, of what
+        is proved; in place of wavefronts that no counter sees, line classes."""
+        olds, news = (_cost(self.old, self.new), _cost(self.new, self.old))
+        return news - olds
+
+    @property
+    def moved(self) -> bool:
+        """The same site on another line, or in a file of another name."""
+        return bool(self.olds and self.news) and _moved(self.olds[0], self.news[0])
+
+    @property
+    def width(self) -> Verdict | None:
+        """WIDENED or NARROWED where the accesses are wider or narrower than before, whatever they cost."""
+        return _width_change(self.olds, self.news)
+
+
+def verdict_of(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) -> Verdict:
+    """Compares the sites of both sides, by their sums where they are several."""
+    before, after = together(olds), together(news)
+    if before is None or after is None:
+        return Verdict.NEW if before is None else Verdict.GONE
+    copies = (
+        len(olds) != len(news)
+        and before.active_requests is None
+        and len({signature(site) for site in (*olds, *news)}) == 1
+    )
+    verdict = Verdict.SAME if copies else judge(before, after, same_launch)
+    if verdict is not Verdict.SAME:
+        return verdict
+    return _width_change(olds, news) or (Verdict.MOVED if _moved(olds[0], news[0]) else Verdict.SAME)
+
+
+_SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_proved", "lines_ideal")
+_SPANS = ("per_request", "ideal_per_request", "excess_per_request")
+_SUREST_FIRST = (
+    Status.UNREACHED,
+    Status.EXACT,
+    Status.INVARIANT,
+    Status.CONDITIONAL,
+    Status.BOUNDED,
+    Status.DATA_DEPENDENT,
+    Status.UNKNOWN,
+)
+
+
+def together(sites: tuple[Site, ...]) -> Site | None:
+    """Several sites as one: sums, the largest ways, the least sure status; the rest is the first's. None of ()."""
+    if len(sites) < 2:
+        return sites[0] if sites else None
+    figures: dict[str, Any] = {name: _sum([_settled(site, name) for site in sites]) for name in _SUMS}
+    for name in _SPANS:
+        low = _sum([span and span.low for span in (getattr(site, name) for site in sites)])
+        high = _sum([span and span.high for span in (getattr(site, name) for site in sites)])
+        figures[name] = None if low is None or high is None else Span(low, high)
+    bounds = [wavefronts_of(site) for site in sites]
+    low, high = _sum([one and one[0] for one in bounds]), _sum([one and one[1] for one in bounds])
+    figures["bounds"] = (low, high) if figures["wavefronts"] is None and low is not None and high is not None else None
+    for name in ("ways", "line_class_max", "line_class_proved"):
+        known = [getattr(site, name) for site in sites]
+        figures[name] = None if None in known else max(known)
+    status = max((site.status for site in sites), key=_SUREST_FIRST.index)
+    first = next(site for site in sites if site.status is status)
+    return replace(
+        sites[0],
+        **figures,
+        status=status,
+        reason=first.reason,
+        reason_kind=first.reason_kind,
+        why=first.why,
+        conditions=(),
+        trips=(),
+    )
+
+
+def _settled(site: Site, name: str) -> int | None:
+    return 0 if site.status is Status.UNREACHED else getattr(site, name)
+
+
+def _sum(values: list[int | None]) -> int | None:
+    return None if any(value is None for value in values) else sum(value for value in values if value is not None)
+
+
+def _moved(old: Site, new: Site) -> bool:
+    a, b = old.source, new.source
+    return bool(a and b) and (a.line != b.line or base_name(a.file) != base_name(b.file))
+
+
+def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | None:
+    widths = [_sum([site.width for site in sites]) for sites in (olds, news)]
+    if not olds or not news or widths[0] is None or widths[1] is None:
+        return None
+    before, after = widths[0] * len(news), widths[1] * len(olds)  # mean widths, over a common denominator
+    return Verdict.NARROWED if after < before else Verdict.WIDENED if after > before else None
+
+
+def judge(old: Site, new: Site, same_launch: bool) -> Verdict:
+    """Compares the figures of one site: wavefronts first, then excess."""
+    changed = old.status is not new.status
+    undecided = Verdict.STATUS_CHANGED if changed else Verdict.SAME
+    for before, after in _figures(old, new, same_launch):
+        if before == after:
+            continue
+        if after[0] > before[1]:
+            return Verdict.WORSE
+        if after[1] < before[0]:
+            return Verdict.BETTER
+        if changed:
+            return Verdict.STATUS_CHANGED
+        if after[0] >= before[0] and after[1] >= before[1]:
+            return Verdict.WORSE
+        if after[0] <= before[0] and after[1] <= before[1]:
+            return Verdict.BETTER
+        return Verdict.STATUS_CHANGED  # a range that grew or shrank at both ends
+    return undecided
+
+
+def _figures(old: Site, new: Site, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
+    """Wavefronts, then excess of both, on the widest scale that both know; then lines of .cg."""
+    for of_launch, of_request in ((wavefronts_of, "per_request"), (excess_of, "excess_per_request")):
+        before, after = of_launch(old), of_launch(new)
+        if same_launch and before is not None and after is not None:
+            yield before, after
+            continue
+        spans = getattr(old, of_request), getattr(new, of_request)
+        if spans[0] is not None and spans[1] is not None:
+            yield (spans[0].low, spans[0].high), (spans[1].low, spans[1].high)
+    for name in ("lines",) if same_launch else ("line_class_max",):
+        before, after = getattr(old, name), getattr(new, name)
+        if before is not None and after is not None:
+            yield (before, before), (after, after)
+
+
+def excess_of(site: Site) -> Interval | None:
+    """Excess over the launch, in bounds where it is not exact."""
+    if site.status is Status.UNREACHED:
+        return (0, 0)
+    if site.excess is not None:
+        return (site.excess, site.excess)
+    if site.bounds is not None and site.ideal is not None:
+        return (max(0, site.bounds[0] - site.ideal), max(0, site.bounds[1] - site.ideal))
+    return None
+
+
+def wavefronts_of(site: Site) -> Interval | None:
+    """Wavefronts over the launch, in bounds where they are not exact."""
+    if site.status is Status.UNREACHED:
+        return (0, 0)
+    if site.wavefronts is not None:
+        return (site.wavefronts, site.wavefronts)
+    return site.bounds
+
+
+def surely_conflicts(site: Site) -> bool:
+    excess = excess_of(site)
+    if excess is None and site.excess_per_request is not None:
+        excess = (site.excess_per_request.low, site.excess_per_request.high)
+    return excess is not None and excess[0] > 0
+
+
+def _cost(site: Site | None, other: Site | None) -> int:
+    """The proved wavefronts of a site, on the scale that the other one is known on too."""
+    if site is None or site.status is Status.UNREACHED:
+        return 0
+    if (whole := wavefronts_of(site)) is not None and (other is None or wavefronts_of(other) is not None):
+        return whole[0]
+    return site.per_request.low if site.per_request is not None else site.line_class_max or 0

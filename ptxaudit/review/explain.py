@@ -1,0 +1,229 @@
+"""Finds the sites that a user names, with everything that was found out about them on the way.
+
+SITE is one of
+    id                   transpose@transpose.cu:14:ptx.load      as reports have it
+    file:line            transpose.cu:14, also a line it was inlined at; k.ptx:120 a line of the PTX
+    line                 120, of the PTX
+    kernel+offset        transpose+0x1a0, in machine code
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ptxaudit.base import printable
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import whole
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.engine.memory.environment import Facts
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access
+from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Problem, Site
+
+if TYPE_CHECKING:
+    from ptxaudit.review.fix.arrays import Use
+    from ptxaudit.review.fix.repairs import ArrayRepairs
+    from ptxaudit.review.fix.report import RepairEntry
+
+MOST_SUGGESTED = 8
+FORMULA_SECONDS = 10.0  # of the reference machine: steps (`work`)
+
+_OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
+_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+
+
+@dataclass(frozen=True)
+class Mended:
+    """One request of a site before and after the best repair of its array. repair: what is done; addresses, places: of
+    its lanes, bytes from the array's beginning."""
+
+    repair: RepairEntry
+    access: Access
+    addresses: np.ndarray
+    places: np.ndarray
+    active: np.ndarray
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One site under one launch: its entry in the report, and the lane engine's whole answer.
+
+    copies: further sites of the same line (an unrolled loop) whose requests look the same. mended: what a repair makes
+    of it.
+    """
+
+    examined: Examined
+    site: Site
+    result: SiteResult
+    formula: str = ""
+    copies: tuple[Explained, ...] = ()
+    mended: Mended | None = None
+
+
+def explain(
+    given: Any, wanted: str, options: Options, progress: Progress = silent
+) -> tuple[list[Explained], list[Problem]]:
+    """All sites of an input that `wanted` names, copies behind the first of them, and what could not be read.
+
+    Raises InputError, with the sites there are, when none is named by it.
+    """
+    part = Part()
+    everything: list[Explained] = []
+    found: list[Explained] = []
+    for raw in examine([given], replace(options, keep=True), part, progress):
+        examined = replace(raw, entry=printable.record(raw.entry))
+        pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
+        sites = [Explained(examined, site, result) for site, result in pairs]
+        named = [one for one in sites if names(wanted, one)]
+        everything += sites
+        found += with_copies(with_repairs(examined, with_formulas(examined, named)))
+    problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched([(options, [part])])])
+    if not found and not problems:
+        raise no_site(wanted, everything, part)
+    return found, problems
+
+
+def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]:
+    """Each with its address as a formula in the lane and the unknowns.
+
+    A launch that was run leaves numbers behind; with the block's shape alone told, the parameters
+    and the place of the block stay in the formula.
+    """
+    formulas = {one.result.index: one.site.formula for one in sites}
+    if not all(formulas.values()):
+        block = examined.launch.block if examined.launch else None
+        symbolic = engine.evaluate(
+            examined.function,
+            examined.flow,
+            machine=examined.machine,
+            facts=Facts(block=block),
+            account=Account.for_budget(FORMULA_SECONDS),
+        )
+        formulas = {site.index: formulas.get(site.index) or site.formula for site in symbolic.sites}
+    return [replace(one, formula=formulas.get(one.result.index, "")) for one in sites]
+
+
+def with_repairs(examined: Examined, sites: list[Explained]) -> list[Explained]:
+    """Each with its worst request under the best repair of its array, where there is one that helps it."""
+    if not any(
+        one.site.excess or one.site.excess_per_request is not None and one.site.excess_per_request.high for one in sites
+    ):
+        return sites
+    from ptxaudit.review.fix.repairs import repairs_of
+
+    found = [array for array in repairs_of([examined]) if array.repairs]
+    return [replace(one, mended=_mended(one, found)) for one in sites]
+
+
+def _mended(one: Explained, found: Sequence[ArrayRepairs]) -> Mended | None:
+    from ptxaudit.review.fix.report import array_entry
+
+    for array in found:
+        repair = array.repairs[0]
+        for use, before, after in zip(array.array.uses, array.per_use, repair.uses):
+            if (
+                use.index == one.result.index
+                and (after.high, after.lines) < (before.high, before.lines)
+                and not any(repair.found.parts)
+            ):
+                offsets, active = _worst(array, use, examined=one.examined)
+                places = repair.found.layout.place(np.where(active, offsets, offsets[active.argmax()]))
+                return Mended(array_entry(array).repairs[0], use.access, offsets, places, active)
+    return None
+
+
+def _worst(array: ArrayRepairs, use: Use, examined: Examined) -> tuple[np.ndarray, np.ndarray]:
+    """(offsets, active) of the use's request with the most excess."""
+    scored = [
+        (r, banks.score(examined.machine, use.access, r.offsets, r.active, r.sources, zero_filled=r.filled))
+        for r in use.requests
+    ]
+    r, scores = max(scored, key=lambda pair: int((pair[1].high - pair[1].ideal).max()))
+    row = int((scores.high - scores.ideal).argmax())
+    return r.offsets[row], r.active[row]
+
+
+def with_copies(sites: list[Explained]) -> list[Explained]:
+    """The first of each kind, the others of its kind as its copies."""
+    kinds: dict[Hashable, list[Explained]] = {}
+    for one in sites:
+        kinds.setdefault(_kind(one), []).append(one)
+    return [replace(first, copies=tuple(copies)) for first, *copies in kinds.values()]
+
+
+def _kind(one: Explained) -> Hashable:
+    """What copies share: place, opcode, figures, and the requests up to a shift."""
+    site = one.site
+    requests = tuple((p.addresses.tobytes(), p.active.tobytes(), p.count, p.low, p.high) for p in one.result.patterns)
+    return (
+        site.source,
+        site.opcode,
+        site.status,
+        site.reason,
+        site.requests,
+        site.conditions,
+        site.trips,
+        requests,
+        site.source is None and site.id,
+    )
+
+
+def names(wanted: str, one: Explained) -> bool:
+    """Whether SITE means this one."""
+    site, kernel = one.site, one.examined.entry
+    if wanted == site.id:
+        return True
+    if wanted.isdecimal():
+        return site.ptx_line == whole(wanted)
+    if match := _OFFSET.fullmatch(wanted):
+        return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
+    if match := _PLACE.fullmatch(wanted):
+        line = int(match["line"])
+        if site.source is not None:
+            places = (site.source, *site.source.inlined)
+            if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
+                return True
+        return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
+    return False
+
+
+def _ends_with(file: str, wanted: str) -> bool:
+    """`wanted` names the file: its last parts are the same."""
+    parts, end = PurePath(file).parts, PurePath(wanted).parts
+    return parts[-len(end) :] == end or file == wanted
+
+
+def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
+    """The error for a SITE that names none, with those there are."""
+    file = part.inputs[0].path if part.inputs else None
+    if not sites:
+        return InputError(
+            f"there is no shared-memory site at {wanted}: no kernel here has one", "see `ptxaudit audit --list`", file
+        )
+    spellings = list(dict.fromkeys(_spellings(sites)))
+    close = get_close_matches(wanted, spellings, n=3, cutoff=0.6) or spellings[:MOST_SUGGESTED]
+    return InputError(f"there is no shared-memory site at {wanted}", f"there are sites at {', '.join(close)}", file)
+
+
+def _spellings(sites: Iterable[Explained]) -> Iterable[str]:
+    for one in sites:
+        if one.site.source is not None:
+            yield f"{PurePath(one.site.source.file).name}:{one.site.source.line}"
+        elif one.site.offset is not None:
+            yield f"{one.examined.entry.name}+{one.site.offset:#x}"
+        else:
+            yield str(one.site.ptx_line)

@@ -1,0 +1,206 @@
+"""What the rules have to say of a report: findings, folded where copies of one line say the same.
+
+    report  ──find──▶  Finding("PA001", "31 excess wavefronts …", kernel, site, certain), …
+            ──fold──▶  Folded(the worst of them, sites=16, launches=2), …
+
+A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and *unknown* where nothing
+is proved of what the rule is about: only the first fails a build by itself. A place that a rule is about and has no
+finding for is proved to keep to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from ptxaudit.base.records import record
+from ptxaudit.base.status import Status
+from ptxaudit.report.model import Kernel, Report, Site, Source, Suppression
+from ptxaudit.review.figures import Judgement, against
+
+CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that excess and ways are the figures of
+IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))  # rules whose findings are excess wavefronts
+
+
+class Certainty(StrEnum):
+    """How sure a finding is, surest first."""
+
+    CERTAIN = "certain"
+    POSSIBLE = "possible"
+    UNKNOWN = "unknown"
+
+
+@record
+class Place:
+    """A file and a line of it; line None where only the file is known. text: the line, where it could be read."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+
+
+@record
+class Finding:
+    """One rule at one place. what: a sentence without a full stop.
+
+    kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the
+    source, with its inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
+    that permits it.
+    """
+
+    rule: str
+    what: str
+    kernel: Kernel | None
+    site: Site | None = None
+    source: Source | None = None
+    place: Place | None = None
+    certainty: Certainty = Certainty.CERTAIN
+    weight: int = 0
+    allowed: Suppression | None = None
+    sites: tuple[Site, ...] = ()
+
+    @property
+    def certain(self) -> bool:
+        return self.certainty is Certainty.CERTAIN
+
+    @property
+    def where(self) -> Place:
+        """The source line, else the line of the PTX, else the input."""
+        if self.place is not None:
+            return self.place
+        source = self.source or (self.site.source if self.site else None)
+        if source is not None:
+            return Place(source.file, source.line, source.column or None, source.text)
+        file = self.kernel.input if self.kernel else ""
+        return Place(file, self.site.ptx_line if self.site and self.kernel and self.kernel.is_ptx_file else None)
+
+
+@record
+class Folded:
+    """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
+    say the same; excess: of all copies together, in the worst of the launches, where that is known."""
+
+    finding: Finding
+    sites: int
+    launches: int
+    alike: bool = False
+    excess: int | None = None
+
+    @property
+    def weight(self) -> int:
+        """For the worst to come first."""
+        return max(self.finding.weight, self.excess or 0)
+
+    @property
+    def what(self) -> str:
+        """The sentence, with how many it speaks for."""
+        parts = []
+        if self.sites > 1:
+            parts.append(f"{self.sites} copies")
+        if self.launches > 1:
+            parts.append(f"{self.launches} launches")
+        if not self.alike:
+            parts = [f"the worst of {part}" for part in parts]
+        if self.sites > 1 and self.excess and self.excess > self.finding.weight:
+            parts.append(f"{self.excess:,} in all")
+        return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
+
+
+def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Everything that any rule finds, but those ignored (by id), in the order of the rules; what the
+    sources allow is marked."""
+    from ptxaudit.review.rules import RULES
+
+    found = [finding for rule in RULES.values() if rule.id not in ignore for finding in rule.check(report)]
+    return tuple(allow(found, report.suppressions))
+
+
+def allow(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
+    """The findings, each with the suppression that is about its line, or a line it was inlined at."""
+    table = {(s.rule, s.file, line): s for s in suppressions for line in s.targets}
+    if not table:
+        return list(findings)
+    result = []
+    for finding in findings:
+        match = next((table[key] for key in _lines(finding) if key in table), None)
+        result.append(replace(finding, allowed=match) if match else finding)
+    return result
+
+
+def _lines(finding: Finding) -> Iterable[tuple[str, str, int | None]]:
+    yield finding.rule, finding.where.file, finding.where.line
+    source = finding.source or (finding.site.source if finding.site else None)
+    for frame in source.inlined if source else ():
+        yield finding.rule, frame.file, frame.line
+
+
+def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Suppression, ...]:
+    """The suppressions that no finding matches any more; where a site that they are about is not reached,
+    nothing can be said."""
+    lines = {line for finding in findings for line in _lines(finding)}
+    idle = {
+        (file, line)
+        for kernel in report.kernels
+        for site in kernel.sites
+        if site.status is Status.UNREACHED and site.source
+        for _, file, line in _lines(Finding("", "", kernel, site))
+    }
+    return tuple(
+        s
+        for s in report.suppressions
+        if not any((s.rule, s.file, line) in lines or (s.file, line) in idle for line in s.targets)
+    )
+
+
+def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambda finding: None) -> list[Folded]:
+    """One entry for each rule, input, kernel, line, inline stack and opcode, in the order of the findings;
+    those that `apart` tells apart are not folded together."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((_fold_key(finding), apart(finding)), []).append(finding)
+    folded = []
+    for group in groups.values():
+        worst = min(group, key=lambda f: (f.allowed is not None, list(Certainty).index(f.certainty), -f.weight))
+        sites = {f.site.id for f in group if f.site}
+        launches = {repr(f.kernel.launch) for f in group if f.kernel}
+        folded.append(
+            Folded(
+                worst,
+                max(1, len(sites)),
+                max(1, len(launches)),
+                len({finding.what for finding in group}) == 1,
+                _excess(group),
+            )
+        )
+    return folded
+
+
+def _excess(group: Sequence[Finding]) -> int | None:
+    """Of findings that are of conflicts: summed up over the sites of each launch, the most; None where it is not
+    known.
+    """
+    sums: dict[int, int] = {}
+    for finding in group:
+        if finding.rule not in IN_WAVEFRONTS or finding.site is None or finding.site.excess is None:
+            return None
+        sums[id(finding.kernel)] = sums.get(id(finding.kernel), 0) + finding.site.excess
+    return max(sums.values(), default=None)
+
+
+def _fold_key(finding: Finding) -> object:
+    kernel, site, where = finding.kernel, finding.site, finding.where
+    source = finding.source or (site.source if site else None)
+    stack = tuple((frame.file, frame.line) for frame in source.inlined) if source else ()
+    own = (kernel.input, kernel.isa, kernel.name, kernel.arch) if kernel else ()
+    alone = site.id if site and where.line is None else None  # machine code without line information
+    return (finding.rule, own, where.file, where.line, stack, site.opcode if site else None, alone)
+
+
+def certainty_of(site: Site, low: int, high: int | None) -> Certainty | None:
+    """What an excess of `low` to `high` makes of a finding; None where there is surely none."""
+    judged = against((low, high), 1)
+    if judged is Judgement.OPEN:
+        return Certainty.UNKNOWN if high is None or site.status is Status.UNKNOWN else Certainty.POSSIBLE
+    return Certainty.CERTAIN if judged is Judgement.VIOLATED else None

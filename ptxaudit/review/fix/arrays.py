@@ -1,0 +1,371 @@
+"""The shared arrays of a kernel, with every request that touches them; or why one cannot be laid out anew.
+
+    Examined(k, sites…)  ->  Array("tile", start=0, size=4096, uses=(Use(st.shared.f32, …), Use(ld.shared.f32, …)))
+                             Array("stage", …, refused="a bulk copy addresses it: …")
+
+PTX names arrays: an array is a variable. Machine code and dynamic shared memory have one range of bytes for all: there
+an array is what requests hang together by, the connected parts of the bytes between the first and the last that each
+site touches. A variable whose declaration is no plain array (a structure, a union) is cut in the same way. Two arrays
+of the source that share bytes are one here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.kept import Move, Requests
+from ptxaudit.hardware.banks import Access
+from ptxaudit.ir.nodes import Function, Variable
+from ptxaudit.ir.reasons import sentence
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Site
+from ptxaudit.review.fix.reach import Reach, reach
+
+WHOLE = ""  # the name of shared memory where it has no variables
+DYNAMIC = "dynamic shared memory"
+WINDOW = 1 << 24  # bytes of a block's own window: cluster addresses repeat after it
+RESERVED = 0x400  # bytes at its beginning that are the system's, in machine code of sm_90 and later
+BOUNDLESS = 1 << 40
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One site's requests to an array, their offsets from its beginning. fragment: bytes from row to row, of a wmma
+    access.
+    """
+
+    index: int
+    site: Site
+    access: Access
+    requests: tuple[Requests, ...]
+    fragment: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """How often each request comes is known."""
+        return all(r.weights is not None for r in self.requests)
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """name: as a reader would say it; variable: its mangled name, "" where there is none. start: bytes from the
+    beginning of the variable, or of shared memory; size: bytes, None where a launch decides them. align: of its
+    beginning. dynamic: the launch asks for its bytes. part: it is one of several parts of a variable. others: arrays
+    that some of the same instructions access, so that they have to be laid out alike; `uses` has the uses of all of
+    them. refused: why no layout is looked for. assumed: what is taken for granted of its accesses.
+    """
+
+    name: str
+    variable: str
+    start: int
+    size: int | None
+    align: int
+    uses: tuple[Use, ...]
+    dynamic: bool = False
+    part: bool = False
+    others: tuple[Array, ...] = ()
+    refused: str = ""
+    assumed: str = ""
+
+    @cached_property
+    def used(self) -> int | None:
+        """Bytes up to the last one that is accessed; None where that is not known."""
+        last = max((span_of(r, use.access.width or 1)[1] for use in self.uses for r in use.requests), default=0)
+        return last if last < BOUNDLESS and not self.assumed else None
+
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """Of the array, and of those that are laid out with it."""
+        return self.size, *(other.size for other in self.others)
+
+    @cached_property
+    def width(self) -> int:
+        """Bytes of the widest access: what a layout has to keep whole."""
+        return max((use.access.width or 1 for use in self.uses), default=1)
+
+
+def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
+    """The shared arrays of a kernel that its sites touch. plain: variables that the source declares as plain arrays."""
+    function = examined.function
+    unplaced: list[tuple[int, str]] = []
+    found: dict[str, list[Use]] = defaultdict(list)
+    where = reach(function)
+    sites = {result.index: site for result, site in zip(examined.result.sites, examined.entry.sites, strict=True)}
+    for result in examined.result.sites:
+        if result.status is Status.UNREACHED:
+            continue
+        kept = result.kept
+        if kept is None or kept.missing:
+            unplaced.append((result.index, sentence(kept.missing if kept is not None else result.reason, function)))
+            continue
+        for variable, requests in _by_variable(kept.requests, function):
+            if variable == WHOLE and function.isa == "ptx":
+                where = replace(where, everything=True)
+                unplaced.append((result.index, "its address is made of no variable's"))
+                continue
+            found[variable].append(
+                Use(result.index, sites[result.index], kept.access, requests, _fragment(function, result.index))
+            )
+    out = [
+        array
+        for variable, uses in found.items()
+        for array in _arrays(function, variable, uses, examined, variable in set(plain))
+    ]
+    if not shape_known(examined):
+        out = [_inside(array) for array in out]
+    return _together([_checked(array, unplaced, sites, where, function) for array in out])
+
+
+def shape_known(examined: Examined) -> bool:
+    """The block's shape is told or compiled in."""
+    return examined.launch is not None and examined.launch.block is not None or examined.function.block is not None
+
+
+INSIDE = "accesses stay inside of the array"
+
+
+def _inside(array: Array) -> Array:
+    """Without the requests of threads that cannot be there: they would lie outside of the array."""
+    if not array.size:
+        return array
+    uses = []
+    for use in array.uses:
+        kept = []
+        for r in use.requests:
+            low, high = _least(r.moves), -_least(tuple(replace(m, step=-m.step) for m in r.moves))
+            last = np.where(r.active, r.offsets, 0).max(axis=1) + (use.access.width or 1)
+            rows = (last + low <= array.size) & (np.where(r.active, r.offsets, 0).min(axis=1) + high >= 0)
+            if rows.any():
+                columns = {
+                    name: None if (column := getattr(r, name)) is None else column[rows]
+                    for name in ("offsets", "active", "weights", "sources", "filled")
+                }
+                kept.append(replace(r, **columns))
+        if kept:
+            uses.append(replace(use, requests=tuple(kept)))
+    return replace(array, uses=tuple(uses))
+
+
+def _least(moves: tuple[Move, ...]) -> int:
+    """The least that the moves add."""
+    ends = [-BOUNDLESS if m.low is None or m.high is None else min(m.step * m.low, m.step * m.high) for m in moves]
+    return sum(ends)
+
+
+def _together(arrays: list[Array]) -> list[Array]:
+    """Arrays that one instruction accesses, now one and now the other, as one."""
+    out: list[Array] = []
+    for array in arrays:
+        mine = {use.index for use in array.uses}
+        shared = [other for other in out if mine & {use.index for use in other.uses}]
+        out = [other for other in out if not any(other is one for one in shared)]
+        for first in shared[::-1]:
+            array = replace(
+                first,
+                uses=first.uses + array.uses,
+                others=(*first.others, replace(array, uses=(), others=()), *array.others),
+                refused=first.refused or array.refused,
+                align=min(first.align, array.align),
+            )
+        out.append(array)
+    return out
+
+
+def _by_variable(requests: tuple[Requests, ...], function: Function) -> Iterator[tuple[str, tuple[Requests, ...]]]:
+    """The requests of a site by the variable that they touch; dynamic variables all begin at one place."""
+    dynamic = _dynamic(function)
+    groups: dict[str, list[Requests]] = defaultdict(list)
+    for r in requests:
+        variable = DYNAMIC if r.variable in dynamic else r.variable
+        groups[variable].append(_in_own_window(r) if variable == WHOLE else r)
+    for variable, group in groups.items():
+        yield variable, tuple(group)
+
+
+def _dynamic(function: Function) -> frozenset[str]:
+    """The names of dynamic shared memory, which all begin at one place."""
+    return frozenset(v.name for v in function.variables if v.space.startswith("shared") and not v.size)
+
+
+def _in_own_window(r: Requests) -> Requests:
+    """Without the block's rank in its cluster, which says whose window it is."""
+    return replace(r, moves=tuple(move for move in r.moves if move.step % WINDOW))
+
+
+def _fragment(function: Function, index: int) -> int | None:
+    """Bytes from row to row of a wmma access; 0 where these are not known, None for other accesses."""
+    instruction = function.instructions[index]
+    if instruction.site is None or not instruction.opcode.startswith("wmma."):
+        return None
+    return instruction.site.rows_apart or 0
+
+
+def _arrays(function: Function, variable: str, uses: list[Use], examined: Examined, plain: bool) -> list[Array]:
+    """The arrays within one variable."""
+    if variable == WHOLE:
+        return _parts(uses, "shared memory", WHOLE, 16, _window_size(examined), dynamic=False)
+    if variable == DYNAMIC:
+        align = min((v.align for v in function.variables if v.space.startswith("shared") and not v.size), default=16)
+        size = examined.launch.dynamic_shared if examined.launch is not None else None
+        return _parts(uses, DYNAMIC, DYNAMIC, align, size, dynamic=True)
+    declared = next((v for v in function.variables if v.name == variable), Variable(variable, "shared", 0))
+    name = source_name(variable)
+    if plain:
+        return [Array(name, variable, 0, declared.size, declared.align, tuple(uses))]
+    return _parts(uses, name, variable, declared.align, declared.size, dynamic=False)
+
+
+def _window_size(examined: Examined) -> int:
+    """Bytes up to the end of a block's shared memory, as machine code counts places."""
+    dynamic = examined.launch.dynamic_shared if examined.launch is not None else None
+    return RESERVED + examined.function.shared_static + (dynamic or 0)
+
+
+def source_name(variable: str) -> str:
+    """The name in the source of a variable, by its mangled name: _ZZ9transposePfE4tile -> tile."""
+    from ptxaudit.base.demangle import demangle
+
+    text = demangle(variable)
+    return text if text == variable else text.rpartition("::")[2]
+
+
+# --- parts that hang together -------------------------------------------------------------------
+
+
+def span_of(r: Requests, width: int) -> tuple[int, int]:
+    """The first byte that some of the requests touch, and the one behind the last; boundless where that is not
+    known.
+    """
+    low = int(np.where(r.active, r.offsets, BOUNDLESS).min())
+    high = int(np.where(r.active, r.offsets, -BOUNDLESS).max()) + width
+    for move in r.moves:
+        if move.low is None or move.high is None:
+            return -BOUNDLESS, BOUNDLESS
+        ends = move.step * move.low, move.step * move.high
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _parts(uses: list[Use], name: str, variable: str, align: int, size: int | None, dynamic: bool) -> list[Array]:
+    """Arrays of the sites that touch bytes between each other's."""
+    spans = [[span_of(r, use.access.width or 1) for r in use.requests] for use in uses]
+    hulls = [(min(low for low, _ in of_use), max(high for _, high in of_use)) for of_use in spans]
+    order = sorted(range(len(uses)), key=lambda k: hulls[k])
+    groups: list[tuple[int, int, list[Use]]] = []
+    for k in order:
+        low, high = hulls[k]
+        if groups and low < groups[-1][1]:
+            first, last, members = groups.pop()
+            groups.append((first, max(last, high), [*members, uses[k]]))
+        else:
+            groups.append((low, high, [uses[k]]))
+    if len(groups) == 1 and variable not in (WHOLE, DYNAMIC) or not groups[0][0] > -BOUNDLESS:
+        return [Array(name, variable, 0, size, align, tuple(uses), dynamic)]
+    return [_part(group, name, variable, align, dynamic) for group in groups]
+
+
+def _part(group: tuple[int, int, list[Use]], name: str, variable: str, align: int, dynamic: bool) -> Array:
+    low, high, members = group
+    start = low - low % 16 if low >= 0 else low
+    uses = tuple(
+        sorted(
+            (replace(use, requests=tuple(_moved(r, -start) for r in use.requests)) for use in members),
+            key=lambda use: use.index,
+        )
+    )
+    shown = start - RESERVED if variable == WHOLE and start >= RESERVED else start
+    return Array(
+        f"{name}, bytes {shown:,} to {shown + high - start - 1:,}",
+        variable,
+        start,
+        high - start,
+        min(align, start & -start or align),
+        uses,
+        dynamic,
+        part=True,
+    )
+
+
+def _moved(r: Requests, by: int) -> Requests:
+    return replace(r, offsets=np.where(r.active, r.offsets + by, 0))
+
+
+# --- what stands in the way ---------------------------------------------------------------------
+
+
+def _checked(
+    array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
+) -> Array:
+    """The array, refused where not all that touches it is known."""
+    refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
+    return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
+
+
+def _surely_inside(array: Array) -> bool:
+    """Whatever unknown parts its addresses have, they lie in the array."""
+    spans = (span_of(r, use.access.width or 1) for use in array.uses for r in use.requests)
+    return all(low >= 0 and array.size is not None and high <= array.size for low, high in spans)
+
+
+def _unplaced(
+    array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
+) -> str:
+    """An access whose place is not known may touch the array."""
+    names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
+    for index, reason in unplaced:
+        if any(where.may_touch(index, name) for name in names):
+            site = sites[index]
+            return f"{place_of(site)}: {site.opcode} may touch it, and where is not known: {reason}"
+    if touching := [where.others[name] for name in names if name in where.others]:
+        instruction = function.instructions[min(touching)]
+        source = instruction.source
+        where_it_is = (
+            f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else f"PTX line {instruction.place}"
+        )
+        return f"{where_it_is}: {instruction.opcode} has its address, and is no access that is counted"
+    return ""
+
+
+def place_of(site: Site) -> str:
+    """Where a site is, short."""
+    if site.source is not None:
+        return f"{site.source.file.rpartition('/')[2]}:{site.source.line}"
+    return f"PTX line {site.ptx_line}" if site.ptx_line is not None else f"+{site.offset or 0:#x}"
+
+
+def _outside(array: Array) -> str:
+    """An access lies outside of the array. (What an unknown may add is more than it does: such accesses are taken to
+    stay inside.)
+    """
+    for use in array.uses:
+        for r in use.requests:
+            low, high = span_of(r, use.access.width or 1)
+            if not all(move.every for move in r.moves):
+                if array.variable == WHOLE and low == -BOUNDLESS:
+                    return (
+                        f"{place_of(use.site)}: which bytes of shared memory {use.site.opcode} touches depends on what"
+                        " is not known"
+                    )
+                continue
+            if low < 0 or array.size and high > array.size:
+                return (
+                    f"{place_of(use.site)}: {use.site.opcode} touches bytes {low:,} to {high - 1:,} of an array of"
+                    f" {array.size or 0:,}: outside of it"
+                )
+    return ""
+
+
+def _of_matrices(array: Array) -> str:
+    """Matrix accesses of which it is not known which lanes take part, or how far rows are apart."""
+    for use in array.uses:
+        if use.fragment == 0:
+            return f"{place_of(use.site)}: how far the rows of {use.site.opcode} are apart is not known"
+        if use.access.address_lanes is not None and not all(r.certain for r in use.requests):
+            return f"{place_of(use.site)}: which lanes take part in {use.site.opcode} is not known"
+    return ""

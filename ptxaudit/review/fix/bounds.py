@@ -1,0 +1,53 @@
+"""What no layout goes below, however it is chosen.
+
+Theory. A layout that keeps vectors of `unit` bytes whole and aligned moves a word only to places that are the same
+modulo `unit`: of the banks, as many as a unit has words are told apart, and the words of one class have only every
+(unit / 4)-th bank to themselves. So a group of lanes that takes n distinct words of one class costs at least n / (slots
+of that class), whatever the map:
+
+    float tile[32][36], stored by float4, a column read      32 words of one class, 8 banks: 4 wavefronts at best
+    the same, stored by float                                32 words, 32 banks: 1
+
+Where lanes are counted and not words (atomics, copies), n is the number of lanes, and lanes on one word stay on one:
+their number is a bound, too. For layouts of all kinds these bounds need not be met together; those of a family are
+compared with each other (`search`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.hardware.banks import Machine
+from ptxaudit.hardware.banks.count import group_of_lane, pairs_agree
+from ptxaudit.hardware.machine_model import Counted
+from ptxaudit.review.fix.cost import Group
+
+
+def least(machine: Machine, group: Group, unit: int) -> np.ndarray:
+    """(m,) wavefronts that each request of a group costs at least under any layout that keeps vectors of `unit` bytes
+    whole.
+    """
+    count = machine.rule(group.access).count
+    nothing = np.zeros(len(group.offsets), np.int64)
+    if count.what not in (Counted.WORDS, Counted.LANES) or count.lanes == 1 or count.row != count.unit * count.slots:
+        return nothing
+    lanes = group.access.address_lanes or group.offsets.shape[1]
+    offsets, active = group.offsets[:, :lanes], group.active[:, :lanes]
+    classes = max(1, unit // count.unit)
+    slots = max(1, count.slots // classes)
+    units = offsets // count.unit
+    number = np.broadcast_to(group_of_lane(count.lanes, lanes), offsets.shape)
+    if count.paired:
+        number = np.where(pairs_agree(offsets, active)[:, None], group_of_lane(count.paired, lanes), number)
+    row = np.arange(len(offsets))[:, None]
+    # one number for a request, a group of its lanes and a class
+    bins = (row * (lanes // count.lanes) + number) * classes + units % classes
+    span = int(units.max(initial=0)) + 1
+    on_unit, several = np.unique((bins * span + units)[active], return_counts=True)
+    each = np.ones_like(several) if count.what is Counted.WORDS else several
+    per_class = np.bincount(on_unit // span, each, minlength=len(offsets) * (lanes // count.lanes) * classes)
+    most = -(-per_class // slots)
+    if count.what is Counted.LANES:
+        np.maximum.at(most, on_unit // span, several)
+    of_group = most.reshape(len(offsets), lanes // count.lanes, classes).max(axis=2)
+    return (of_group.sum(axis=1) * count.factor).astype(np.int64)

@@ -1,0 +1,355 @@
+"""What all requests to an array cost under a layout: the proof of a repair.
+
+    Costs(machine, array.uses).under(Pad(((128, 4),)))  ->  Figures(wavefronts=256, excess=0, uses=(…))
+
+Every request is scored by `banks.score`, at its new place. An address with an unknown part that all lanes share is
+scored at each residue of that part modulo the layout's period: a shift by whole periods moves all lanes alike, and
+changes no count (`layouts` has the theory). Requests that differ by such a shift are scored once.
+
+What a figure is: with every request's number known, sums over the launch; otherwise, for each site, its worst request.
+A site whose requests have a range (a copy whose source lines are not known) has one here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import gcd
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import Account
+from ptxaudit.engine.answer.kept import Move, Requests, distinct
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access, Machine
+from ptxaudit.review.fix.arrays import Use
+from ptxaudit.review.fix.layouts import SAME, Layout, Pad
+
+MOST_PLACES = 4096  # residues of one request, or places of an unknown part
+_STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
+MOST_ROWS = 1 << 18  # requests that are scored for one layout
+
+
+class NotProvable(Exception):
+    """A layout's cost cannot be told for all requests: why."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """low, high: wavefronts, equal where they are exact; ideal: without a conflict; lines, lines_ideal: of cp.async.cg,
+    else 0. Sums over a launch, or of the worst request (see the module)."""
+
+    low: int = 0
+    high: int = 0
+    ideal: int = 0
+    lines: int = 0
+    lines_ideal: int = 0
+
+    @property
+    def excess(self) -> int:
+        """At most."""
+        return self.high - self.ideal
+
+    def __add__(self, other: Figure) -> Figure:
+        return Figure(
+            self.low + other.low,
+            self.high + other.high,
+            self.ideal + other.ideal,
+            self.lines + other.lines,
+            self.lines_ideal + other.lines_ideal,
+        )
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """What a better layout has less of."""
+        return self.low - self.ideal + self.high - self.ideal, self.lines
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Requests that are scored by one rule: offsets, active (m, lanes), each different; sources, filled or None.
+
+    rows (k,): which of these each residue of each request is; firsts (g,): where a request's residues begin; weight
+    (k,): how often each residue comes, where that is known; times (g,): -1 where it is, else how often all of them
+    together. uses: numbers of the uses that the requests are of; starts: where each use's requests begin; pieces:
+    accesses that each of its is cut into.
+    """
+
+    access: Access
+    offsets: np.ndarray
+    active: np.ndarray
+    sources: np.ndarray | None
+    filled: np.ndarray | None
+    rows: np.ndarray
+    firsts: np.ndarray
+    weight: np.ndarray
+    times: np.ndarray
+    uses: np.ndarray
+    starts: np.ndarray
+    pieces: np.ndarray
+
+
+# low, high, ideal, lines, lines_ideal: the least or the most, where it is not known which residue comes
+_REDUCE = (np.minimum, np.maximum, np.minimum, np.maximum, np.minimum)
+
+
+@dataclass
+class Costs:
+    """The requests of an array's uses, ready to be scored under many layouts.
+
+    align: bytes that the array's beginning is a multiple of. parts: of each use the bytes of the narrower accesses that
+    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from.
+    """
+
+    machine: Machine
+    uses: Sequence[Use]
+    align: int = 16
+    parts: tuple[int, ...] = ()
+    account: Account | None = None
+    _groups: dict = field(default_factory=dict)
+
+    @cached_property
+    def counted(self) -> bool:
+        """Figures are sums over the launch."""
+        return all(use.counted for use in self.uses)
+
+    def under(self, layout: Layout) -> tuple[Figure, ...]:
+        """The figure of each use. Raises NotProvable."""
+        return tuple(Figure(*row) for row in self._of([layout])[0].tolist())
+
+    def totals(self, layouts: Sequence[Layout]) -> list[Figure]:
+        """The figures of all uses together under each of several layouts of one period. Raises NotProvable."""
+        return [Figure(*row) for row in self._of(layouts).sum(axis=1).tolist()]
+
+    def total(self, layout: Layout) -> Figure:
+        """The figures of all uses together. Raises NotProvable."""
+        return self.totals([layout])[0]
+
+    def least(self, unit: int) -> Figure:
+        """What no layout that keeps vectors of `unit` bytes whole goes below (`bounds`). Raises NotProvable."""
+        from ptxaudit.review.fix.bounds import least
+
+        bounds = []
+        for group in self.requests(SAME):
+            low, high, ideal, _, lines_ideal = self.scores(group, [SAME])
+            floor = np.maximum(ideal, least(self.machine, group, unit))
+            bounds.append(
+                (group, np.stack([np.minimum(floor, low), np.minimum(floor, high), ideal, lines_ideal, lines_ideal]))
+            )
+        return Figure(*self.summed(bounds, 1).sum(axis=1)[0].tolist())
+
+    def requests(self, layout: Layout) -> list[Group]:
+        """The distinct requests at all places that matter to a layout. Raises NotProvable."""
+        period = self._period(layout)
+        if period not in self._groups:
+            self._groups[period] = _groups(self.uses, period, self.parts, self.account)
+        return self._groups[period]
+
+    def used(self, row: int) -> int:
+        """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""
+        ends = [
+            ((group.offsets % row)[group.active] + (group.access.width or 1)).max(initial=0)
+            for group in self.requests(Pad(((row, 0),)))
+        ]
+        return int(max(ends, default=0))
+
+    def _period(self, layout: Layout) -> int | None:
+        """Its period, as many times as it takes for the shift to change no count of any access."""
+        if layout.period is None:
+            return None
+        begin, end = layout.place(np.array([0, layout.period])).tolist()
+        shift = max(self.machine.invariant_shift(use.access) for use in self.uses)
+        return layout.period * (shift // gcd(end - begin, shift))
+
+    def _of(self, layouts: Sequence[Layout]) -> np.ndarray:
+        """(layouts, uses, 5) figures."""
+        return self.summed(((group, self.scores(group, layouts)) for group in self.requests(layouts[0])), len(layouts))
+
+    def summed(self, scored: Iterable[tuple[Group, np.ndarray]], layouts: int) -> np.ndarray:
+        """(layouts, uses, 5): sums of each use's requests, or its worst one, by `scores` of all groups."""
+        out = np.zeros((layouts, len(self.uses), 5), np.int64)
+        for group, scores in scored:
+            low, high, ideal, lines, lines_ideal = self._of_requests(group, scores)
+            if self.counted:
+                each = [
+                    np.add.reduceat(column, group.starts, axis=1) for column in (low, high, ideal, lines, lines_ideal)
+                ]
+            else:
+                most = [
+                    group.pieces * np.maximum.reduceat(column, group.starts, axis=1)
+                    for column in (low, high, high - ideal, lines, lines - lines_ideal)
+                ]
+                each = [most[0], most[1], most[1] - most[2], most[3], most[3] - most[4]]
+            out[:, group.uses] += np.stack(each, axis=2)
+        return out
+
+    def _of_requests(self, group: Group, scores: np.ndarray) -> Iterator[np.ndarray]:
+        """Each of the five figures, (layouts, g): of all residues of each request together."""
+        for column, reduce in zip(scores, _REDUCE):
+            at = column[:, group.rows]
+            bound = reduce.reduceat(at, group.firsts, axis=1)
+            if not self.counted:
+                yield bound
+                continue
+            exact = np.add.reduceat(at * group.weight, group.firsts, axis=1)
+            yield np.where(group.times < 0, exact, bound * group.times)
+
+    def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
+        """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
+        access, many = group.access, len(layouts)
+        places = np.concatenate([layout.place(group.offsets) for layout in layouts])
+        active, sources, filled = (
+            None if c is None else np.concatenate([c] * many) if many > 1 else c
+            for c in (group.active, group.sources, group.filled)
+        )
+        shift = self.machine.invariant_shift(access)
+        step = max(min(self.align, shift), min(access.width or 1, shift))
+        found = None
+        if self.account is not None:
+            self.account.spend(_STEPS_A_REQUEST * len(places) * (shift // step), "comparing layouts")
+        for base in range(0, shift, step):  # where the array may begin, as far as that changes a count
+            try:
+                s = banks.score(self.machine, access, places + base, active, sources, zero_filled=filled)
+            except InputError as error:
+                raise NotProvable(error.what) from None
+            nothing = np.zeros(len(places), np.int64)
+            if s.lines is not None:
+                one = [nothing, nothing, nothing, s.lines, s.lines_ideal]
+            else:
+                one = [s.low, s.high, s.ideal, nothing, nothing]
+            found = one if found is None else [reduce(a, b) for reduce, a, b in zip(_REDUCE, found, one)]
+        return np.stack(found).reshape(5, many, -1)
+
+
+# --- preparing ----------------------------------------------------------------------------------
+
+
+def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], account: Account | None) -> list[Group]:
+    """The requests of all uses by what they are scored as, at each residue."""
+    by_access: dict[tuple, list[tuple]] = {}
+    for at, use in enumerate(uses):
+        part = parts[at] if parts else 0
+        access = narrowed(use.access, part) if part else use.access
+        for r in use.requests:
+            for offset in range(0, use.access.width or 1, part) if part else (0,):
+                key = access, r.sources is None, r.filled is None
+                by_access.setdefault(key, []).append((at, r, offset))
+    pieces = [(use.access.width or 1) // parts[at] if parts and parts[at] else 1 for at, use in enumerate(uses)]
+    return [_group(key[0], members, period, np.array(pieces), account) for key, members in by_access.items()]
+
+
+def _group(
+    access: Access,
+    members: list[tuple[int, Requests, int]],
+    period: int | None,
+    pieces: np.ndarray,
+    account: Account | None,
+) -> Group:
+    columns: list[list[np.ndarray]] = [[], [], [], []]
+    firsts, use, weight, times, at = [], [], [], [], 0
+    for number, r, offset in members:
+        places, often = residues(r.moves, period)
+        n, m = len(r.offsets), len(places)
+        if at + n * m > MOST_ROWS:
+            raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
+        if account is not None:
+            account.spend(_STEPS_A_PLACE * n * m, "placing requests")
+        moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(
+            n * m, -1
+        )
+        active = np.repeat(r.active, m, axis=0)
+        columns[0].append(canonical(moved, active, period))
+        columns[1].append(active)
+        for k, column in ((2, r.sources), (3, r.filled)):
+            if column is not None:
+                columns[k].append(np.repeat(column, m, axis=0))
+        each = np.zeros(n, np.int64) if r.weights is None else r.weights
+        total = int(often.sum()) if often is not None else 0
+        firsts.append(at + m * np.arange(n))
+        use.append(np.full(n, number))
+        if r.weights is not None and often is not None:
+            weight.append((each[:, None] // total * often[None, :]).reshape(-1))
+            times.append(np.full(n, -1))
+        else:
+            weight.append(np.zeros(n * m, np.int64))
+            times.append(each)
+        at += n * m
+    offsets, active, *more = [np.concatenate(c) if c else None for c in columns]
+    first, rows = distinct([c for c in (offsets, active, *more) if c is not None])
+    uses, starts = np.unique(np.concatenate(use), return_index=True)  # each use's requests follow each other
+    return Group(
+        access,
+        offsets[first],
+        active[first],
+        *(None if c is None else c[first] for c in more),
+        rows,
+        np.concatenate(firsts),
+        np.concatenate(weight),
+        np.concatenate(times),
+        uses,
+        starts,
+        pieces[uses],
+    )
+
+
+def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:
+    """Whole periods taken off, as many from all lanes of a request."""
+    if period is None:
+        return offsets
+    low = np.where(active, offsets, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+    return np.where(active, offsets - low // period * period, 0)
+
+
+@lru_cache(maxsize=4096)
+def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """(what the moves add, modulo the period where there is one; how often each comes, None where that is not
+    known).
+    """
+    places, often = np.zeros(1, np.int64), np.ones(1, np.int64)
+    for move in moves:
+        steps, times = _steps(move, period)
+        if len(places) * len(steps) > MOST_PLACES:
+            raise NotProvable(f"an unknown part of an address has more than {MOST_PLACES:,} places")
+        total = (places[:, None] + steps[None, :]).reshape(-1)
+        total = total if period is None else total % period
+        places, inverse = np.unique(total, return_inverse=True)
+        if often is not None:
+            often = (
+                None
+                if times is None
+                else np.bincount(inverse.reshape(-1), (often[:, None] * times[None, :]).reshape(-1)).astype(np.int64)
+            )
+    return places, often
+
+
+def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """What one move adds, and how often each of it comes."""
+    bounded = move.low is not None and move.high is not None
+    if period is None and not bounded:
+        raise NotProvable("an unknown part of an address has no bounds")
+    count = move.high - move.low + 1 if bounded else None
+    cycle = count if period is None else period // gcd(move.step, period)
+    if cycle > MOST_PLACES:
+        raise NotProvable(f"an unknown part of an address has more than {MOST_PLACES:,} places")
+    low = move.low if bounded else 0
+    k = np.arange(cycle if count is None else min(cycle, count), dtype=np.int64)
+    steps = move.step * (low + k)
+    if not move.every:
+        return steps, None
+    return steps, count // cycle + (k < count % cycle)
+
+
+@lru_cache
+def narrowed(access: Access, width: int) -> Access:
+    """A plain load or store as one of `width` bytes."""
+    opcode = {
+        ("ptx", "load"): "ld.shared.b{}",
+        ("ptx", "store"): "st.shared.b{}",
+        ("sass", "load"): "LDS{}",
+        ("sass", "store"): "STS{}",
+    }
+    pattern = opcode[access.isa, access.operation]
+    bits = str(8 * width)
+    return banks.classify(pattern.format(bits if access.isa == "ptx" else "" if bits == "32" else f".{bits}"))

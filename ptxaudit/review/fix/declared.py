@@ -1,0 +1,132 @@
+"""Finds the declaration of a shared array in the source: its dimensions and its element.
+
+    variable _ZZ9transposeIfLi32ELi33EEvPKT_PS0_iE4tile of 4,224 bytes, `__shared__ T tile[Tile][Pitch];`
+ -> Declared(dims=(32, 33), element=4, rows=(132,))
+
+Names of dimensions are looked up among template arguments (they are in the mangled name) and constants of the file. One
+that is found nowhere follows from the variable's size, where the size of the element is known. What does not add up is
+not taken.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ptxaudit.base.demangle import bracket_depths, demangle
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.review.fix.arrays import Array
+from ptxaudit.review.fix.cpp import SIZES, Declaration, Text, read, value_of
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """An array's declaration. dims: its numbers, outermost first, () where it is no array; element: bytes; names: what
+    the template parameters of its function stand for."""
+
+    text: Text
+    declaration: Declaration
+    dims: tuple[int, ...]
+    element: int
+    names: dict[str, str]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line."""
+        return self.declaration.file, self.declaration.line
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Bytes from one index to the next, of each dimension but the last, innermost first: of float[2][16][17] 68 and
+        1088.
+        """
+        return tuple(self.element * prod(self.dims[k:]) for k in range(len(self.dims) - 1, 0, -1))
+
+    @property
+    def type(self) -> str:
+        """Of the element, as the source spells it; a template parameter as what it stands for."""
+        return self.names.get(self.declaration.type.text, self.declaration.type.text)
+
+
+def declared(variable: str, size: int, examined: Examined) -> Declared | None:
+    """The declaration of a variable of so many bytes, None where it is not found, or not one alone could be meant."""
+    scope, _, name = demangle(variable).rpartition("::")
+    if demangle(variable) == variable:
+        scope, name = "", variable
+    function, arguments = _function(scope)
+    found = []
+    for file in _files(examined):
+        text = examined.lines.text(file)
+        if text and "__shared__" in text and name in text:
+            here = read(text, file)
+            found += [
+                (here, d)
+                for d in here.declarations
+                if d.name == name and d.function in (function, "" if not scope else None)
+            ]
+    if len(found) != 1:
+        return None
+    text, declaration = found[0]
+    names = dict(zip(declaration.templates, arguments)) if len(arguments) >= len(declaration.templates) else {}
+    return _sized(text, declaration, names, size)
+
+
+def _files(examined: Examined) -> Iterable[str]:
+    """Source files that the kernel's sites lie in, the input first, each once."""
+    found = {os.path.realpath(examined.entry.input): examined.entry.input}
+    for site in examined.entry.sites:
+        if site.source is not None:
+            for file in (site.source.file, *(frame.file for frame in site.source.inlined)):
+                found.setdefault(os.path.realpath(file), file)
+    return found.values()
+
+
+def _function(scope: str) -> tuple[str, list[str]]:
+    """(name, template arguments) of the function in a demangled scope: "void a::f<float, 3>(int)" -> ("f", ["float",
+    "3"]).
+    """
+    depths = bracket_depths(scope)
+    end = next((k for k in range(len(scope) - 1, -1, -1) if depths[k] == 0 and scope[k] == "("), len(scope))
+    head = scope[:end]
+    arguments: list[str] = []
+    if head.endswith(">"):
+        start = max(k for k in range(len(head)) if depths[k] == 0 and head[k] == "<")
+        arguments, head = list(_split(head[start + 1 : -1])), head[:start]
+    return head.rpartition("::")[2].rpartition(" ")[2], arguments
+
+
+def _split(text: str) -> Iterator[str]:
+    depths, start = bracket_depths(text), 0
+    for k, letter in enumerate(text):
+        if letter == "," and depths[k] == 0:
+            yield text[start:k].strip()
+            start = k + 1
+    yield text[start:].strip()
+
+
+def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: int) -> Declared | None:
+    """The declaration with its numbers, None where they do not come to `size` bytes."""
+    known = {**text.constants, **names}
+    dims = [value_of(dim.text, known) for dim in declaration.dims]
+    element = SIZES.get(names.get(declaration.type.text, declaration.type.text))
+    if dims.count(None) == 1 and element:
+        others = element * prod(dim for dim in dims if dim)
+        dims[dims.index(None)] = size // others if others and size % others == 0 else None
+    if None in dims or declaration.external or prod(dims) <= 0 or size % prod(dims):
+        return None
+    each = size // prod(dims)
+    return Declared(text, declaration, tuple(dims), each, names) if element in (None, each) else None
+
+
+def plain_variables(found: dict[str, Declared]) -> Iterator[str]:
+    """Variables that are arrays of elements, not one structure."""
+    yield from (name for name, d in found.items() if d.dims and not d.declaration.body)
+
+
+def rows_of(array: Array, found: Declared | None) -> tuple[int, ...]:
+    """Bytes that the declaration says rows have; the element is a row itself where it is a structure."""
+    if found is None or array.part:
+        return ()
+    return (*found.rows, *((found.element,) if found.element > array.width else ()))

@@ -1,0 +1,278 @@
+"""Layouts of an array: maps from the places that its bytes have now to new ones, and what can be proved of them.
+
+Theory. The code of a kernel names an element of a shared array by indices; the compiler makes an *offset* x of them, in
+bytes from the array's beginning. To lay the array out anew is to replace every x by f(x), in all accesses alike. A
+kernel computes the same with any f that
+
+    is one-to-one on the array's footprint, and
+    moves every accessed vector as a whole:  f(x + i) = f(x) + i  inside it, and f(x) is as aligned as x was.
+
+So the cost of each request is the cost of its lanes at f(x), counted by the same rule (`ptxaudit.hardware.banks`), and
+f is a repair if the sum over all sites of the array is smaller. The families, with p bytes a row, r = x div p, c = x
+mod p, and q, k, G as unknowns:
+
+    Pad      f = x + q·r                an affine map on the digits (r, c) of x in mixed radix; several rows inside one
+                                        another (a
+                                        plane of rows) are several digits. One-to-one: f grows with x. Costs q bytes a
+                                        row. Where no access touches the last bytes of a row, q may be negative, up to
+                                        their number.
+    Skew     f = p·r + (c + k·r) mod p  a rotation of each row: a permutation of the row, whatever k. Costs nothing.
+    Xor      f = p·r + (c xor G(r))     G a linear map over GF(2) from the bits of r to bits of c. As a matrix on the
+                                        bits of x it is
+                                        triangular with ones on the diagonal: its own inverse, so one-to-one. Where p is
+                                        a power of two and G shifts one run of bits, this is CuTe's Swizzle<B, M, S>.
+                                        Costs nothing.
+    Order    f = (c div e)·s + r·e + …  the digits in another order: columns first, or a structure's members apart.
+
+and one after the other (Chain: rows of 17 words cut to 16, then a swizzle of these).
+
+What keeps vectors of w bytes whole is that p, q, k and e are multiples of w, and that G leaves the lowest log2(w) bits
+of c alone.
+
+A map is *periodic* with period P where f(x + P) = f(x) + a constant that all x share (Pad: p, the outermost; Skew:
+p·p/gcd(k, p); Xor: p times the rows after which G repeats). An address with an unknown part u that all lanes share (a
+stage of a ring buffer, a trip's tile) then costs what it costs at u mod P, since a shift of all lanes alike changes no
+count: finitely many cases, which are all tried (`cost`).
+
+Banks repeat after a *line* of 128 bytes, so q and k matter modulo a line only: trying each multiple of w below it is
+exhausting the family. For Xor the bits of r are taken one after the other, their images as unknowns, with a bound on
+what is left (`search`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import Protocol
+
+import numpy as np
+
+
+class Layout(Protocol):
+    """A map of offsets.
+
+    kind: the word for it. period: bytes after which it repeats (see the module), None where it does not.
+    """
+
+    kind: str
+
+    @property
+    def period(self) -> int | None: ...
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        """int64 offsets, none negative -> new offsets."""
+        ...
+
+    def keeps(self, width: int) -> bool:
+        """Vectors of so many bytes, aligned to them, stay whole and aligned."""
+        ...
+
+    def size(self, size: int) -> int:
+        """Bytes that an array of `size` bytes needs."""
+        ...
+
+    def moved(self, offsets: np.ndarray) -> np.ndarray:
+        """(n,) bool: which offsets it has a place for. All, but for rows that it cuts."""
+        ...
+
+
+class _Everything:
+    """A layout with a place for every byte."""
+
+    def moved(self, offsets: np.ndarray) -> np.ndarray:
+        return np.ones(offsets.shape, bool)
+
+
+@dataclass(frozen=True)
+class Same(_Everything):
+    """As it is."""
+
+    kind: str = "same"
+    period: int = 1
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        return offsets
+
+    def keeps(self, width: int) -> bool:
+        return True
+
+    def size(self, size: int) -> int:
+        return size
+
+
+@dataclass(frozen=True)
+class Pad:
+    """More bytes behind each row, or fewer. rows: (bytes of a row, bytes added), inner rows first, each a multiple of
+    the one before.
+    """
+
+    rows: tuple[tuple[int, int], ...]
+    kind: str = "pad"
+
+    @property
+    def period(self) -> int:
+        return self.rows[-1][0]
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        out = offsets
+        for row, more in self.rows:
+            out = out + offsets // row * more
+        return out
+
+    def keeps(self, width: int) -> bool:
+        return all(row % width == 0 and more % width == 0 for row, more in self.rows)
+
+    def size(self, size: int) -> int:
+        return size + sum((-(-size // row) if more > 0 else size // row) * more for row, more in self.rows)
+
+    def moved(self, offsets: np.ndarray) -> np.ndarray:
+        out = np.ones(offsets.shape, bool)
+        for row, more in self.rows:
+            out &= offsets % row < row + min(0, more)
+        return out
+
+
+@dataclass(frozen=True)
+class Skew(_Everything):
+    """Each row rotated by `step` bytes more than the row before."""
+
+    row: int
+    step: int
+    kind: str = "skew"
+
+    @property
+    def period(self) -> int:
+        return self.row * (self.row // gcd(self.row, self.step))
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        r = offsets // self.row
+        return self.row * r + (offsets - self.row * r + self.step * r) % self.row
+
+    def keeps(self, width: int) -> bool:
+        return self.row % width == 0 and self.step % width == 0
+
+    def size(self, size: int) -> int:
+        return -(-size // self.row) * self.row
+
+
+@dataclass(frozen=True)
+class Xor(_Everything):
+    """Columns exclusive-or'ed with images of the bits of the row's number. images[i]: bytes, of bit i; each below
+    2**bits, the largest power of two that divides `row`."""
+
+    row: int
+    images: tuple[int, ...]
+    kind: str = "swizzle"
+
+    @property
+    def period(self) -> int:
+        return self.row << len(self.images)
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        r = offsets // self.row
+        change = np.zeros_like(r)
+        for bit, image in enumerate(self.images):
+            if image:
+                change ^= (r >> bit & 1) * image
+        return offsets + ((offsets - self.row * r) ^ change) - (offsets - self.row * r)
+
+    def keeps(self, width: int) -> bool:
+        return self.row % width == 0 and not any(image % width for image in self.images)
+
+    def size(self, size: int) -> int:
+        return -(-size // self.row) * self.row
+
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """(shift, mask) pairs with G(r) = xor of (r shifted) & mask: to the left by `shift`, to the right where it is
+        negative; bytes.
+        """
+        masks: dict[int, int] = {}
+        for bit, image in enumerate(self.images):
+            for target in range(image.bit_length()):
+                if image >> target & 1:
+                    masks[target - bit] = masks.get(target - bit, 0) | 1 << target
+        return tuple(sorted(masks.items(), reverse=True))
+
+    @property
+    def cute(self) -> tuple[int, int, int] | None:
+        """(B, M, S) of CuTe's Swizzle on byte offsets; None where it is none of these."""
+        if len(self.runs) != 1 or self.row & (self.row - 1):
+            return None
+        (shift, mask), low = self.runs[0], (self.runs[0][1] & -self.runs[0][1]).bit_length() - 1
+        bits = (mask >> low).bit_length()
+        distance = self.row.bit_length() - 1 - shift
+        return (bits, low, distance) if mask >> low == (1 << bits) - 1 and distance >= bits else None
+
+
+@dataclass(frozen=True)
+class Order(_Everything):
+    """Rows and columns exchanged: elements of `unit` bytes, column by column, `more` bytes behind each column. rows:
+    their number.
+    """
+
+    row: int
+    rows: int
+    unit: int
+    more: int = 0
+    kind: str = "order"
+    period: None = None
+
+    @property
+    def column(self) -> int:
+        """Bytes from a column to the next."""
+        return self.rows * self.unit + self.more
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        r, c = offsets // self.row, offsets % self.row
+        return c // self.unit * self.column + r * self.unit + c % self.unit
+
+    def keeps(self, width: int) -> bool:
+        return self.unit % width == 0 and self.row % self.unit == 0 and self.more % width == 0
+
+    def size(self, size: int) -> int:
+        return self.row // self.unit * self.column
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One layout after the other."""
+
+    first: Pad
+    second: Xor
+    kind: str = "swizzle"
+
+    @property
+    def period(self) -> int:
+        """Of the first, as many times as make a period of the second."""
+        image = int(self.first.place(np.int64(self.first.period)))
+        return self.first.period * (self.second.period // gcd(image, self.second.period))
+
+    def place(self, offsets: np.ndarray) -> np.ndarray:
+        return self.second.place(self.first.place(offsets))
+
+    def keeps(self, width: int) -> bool:
+        return self.first.keeps(width) and self.second.keeps(width)
+
+    def size(self, size: int) -> int:
+        return self.second.size(self.first.size(size))
+
+    def moved(self, offsets: np.ndarray) -> np.ndarray:
+        return self.first.moved(offsets)
+
+
+SAME = Same()
+
+
+def one_to_one(layout: Layout, size: int) -> bool:
+    """No two of the first `size` bytes have one place, and none lies outside of what `Layout.size` says. Tried on every
+    byte that has a place.
+    """
+    offsets = np.arange(size, dtype=np.int64)
+    offsets = offsets[layout.moved(offsets)]
+    places = layout.place(offsets)
+    if places.min(initial=0) < 0 or places.max(initial=0) >= layout.size(size):
+        return False
+    taken = np.zeros(layout.size(size), bool)
+    taken[places] = True
+    return int(taken.sum()) == len(offsets)

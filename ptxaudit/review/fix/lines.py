@@ -1,0 +1,95 @@
+"""The best repair of each conflict as one line of the audit's report.
+
+    Site(ld.shared.f32, excess=3968)  ->  Site(…, fix=Fix("pad the row to 33 floats", excess=0, bytes=128,
+                                          proved_for="this launch", …))
+
+An audit looks for repairs with less work than `ptxaudit fix` (`STEPS`), and kernel by kernel: what a repair does to
+other kernels with the same declaration, and the code of all accesses, the command tells. What was found with less work
+is proved like everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ptxaudit.base.words import bare_name
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Fix, Kernel, Replacement
+from ptxaudit.review.fix.checked import checked
+from ptxaudit.review.fix.patch import edits_of
+from ptxaudit.review.fix.recompile import Refused
+from ptxaudit.review.fix.repairs import ArrayRepairs, Repair, repairs_of
+from ptxaudit.review.fix.report import site_figures
+
+STEPS = 150_000, 5_000  # for each array, and for each of its sites: a tenth of a second
+
+
+def with_fixes(examined: Examined, options: Options) -> Kernel:
+    """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes
+    of the source, where these were compiled and audited again."""
+    fixes: dict[str, Fix] = {}
+    every = repairs_of([examined], steps=STEPS, quick=True)
+    if options.edits:
+        every = checked(every, [examined], [examined.entry.input], options, most=1)
+    for found in every:
+        if found.repairs:
+            best = found.repairs[0]
+            after = {figure.id: figure for figure in site_figures(found, best.uses)}
+            for before in site_figures(found, found.per_use):
+                if (after[before.id].most, after[before.id].lines or 0) < (before.most, before.lines or 0):
+                    fixes.setdefault(before.id, _fix(found, best))
+    if not fixes:
+        return examined.entry
+    return replace(
+        examined.entry,
+        sites=tuple(replace(site, fix=fixes[site.id]) if site.id in fixes else site for site in examined.entry.sites),
+    )
+
+
+def _fix(found: ArrayRepairs, repair: Repair) -> Fix:
+    exact = repair.figure.low == repair.figure.high
+    return Fix(
+        found.array.name,
+        repair.code.summary,
+        repair.code.declaration,
+        repair.figure.low if exact else None,
+        repair.figure.excess if exact else None,
+        repair.bytes,
+        repair.proved_for,
+        repair.optimum,
+        tuple(_replacements(found, repair)),
+    )
+
+
+def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
+    """The changes of the source, where they were compiled, and are of this kernel alone."""
+    declared = found.declared
+    if declared is None or not repair.compiled:
+        return []
+    declaration = declared.declaration
+    if any(
+        re.search(rf"\b{name}\b", dim.text)
+        for name in declaration.templates
+        for dim in (*declaration.dims, declaration.type)
+    ):
+        return []  # the same text is of other instances, too
+    if declaration.function != bare_name(found.examined.entry.demangled):
+        return []  # other kernels may call the function that it is in
+    try:
+        edits = list(edits_of(declared, repair))
+    except Refused:
+        return []
+    return [
+        Replacement(
+            declaration.file, *_place(declared.text.text, edit.start), *_place(declared.text.text, edit.end), edit.text
+        )
+        for edit in edits
+    ]
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    """Line and column, from 1."""
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

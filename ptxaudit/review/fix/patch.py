@@ -1,0 +1,274 @@
+"""Writes repairs into the source, as a unified diff: each is applied to a copy, compiled and audited again, and offered
+only if that shows what was proved.
+
+    Repair(pad the row to 33 floats)  ->  --- a/k.cu … -__shared__ float tile[32][32]; +__shared__ float tile[32][33];
+                                          and Applied(wavefronts=256, excess=0), as the audit of the changed source has
+                                          them
+
+What is compared, kernel by kernel and launch by launch: every request of the changed code to the array is a request of
+the old code at its new place, as often; its sites cost what was proved; no other array and no other kernel costs more.
+Where one of these does not hold the patch is refused: an access that the source writes in a way that was not understood
+shows itself here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ptxaudit.frontend.inputs import expand
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Progress, silent
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.review.fix.arrays import shape_known
+from ptxaudit.review.fix.cost import Costs, Figure
+from ptxaudit.review.fix.declared import Declared
+from ptxaudit.review.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
+from ptxaudit.review.fix.repairs import ArrayRepairs, Repair
+from ptxaudit.review.fix.rewrite import Edit
+from ptxaudit.review.fix.structures import structure_members
+
+_EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]")
+_CALL = re.compile(r"(\w+)\s*\(")
+_HUNK_LINES = 3
+
+MachineCode = tuple[int, int]  # wavefronts, instructions
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """One repair in the patch. figure: of the array's sites in the changed code; instructions: of the kernel, before
+    and after; machine_code: (wavefronts, instructions) of the whole kernel in machine code before and after, None where
+    the audit is of machine code, or they are not known."""
+
+    found: ArrayRepairs
+    repair: Repair
+    figure: Figure
+    instructions: tuple[int | None, int | None]
+    machine_code: tuple[MachineCode, MachineCode] | None = None
+
+
+@dataclass(eq=False)
+class Patch:
+    """diff: unified, "" where nothing could be changed; texts: of the changed files; refused: (array, reason) of those
+    that are not in it.
+    """
+
+    applied: list[Applied] = field(default_factory=list)
+    refused: list[tuple[ArrayRepairs, str]] = field(default_factory=list)
+    diff: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def patch(
+    found: Sequence[ArrayRepairs],
+    kernels: Sequence[Examined],
+    inputs: Sequence[str],
+    options: Options,
+    progress: Progress = silent,
+) -> Patch:
+    """The best repairs of all arrays that can be written into their sources. found: of `repairs_of`, for these kernels,
+    inputs and options.
+    """
+    inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
+    out, edits, done, machine = Patch(), {}, set(), _MachineCode(inputs, options, progress)
+    for one in sorted(found, key=lambda one: -one.now.excess):
+        if one.declared is None or one.refused or not one.repairs:
+            if one.repairs:
+                out.refused.append((one, "its declaration was not found in the source"))
+            continue
+        if one.declared.place in done:
+            continue
+        progress(f"patching {one.array.name}")
+        whys = []
+        for repair in one.repairs:
+            try:
+                more = {one.declared.place[0]: list(edits_of(one.declared, repair))}
+                together = {
+                    file: [*edits.get(file, ()), *changes]
+                    for file, changes in {**{f: [] for f in edits}, **more}.items()
+                }
+                out.applied.append(_tried(one, repair, together, kernels, inputs, options, machine, progress))
+            except Refused as why:
+                whys.append(f"{repair.code.summary}: {why}")
+                continue
+            edits = together
+            done.add(one.declared.place)
+            break
+        else:
+            out.refused.append((one, whys[0]))
+    texts = {one.declared.place[0]: one.declared.text.text for one in found if one.declared is not None}
+    out.texts = {file: changed(texts[file], changes) for file, changes in edits.items() if changes}
+    out.diff = _diff(out.texts, texts)
+    return out
+
+
+# --- the changes of the text --------------------------------------------------------------------
+
+
+def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[Edit]:
+    """What a repair changes in the source. partly: also where its author has to do something more. Raises Refused."""
+    code, declaration = repair.code, found.declaration
+    if code.why_not and not partly:
+        raise Refused(code.why_not)
+    if macros := found.text.macros_with(declaration.name):
+        raise Refused(f"{declaration.name} is used in the macro {macros[0]}")
+    if not code.in_place and not code.edits and code.element is None:
+        raise Refused("it is no expression of the source")
+    yield from code.edits
+    if code.in_place:
+        return
+    members = {name for name, _, _ in structure_members(found)} if code.kind == "split" else set()
+    for access in found.text.accesses(declaration):
+        where = f"line {access.line}"
+        indices = [index.text for index in access.indices]
+        if any(re.search(rf"\b{re.escape(declaration.name)}\b", index) for index in indices):
+            raise Refused(f"{where}: an index of {declaration.name} is read from it")
+        if members:
+            if access.member not in members or len(indices) != len(declaration.dims):
+                raise Refused(f"{where} does not name a member of one element")
+            yield Edit(
+                access.start,
+                access.end,
+                f"{declaration.name}_{access.member}" + "".join(f"[{index}]" for index in indices),
+            )
+            continue
+        new = code.element(indices) if code.element is not None else None
+        if new is None:
+            raise Refused(f"{where} uses {declaration.name} without all its indices")
+        if twice := next(
+            (index for index in indices if new.count(index) > 1 and _may_have_effect(index, found.text.macros)), None
+        ):
+            raise Refused(f"{where}: the index {twice} may have an effect, and would be written twice")
+        yield Edit(access.start, access.end, new + (f".{access.member}" if access.member else ""))
+
+
+def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
+    """It assigns, or calls what is no macro of the file that is free of effects itself."""
+    called = set(_CALL.findall(text))
+    return bool(_EFFECT.search(text)) or any(
+        name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called
+    )
+
+
+def changed(text: str, edits: Sequence[Edit]) -> str:
+    """The text with the edits. Raises Refused where two of them overlap."""
+    out, at = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if edit.start < at:
+            raise Refused("two changes of one place of the source")
+        out += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*out, text[at:]])
+
+
+def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
+    """All changes as one unified diff, paths relative to the working folder where they lie in it."""
+    parts = []
+    for file, text in after.items():
+        name = (
+            os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.realpath(file).lstrip("/")
+        )
+        texts = before[file].splitlines(keepends=True), text.splitlines(keepends=True)
+        lines = list(difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", n=_HUNK_LINES))
+        parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    return "".join(parts)
+
+
+# --- the changed source -------------------------------------------------------------------------
+
+
+def _tried(
+    one: ArrayRepairs,
+    repair: Repair,
+    edits: Mapping[str, Sequence[Edit]],
+    before: Sequence[Examined],
+    inputs: Sequence[str],
+    options: Options,
+    machine: _MachineCode,
+    progress: Progress,
+) -> Applied:
+    """The repair, as the audit of the changed source shows it. Raises Refused."""
+    texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
+    expected = repair.figure
+    if shape_known(one.examined):
+        mine, after = one, recompiled(texts, inputs, options, progress)
+    else:
+        again = Again(inputs, options, progress)
+        block, mine, with_block = with_a_block(one, before, again)
+        after, before = again.examined(before, texts, block), with_block
+        expected = Costs(mine.examined.machine, mine.array.uses, mine.array.align).total(repair.found.layout)
+    new, arrays = shown(mine, repair, before, after)
+    figure = figure_of(new, arrays)
+    if (figure.low, figure.high) != (expected.low, expected.high):
+        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {expected.high:,} were proved")
+    if worse := _worse(before, after):
+        raise Refused(worse)
+    return Applied(
+        one,
+        repair,
+        figure,
+        (one.examined.entry.instructions, new.entry.instructions),
+        machine.compared(one.examined, texts),
+    )
+
+
+class _MachineCode:
+    """What kernels cost in machine code as they are now. What ptxas makes of changed indices is not what PTX says: it
+    may no longer know that accesses lie next to each other, and join fewer of them."""
+
+    def __init__(self, inputs: Sequence[str], options: Options, progress: Progress):
+        self.inputs, self.options, self.progress = inputs, options, progress
+        self.now: dict[tuple[str, str], MachineCode | None] = {}
+
+    def compared(self, examined: Examined, texts: Mapping[str, str]) -> tuple[MachineCode, MachineCode] | None:
+        """A kernel's figures before and with these texts, which are kept. Raises Refused where wavefronts are more."""
+        if examined.entry.isa != "ptx":
+            return None
+        key = examined.entry.name, str(examined.launch)
+        if key not in self.now:
+            self.now[key] = self._of(examined, {})
+        before, after = self.now[key], self._of(examined, texts)
+        if before is None or after is None:
+            return None
+        if after[0] > before[0]:
+            raise Refused(
+                f"it costs fewer wavefronts in PTX, and in machine code {after[0]:,} in the place of {before[0]:,}"
+            )
+        self.now[key] = after
+        return before, after
+
+    def _of(self, examined: Examined, texts: Mapping[str, str]) -> MachineCode | None:
+        """None where not all of it is known."""
+        try:
+            again = recompiled(
+                texts, self.inputs, replace(self.options, isa="sass", kernels=(examined.entry.name,)), self.progress
+            )
+        except Refused:
+            return None
+        found = [new.entry for new in again if new.entry.name == examined.entry.name and new.launch == examined.launch]
+        return (
+            (found[0].totals.wavefronts, found[0].instructions or 0)
+            if len(found) == 1 and found[0].totals.complete
+            else None
+        )
+
+
+def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:
+    """A kernel that costs more, or of which less is known, than before."""
+    for old in before:
+        new = same_kernel(old, after)
+        if new is None:
+            return f"the changed source has no kernel {old.entry.demangled}"
+        was, now = old.entry.totals, new.entry.totals
+        if now.wavefronts > was.wavefronts:
+            return (
+                f"{old.entry.demangled} costs {now.wavefronts:,} wavefronts in the changed source, and"
+                f" {was.wavefronts:,} now"
+            )
+        if was.complete and not now.complete:
+            return f"of {old.entry.demangled} less is known in the changed source"
+    return ""

@@ -1,0 +1,71 @@
+"""How long the rows of an array are: what its addresses and its declaration say.
+
+    lanes 0, 128, 256, …          rows of 128 bytes
+    lanes 0, 4, … 60, 64, 68      rows of 64 bytes: a warp is two rows of a block, 16 lanes each
+    float tile[16][17]            rows of 68 bytes, whatever the addresses say (`declared`)
+
+Any number would do for a proof: that rows are as long as this is nowhere assumed. A good guess makes a good search.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from ptxaudit.engine.answer.kept import Requests
+from ptxaudit.review.fix.arrays import Array
+
+MOST_PITCHES = 10
+_FIRST = 64  # requests of a site that are looked at
+
+
+def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
+    """Bytes that rows may have, the likeliest first: declared ones, then distances between lanes, a line of all banks
+    (`line` bytes), then distances between requests."""
+    between_lanes: Counter[int] = Counter()
+    between_requests: Counter[int] = Counter()
+    for use in array.uses:
+        for r in use.requests:
+            weight = 1 if r.weights is None else int(r.weights[:_FIRST].sum())
+            for step in lane_steps(r, use.access.width or 1):
+                between_lanes[step] += weight
+            for step in _request_steps(r):
+                between_requests[step] += 1
+    sizes = [size for size in array.sizes if size]
+    most = max(sizes) if sizes else 1 << 30
+    unit = array.width
+    fragments = [use.fragment for use in array.uses if use.fragment]
+    found = [
+        *declared,
+        *fragments,
+        *(step for step, _ in between_lanes.most_common()),
+        line,
+        *(step for step, _ in between_requests.most_common()),
+    ]
+    return list(dict.fromkeys(step for step in found if unit < step < most and step % unit == 0))[:MOST_PITCHES]
+
+
+def lane_steps(r: Requests, width: int) -> set[int]:
+    """How far lanes are apart that are neighbours, or whose neighbours are not next to each other: where a bit of the
+    lane's number is worth something else than twice the bit below it, a new digit of the address begins."""
+    steps: set[int] = set()
+    for row, on in zip(r.offsets[:_FIRST], r.active[:_FIRST]):
+        before = 0
+        for bit in range(len(row).bit_length() - 1):
+            if not (on[0] and on[1 << bit]):
+                break
+            worth = int(row[1 << bit] - row[0])
+            if worth != 2 * before:
+                steps.add(abs(worth))
+            before = worth
+        both = on[1:] & on[:-1]
+        steps |= set(np.abs(np.diff(row))[both].tolist())
+    return {step for step in steps if step > width}
+
+
+def _request_steps(r: Requests) -> set[int]:
+    """Distances between requests, and what unknown parts add."""
+    first = np.unique(np.where(r.active, r.offsets, np.iinfo(np.int64).max).min(axis=1)[:_FIRST])
+    return {int(step) for step in np.diff(first)} | {abs(move.step) for move in r.moves}

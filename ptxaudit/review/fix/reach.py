@@ -1,0 +1,108 @@
+"""Which shared variables an access may touch of which no place is known: where their addresses go.
+
+    mov r1, tile;  add r2, r1, r9;  ld.shared [r2]        the access may touch tile
+    mov r1, tile;  shr r2, r1, 4;   wgmma … desc r2       tile is read through a descriptor
+    mov r1, tile;  st.local [l], r1                       the address of tile is kept in memory: any access may touch it
+    mov r1, bar;   mbarrier.init [r1], 32                 bar is touched by an instruction that is no site
+
+A taint analysis over the names of registers, without regard to the order of instructions: it only ever says too much.
+Machine code has no variables; there every access whose place is not known may touch everything (`Reach.everything`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ptxaudit.engine.ops.meaning import MEANINGS
+from ptxaudit.ir.nodes import Address, Function, Instruction, Op, Reg
+
+_COMPARES = "setp."
+_LOCAL, _ANYWHERE = (
+    "\0local",
+    "\0",
+)  # beside the registers: what local memory holds, what memory at large or a routine does
+_MEMORY = frozenset(("load", "store", "atom"))
+_VALUES = frozenset(
+    ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
+)  # first words of what only makes values, beside MEANINGS
+
+
+@dataclass(frozen=True)
+class Reach:
+    """variables: site (instruction index) -> shared variables that its registers may hold addresses of. escaped: those
+    whose addresses may be anywhere. everything: the code has no variables. others: variable -> the first instruction
+    that is no site and takes its address, other than to make values of it."""
+
+    variables: dict[int, frozenset[str]]
+    escaped: frozenset[str]
+    everything: bool
+    others: dict[str, int] = field(default_factory=dict)
+
+    def may_touch(self, index: int, variable: str) -> bool:
+        """Whether the access of an instruction may touch a variable, as far as its registers tell."""
+        return self.everything or variable in self.variables.get(index, ()) or variable in self.escaped
+
+
+def reach(function: Function) -> Reach:
+    """Where the addresses of a function's shared variables go."""
+    if function.isa == "sass":
+        return Reach({}, frozenset(), True)
+    held: dict[str, frozenset[str]] = defaultdict(frozenset)
+    ops = [
+        (op, i.site is None)
+        for i in function.instructions
+        for op in i.ops
+        if any(isinstance(s, (Reg, Address)) for s in op.src)
+    ]
+    before = -1
+    while (now := sum(map(len, held.values()))) > before:
+        before = now
+        for op, plain in ops:
+            _follow(op, plain, held)
+    sites = {i.index: _all_of(i, held) for i in function.instructions if i.site is not None}
+    others: dict[str, int] = {}
+    for i in function.instructions:
+        for op in i.ops if i.site is None else ():
+            if _unknown(op):
+                for variable in frozenset().union(*(_of(s, held) for s in op.src)):
+                    others.setdefault(variable, i.index)
+    return Reach(sites, held[_ANYWHERE], False, others)
+
+
+def _unknown(op: Op) -> bool:
+    """It may be more than a value that is made of its operands: a call, or an instruction of which nothing is known."""
+    known = op.name in MEANINGS or op.name in _MEMORY or op.name.startswith(_COMPARES)
+    return not known and op.name.partition(".")[0] not in _VALUES
+
+
+def _of(operand: object, held: dict[str, frozenset[str]]) -> frozenset[str]:
+    if isinstance(operand, Address):
+        return frozenset((operand.name,)) if operand.space.startswith("shared") else frozenset()
+    return held[operand.name] if isinstance(operand, Reg) else frozenset()
+
+
+def _follow(op: Op, plain: bool, held: dict[str, frozenset[str]]) -> None:
+    """What one operation does with addresses. plain: its instruction is no site."""
+    if op.name.startswith(_COMPARES):
+        return
+    read = [_of(s, held) for s in op.src]
+    found = frozenset().union(*read)
+    if op.name in _MEMORY:
+        values = frozenset().union(*read[1:])
+        if values:
+            held[_LOCAL if op.space == "local" else _ANYWHERE] |= values
+        found = held[_LOCAL] if op.name == "load" and op.space in ("local", "generic") else frozenset()
+    elif found and plain and _unknown(op):
+        held[_ANYWHERE] |= found
+    if found:
+        for d in op.dst:
+            if d is not None:
+                held[d.name] |= found
+
+
+def _all_of(instruction: Instruction, held: dict[str, frozenset[str]]) -> frozenset[str]:
+    """Every variable that an access's operands may lead to, descriptors included."""
+    site = instruction.site
+    operands = [site.address, site.source, site.source_size, *(s for op in instruction.ops for s in op.src)]
+    return frozenset().union(*(_of(o, held) for o in operands))

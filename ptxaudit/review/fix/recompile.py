@@ -1,0 +1,286 @@
+"""The changed source of a repair, compiled and audited again: does it show the layout that was proved?
+
+    tile[32][33] in the place of tile[32][32]      every request of the new code is one of the old code at its new
+                                                   place, as often: shown
+    the same, of accesses t[0][32 * r + c]         requests are where they were: Refused, a declaration alone does
+                                                   nothing there
+
+What is compared, kernel by kernel and launch by launch: the requests to the array; what its sites cost; every other
+kernel with the same declaration. Where unknown parts are added to addresses, requests are compared at all their
+residues modulo the layout's period (`layouts`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part, Progress
+from ptxaudit.pipeline.examine import examine
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.review.fix.arrays import Array, arrays_of
+from ptxaudit.review.fix.cost import Costs, Figure, NotProvable, canonical, residues
+from ptxaudit.review.fix.declared import declared, plain_variables
+from ptxaudit.review.fix.layouts import SAME, Layout, Order
+from ptxaudit.review.fix.repairs import ArrayRepairs, Candidate, Repair, candidates_of, for_other
+from ptxaudit.review.fix.shadow import shadowed
+from ptxaudit.review.fix.structures import structure_members
+
+BLOCKS = (
+    (32, 32),
+    (32, 16),
+    (32, 8),
+    (16, 16),
+    (8, 8),
+    256,
+    128,
+    64,
+    32,
+)  # tried where the shape of a block is not told
+
+
+class Refused(Exception):
+    """A source cannot be changed so, or does not show what was proved: why."""
+
+
+def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options, progress: Progress) -> list[Examined]:
+    """The kernels of the inputs with these texts in the place of those files. Raises Refused."""
+    part = Part()
+    try:
+        with shadowed(texts, inputs, options) as (files, elsewhere):
+            after = list(examine(files, replace(elsewhere, keep=True, cache=False), part, progress))
+    except (InputError, OSError) as error:
+        raise Refused(f"the changed source cannot be audited: {error}") from None
+    if part.problems:
+        raise Refused(f"the changed source cannot be audited: {part.problems[0].what}")
+    return after
+
+
+class Again:
+    """The inputs, examined again: as they are, with a launch for kernels of which the block's shape is not told, and
+    with other texts. What was found is kept for the other arrays and for instances of one template."""
+
+    def __init__(self, files: Sequence[str], options: Options, progress: Progress):
+        self.files, self.options, self.progress = files, options, progress
+        self._found: dict[tuple, list[Examined]] = {}
+
+    def of(self, kernels: Sequence[Examined]) -> list[str]:
+        """The files that kernels are in."""
+        return [file for file in self.files if any(examined.entry.input == file for examined in kernels)]
+
+    def examined(
+        self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, ...] | int | None
+    ) -> list[Examined]:
+        """These kernels with these texts in the place of those files. Raises Refused."""
+        names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
+        key = tuple(texts.items()), names, block
+        if key not in self._found:
+            options = replace(self.options, kernels=names)
+            if block is not None:
+                options = replace(options, launches=[Launch(name, block=block) for name in names])
+            self._found[key] = recompiled(texts, self.of(kernels), options, self.progress)
+        return self._found[key]
+
+
+def with_a_block(
+    one: ArrayRepairs, kernels: Sequence[Examined], again: Again
+) -> tuple[tuple[int, ...] | int, ArrayRepairs, list[Examined]]:
+    """A shape of the block with which all accesses are inside of the array, and what was examined with it: how a source
+    names elements does not depend on it. Raises Refused where there is none."""
+    for block in BLOCKS:
+        before = again.examined(kernels, {}, block)
+        examined = same_kernel(one.examined, before, launch=False)
+        arrays = (
+            [
+                c.array
+                for c in candidates_of(examined)
+                if c.array.variable == one.array.variable and c.array.start == one.array.start
+            ]
+            if examined
+            else []
+        )
+        if (
+            len(arrays) == 1
+            and not arrays[0].refused
+            and {use.index for use in arrays[0].uses} == {use.index for use in one.array.uses}
+        ):
+            return block, replace(one, examined=examined, array=arrays[0]), before
+    raise Refused("tell the shape of a block (--block), and it is looked up in the source")
+
+
+def shown(
+    one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]
+) -> tuple[Examined, list[Array]]:
+    """The kernel of the changed source, and its arrays in the place of the old one, which lie as the repair says.
+    Raises Refused.
+    """
+    new = same_kernel(one.examined, after)
+    if new is None:
+        raise Refused("the changed source has another kernel of this name, or none")
+    mine = _parts_of(one, repair, arrays_of(new, _plain(new)))
+    if unlike := _unlike_places([(one.array, 0)], mine, repair.found.layout, _columns(repair)):
+        raise Refused(f"the changed source accesses other places than those of the repair: {unlike}")
+    if other := _siblings(one, repair, before, after):
+        raise Refused(other)
+    return new, [array for array, _ in mine]
+
+
+def figure_of(examined: Examined, arrays: Sequence[Array]) -> Figure:
+    """What the sites of the arrays cost. Raises Refused."""
+    try:
+        return sum((Costs(examined.machine, array.uses, array.align).total(SAME) for array in arrays), Figure())
+    except NotProvable as why:
+        raise Refused(f"nothing is proved of the changed source: {why}") from None
+
+
+def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> str:
+    """An array of another kernel or instance that the same declaration is of, and that is not laid out as this one
+    is.
+    """
+    mine = Candidate(one.examined, one.array, one.declared)
+    for old in before:
+        for other in candidates_of(old):
+            if (
+                other.declared is None
+                or other.declared.place != one.declared.place
+                or old is one.examined
+                or other.array.refused
+            ):
+                continue
+            name = old.entry.demangled
+            layout, new = for_other(repair.found.layout, mine, other), same_kernel(old, after)
+            if (
+                layout is None
+                or new is None
+                or repair.code.kind == "split"
+                and other.declared.dims != one.declared.dims
+            ):
+                return f"{name} has the same declaration with other numbers: change it for one of the two only"
+            parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
+            if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
+                return f"in {name} the changed source accesses other places: {unlike}"
+    return ""
+
+
+def same_kernel(old: Examined, after: Sequence[Examined], launch: bool = True) -> Examined | None:
+    """The kernel of the changed source that is this one, None where there is none, or more than one. launch: under the
+    same one.
+    """
+    found = [
+        new
+        for new in after
+        if new.entry.name == old.entry.name
+        and new.entry.isa == old.entry.isa
+        and (new.launch == old.launch or not launch)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(examined: Examined) -> list[str]:
+    sizes = {v.name: v.size for v in examined.function.variables if v.space.startswith("shared") and v.size}
+    return list(
+        plain_variables(
+            {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
+        )
+    )
+
+
+def _columns(repair: Repair) -> int | None:
+    """Bytes of each of the arrays that a structure was split into."""
+    layout = repair.found.layout
+    return layout.column if repair.code.kind == "split" and isinstance(layout, Order) else None
+
+
+def _parts_of(one: ArrayRepairs, repair: Repair, arrays: Sequence[Array]) -> list[tuple[Array, int]]:
+    """The arrays that the changed source has in the place of the old one, each with its number."""
+    if repair.code.kind == "split":
+        names = [f"{one.array.name}_{member}" for member, _, _ in structure_members(one.declared)]
+        return [(array, names.index(array.name)) for array in arrays if array.name in names]
+    return [(array, 0) for array in arrays if array.variable == one.array.variable]
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+Numbered = Sequence[tuple[Array, int]]
+
+
+def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | None) -> str:
+    """How requests to the new arrays differ from those to the old one under a layout; "" where they do not."""
+    try:
+        if all(
+            move.every
+            for arrays in (old, new)
+            for array, _ in arrays
+            for use in array.uses
+            for r in use.requests
+            for move in r.moves
+        ):
+            return _difference(_requests(old, layout, column), _requests(new, SAME, None))
+        if column is not None:
+            return "which requests come is not known"
+        begin, image = (
+            (0, 1) if layout.period is None else layout.place(np.array([0, layout.period], np.int64)).tolist()
+        )
+        period = None if layout.period is None else image - begin
+        return _difference(_residues_of(old, layout, layout.period, period), _residues_of(new, SAME, period, period))
+    except NotProvable as why:
+        return str(why)
+
+
+def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter:
+    """How often each request comes under a layout: (access, bytes, number of the array, places, lanes) -> times, 1
+    where that is not known. column: bytes of each of the arrays that this one becomes."""
+    out: Counter = Counter()
+    for array, number in arrays:
+        for use in array.uses:
+            for r in use.requests:
+                moved, _ = residues(r.moves, None)
+                for offset in moved:
+                    places = np.where(r.active, layout.place(np.where(r.active, r.offsets + offset, 0)), 0)
+                    times = np.ones(len(places), np.int64) if r.weights is None else r.weights // len(moved)
+                    for row, on, count in zip(places, r.active, times):
+                        part = number if column is None else int(row[on][0] // column)
+                        inside = row if column is None else np.where(on, row % column, 0)
+                        key = use.access.access, use.access.width, part, inside.tobytes(), on.tobytes()
+                        out[key] = out[key] + int(count) if r.weights is not None else 1
+    return out
+
+
+def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: int | None) -> Counter:
+    """1 for each request at each residue of the unknown parts modulo a period, at its new place modulo the period's
+    image.
+    """
+    out: Counter = Counter()
+    for array, number in arrays:
+        for use in array.uses:
+            for r in use.requests:
+                for offset in residues(r.moves, period)[0]:
+                    moved = np.where(r.active, r.offsets + offset, 0)
+                    low = np.where(r.active, moved, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+                    below = (
+                        0 if period is None else np.maximum(0, -(low // period)) * period
+                    )  # places are of bytes from 0 on
+                    places = canonical(
+                        np.where(r.active, layout.place(np.where(r.active, moved + below, 0)), 0), r.active, image
+                    )
+                    for row, on in zip(places, r.active):
+                        out[use.access.access, use.access.width, number, row.tobytes(), on.tobytes()] = 1
+    return out
+
+
+def _difference(expected: Counter, got: Counter) -> str:
+    """The first difference, in words; "" where there is none."""
+    missing, more = expected - got, got - expected
+    if missing:
+        access, width, *_ = next(iter(missing))
+        return f"a {access} of {width} bytes is not where it should be"
+    if more:
+        access, width, *_ = next(iter(more))
+        return f"there is a {access} of {width} bytes that was not there"
+    return ""

@@ -1,0 +1,517 @@
+"""From kernels to proved repairs: the entry of `ptxaudit fix`.
+
+    Examined(transpose, …)  ->  ArrayRepairs("tile", excess=3968, repairs=(Repair("pad", "pad the row to 33 floats",
+                                excess=0, …), …))
+
+A repair is in the list only if it is proved: one-to-one on every byte of the array, all vectors whole and aligned,
+every request of every site scored at its new place, bytes within the limit. It says what it is proved for. What is not
+complete is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+from ptxaudit.base.status import Status
+from ptxaudit.base.words import bare_name, listing
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.hardware.occupancy import STATIC_LIMIT, Blocks, blocks_per_sm, limits_of
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.review.fix.accesses import changes
+from ptxaudit.review.fix.arrays import Array, arrays_of, place_of
+from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
+from ptxaudit.review.fix.declared import Declared, declared, plain_variables, rows_of
+from ptxaudit.review.fix.hints import hints_of
+from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad, one_to_one
+from ptxaudit.review.fix.pitches import pitches
+from ptxaudit.review.fix.rewrite import Rewrite, accessed, rewrite
+from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found, Search
+
+MOST_REPAIRS = 5  # of an array
+QUICK_PITCHES = 3  # lengths of rows that a quick search tries
+_BEHIND = 16  # bytes: the widest vector
+_FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known: more than any layout's period
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the
+    array.
+
+    bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does, with
+    these vectors. before, after: blocks on a multiprocessor. also: what it does to other kernels with the same
+    declaration. compiled: its code was, and shows the layout (`checked`).
+    """
+
+    found: Found
+    code: Rewrite
+    figure: Figure
+    uses: tuple[Figure, ...]
+    bytes: int
+    proved_for: str
+    optimum: bool
+    before: Blocks | None
+    after: Blocks | None
+    also: tuple[str, ...] = ()
+    compiled: bool = False
+
+    @property
+    def floor(self) -> bool:
+        return self.found.floor
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRepairs:
+    """One array of a kernel under one launch. now: what it costs; floor: what no layout that keeps its vectors goes
+    below; per_use: of each use.
+
+    counted: figures are sums over the launch; otherwise of each site's worst request.
+    """
+
+    examined: Examined
+    array: Array
+    declared: Declared | None
+    counted: bool
+    now: Figure
+    floor: Figure | None
+    per_use: tuple[Figure, ...] = ()
+    refused: str = ""
+    hints: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+
+
+def repairs_of(
+    kernels: Iterable[Examined],
+    limit: int | None = None,
+    steps: tuple[int, int] = (STEPS, STEPS_A_SITE),
+    quick: bool = False,
+) -> list[ArrayRepairs]:
+    """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best
+    first.
+
+    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of
+    work for each array, and for each of its sites. quick: as of `Search.found`, by the likeliest lengths of rows,
+    without hints.
+    """
+    every = [candidate for examined in kernels for candidate in candidates_of(examined)]
+    siblings: dict[tuple, list[Candidate]] = defaultdict(list)
+    for candidate in every:
+        if candidate.declared is not None:
+            siblings[candidate.declared.place, candidate.array.name].append(candidate)
+    out = []
+    for one in every:
+        if one.has_excess:
+            same = siblings[one.declared.place, one.array.name] if one.declared is not None else [one]
+            out.append(_repaired(one, [other for other in same if other is not one], limit, steps, quick))
+    return out
+
+
+@dataclass(eq=False)
+class Candidate:
+    """An array of a kernel, with or without excess."""
+
+    examined: Examined
+    array: Array
+    declared: Declared | None
+
+    @property
+    def has_excess(self) -> bool:
+        return any(_site_excess(use.site) for use in self.array.uses)
+
+    costs: Costs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.costs = Costs(self.examined.machine, self.array.uses, self.array.align)
+
+
+def _site_excess(site) -> bool:
+    """The report finds the site to cost more than its ideal, or that it may."""
+    if site.excess is not None:
+        return site.excess > 0
+    return site.excess_per_request is not None and site.excess_per_request.high > 0
+
+
+def candidates_of(examined: Examined) -> list[Candidate]:
+    """The shared arrays of a kernel, with their declarations."""
+    function = examined.function
+    sizes = {v.name: v.size for v in function.variables if v.space.startswith("shared") and v.size}
+    if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
+        return []
+    found = {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
+    return [
+        Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))
+    ]
+
+
+def _repaired(
+    one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool
+) -> ArrayRepairs:
+    """What can be done for one array, and what it does to the same declaration in other kernels."""
+    array, examined = one.array, one.examined
+    counted = one.costs.counted and all(use.site.wavefronts is not None for use in array.uses)
+    nothing = ArrayRepairs(examined, array, one.declared, counted, _reported(array), None)
+    if array.refused:
+        return replace(nothing, refused=array.refused)
+    rows = rows_of(array, one.declared)
+    element = one.declared.element if one.declared and not array.part else 1
+    lengths = pitches(array, examined.machine.banks * examined.machine.word, rows)[: QUICK_PITCHES if quick else None]
+    try:
+        search = Search(
+            examined.machine, array, lengths, element, rows, account=Account(steps[0] + steps[1] * len(array.uses))
+        )
+    except (NotProvable, Exhausted) as why:
+        return replace(nothing, refused=str(why))
+    now = replace(
+        nothing,
+        counted=search.costs.counted,
+        now=search.now,
+        floor=search.floor,
+        per_use=search.costs.under(SAME),
+        hints=() if quick else hints_of(array, one.declared, search.costs),
+    )
+    if wrong := _disagrees(array, now) or (
+        "" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"
+    ):
+        return replace(nothing, refused=wrong)
+    made = [_made(found, one, search, limit) for found in search.found(quick)]
+    if not quick:
+        made += _accessed_otherwise(one, search)
+    best = ranked([repair for repair in made if repair is not None])
+    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in best))
+
+
+def _reported(array: Array) -> Figure:
+    """What the report says of the array's sites: sums over the launch where it has them of all, else the worst request
+    of each.
+    """
+    sites = {use.index: use.site for use in array.uses}.values()
+    if all(site.wavefronts is not None and site.ideal is not None for site in sites):
+        wavefronts = sum(site.wavefronts or 0 for site in sites)
+        return Figure(wavefronts, wavefronts, sum(site.ideal or 0 for site in sites))
+    each = [(s.per_request, s.excess_per_request.high) for s in sites if s.per_request and s.excess_per_request]
+    low, high = sum(span.low for span, _ in each), sum(span.high for span, _ in each)
+    return Figure(low, high, high - sum(excess for _, excess in each))
+
+
+def _disagrees(array: Array, now: ArrayRepairs) -> str:
+    """The requests with their places do not cost what the report says: then nothing is proved of them."""
+    if not now.counted:
+        return ""
+    by_site: dict[int, list[Figure]] = defaultdict(list)
+    for use, figure in zip(array.uses, now.per_use):
+        by_site[use.index].append(figure)
+    for use in array.uses:
+        site, mine = use.site, sum(by_site[use.index], Figure())
+        alone = sum(other.index == use.index for other in array.uses) == len(by_site[use.index])
+        if (
+            site.status is Status.EXACT
+            and alone
+            and not _elsewhere(use, array)
+            and (mine.low, mine.high) != (site.wavefronts, site.wavefronts)
+        ):
+            return (
+                f"{place_of(site)}: its requests add up to {mine.low:,} wavefronts, and the audit counted"
+                f" {site.wavefronts:,}"
+            )
+    return ""
+
+
+def _elsewhere(use, array: Array) -> bool:
+    """Some of the site's requests go to another array, or, of a generic access, to other memory."""
+    weights = sum(
+        int(r.weights.sum())
+        for other in array.uses
+        if other.index == use.index
+        for r in other.requests
+        if r.weights is not None
+    )
+    return weights != (use.site.active_requests or 0)
+
+
+# --- one repair ---------------------------------------------------------------------------------
+
+
+def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Repair | None:
+    """The repair, None where it cannot be proved or has too many bytes."""
+    array = one.array
+    more = _more(found.layout, one)
+    if array.part or array.dynamic:  # what lies behind it stays aligned
+        more = -(-more // _BEHIND) * _BEHIND
+    if found.layout.kind == "same" and not any(found.parts):
+        return None
+    widths = {part or use.access.width or 1 for use, part in zip(array.uses, found.parts or [0] * len(array.uses))}
+    if not _proved(found.layout, array, sorted(widths)) or not _fits(one, more, limit):
+        return None
+    costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
+    costs.account = None  # what is proved is not given up half-way
+    uses = costs.under(found.layout)
+    align = _alignment(found, one, sum(uses, Figure()))
+    if align:
+        uses = Costs(one.examined.machine, array.uses, align, found.parts).under(found.layout)
+    shared = _shared(one)
+    before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
+    return Repair(
+        found,
+        rewrite(found, array, one.declared, align),
+        sum(uses, Figure()),
+        uses,
+        more,
+        _proved_for(one, search.costs.counted, found.layout),
+        found.whole or found.floor,
+        before,
+        after,
+    )
+
+
+def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
+    """Repairs that change accesses and not the array: of each kind the one that costs least, where that is less than
+    now.
+    """
+    found: dict[str, Repair] = {}
+    block = _threads(one)
+    blocks = blocks_per_sm(one.examined.entry.arch, _shared(one), block)
+    for changed in changes(one.array, one.examined.function, one.examined.flow):
+        try:
+            figures = Costs(one.examined.machine, changed.uses, max(one.array.align, changed.align)).under(SAME)
+        except NotProvable:
+            continue
+        total = sum(figures, Figure())
+        if total.low + total.high >= search.now.low + search.now.high or total.lines > search.now.lines:
+            continue
+        uses = [Figure()] * len(one.array.uses)
+        for figure, origin in zip(figures, changed.origin):
+            uses[origin[0]] = figure
+        repair = Repair(
+            Found(SAME, total, whole=False),
+            accessed(changed, one.array, one.declared),
+            total,
+            tuple(uses),
+            0,
+            _proved_for(one, search.costs.counted, SAME),
+            False,
+            blocks,
+            blocks,
+        )
+        best = found.get(changed.kind)
+        if best is None or total.weight < best.figure.weight:
+            found[changed.kind] = repair
+    return list(found.values())
+
+
+def _threads(one: Candidate) -> int | None:
+    """Of a block, where that is told."""
+    block = (
+        one.examined.launch.block
+        if one.examined.launch is not None and one.examined.launch.block
+        else one.examined.function.block
+    )
+    return prod(block) if block else None
+
+
+def _alignment(found: Found, one: Candidate, figure: Figure) -> int:
+    """What the array's beginning has to be a multiple of for the repair to cost the same wherever it lies; 0 where it
+    does already.
+    """
+    for align in (4, 16):
+        if figure.low < figure.high and one.array.align < align and one.declared is not None and not one.array.part:
+            then = sum(Costs(one.examined.machine, one.array.uses, align, found.parts).under(found.layout), Figure())
+            if then.low == then.high:
+                return align
+    return 0
+
+
+def _more(layout: Layout, one: Candidate) -> int:
+    """Bytes that are added. What is declared and not used counts, where the code names elements of one dimension
+    only.
+    """
+    array = one.array
+    more = sum(layout.size(size) - size for size in array.sizes if size)
+    flat = one.declared is not None and len(one.declared.dims) == 1 and not array.part and not array.others
+    if (
+        flat
+        and more > 0
+        and isinstance(layout, Pad)
+        and array.used is not None
+        and layout.size(array.used) <= (array.size or 0)
+    ):
+        return 0
+    return more
+
+
+def _proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
+    """One-to-one on the whole array, and every aligned vector of these widths whole and aligned: tried on every
+    byte.
+    """
+    for size in array.sizes:
+        size = size or _FOOTPRINT
+        if not one_to_one(layout, size):
+            return False
+        for width in widths:
+            starts = np.arange(0, size - width + 1, width, dtype=np.int64)
+            starts = starts[layout.moved(starts) & layout.moved(starts + width - 1)]
+            places = layout.place(starts)
+            if (places % width).any() or any((layout.place(starts + i) != places + i).any() for i in range(1, width)):
+                return False
+    return all(_of_fragments(layout, use) for use in array.uses if use.fragment)
+
+
+def _of_fragments(layout: Layout, use) -> bool:
+    """A wmma access's lanes stay as many rows apart as they were, and rows are longer by one and the same number of
+    bytes.
+    """
+    row = use.fragment
+    more = int(layout.place(np.array([row]))[0]) - row
+    for r in use.requests:
+        lowest = np.where(r.active, r.offsets, 1 << 40).min(axis=1, keepdims=True)
+        apart = np.where(r.active, r.offsets - lowest, 0)
+        moved = np.where(r.active, layout.place(np.where(r.active, r.offsets, lowest)) - layout.place(lowest), 0)
+        if (moved != apart + apart // row * more).any():
+            return False
+    return True
+
+
+def _shared(one: Candidate) -> int:
+    """Bytes of shared memory of a block now."""
+    launch = one.examined.launch
+    return one.examined.function.shared_static + ((launch.dynamic_shared or 0) if launch is not None else 0)
+
+
+def _fits(one: Candidate, more: int, limit: int | None) -> bool:
+    """The bytes of a block are within the limit."""
+    if more <= 0:
+        return True
+    limits = limits_of(one.examined.entry.arch)
+    of_kind = (limits.shared_of_block if limits else STATIC_LIMIT) if one.array.dynamic else STATIC_LIMIT
+    if limit is None and not one.array.dynamic:
+        return one.examined.function.shared_static + more <= of_kind
+    return _shared(one) + more <= (of_kind if limit is None else limit)
+
+
+def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
+    """What the proof holds for, in words."""
+    return _launches(one, counted) + _columns(layout, one.declared)
+
+
+def _columns(layout: Layout, declared: Declared | None) -> str:
+    """What a layout that cuts rows takes for granted."""
+    pad = layout.first if isinstance(layout, Chain) else layout
+    cut = [(row, more) for row, more in pad.rows if more < 0] if isinstance(pad, Pad) else []
+    if not cut or declared is None:
+        return ""
+    row, more = cut[0]
+    return f", as long as no access goes beyond the first {(row + more) // declared.element} elements of a row"
+
+
+def _launches(one: Candidate, counted: bool) -> str:
+    launch, function = one.examined.launch, one.examined.function
+    certain = all(r.certain for use in one.array.uses for r in use.requests)
+    lanes = "" if certain else ", with all lanes that may take part: no request costs more with fewer"
+    if counted:
+        return "this launch"
+    stays = f", as long as {one.array.assumed}" if one.array.assumed else ""
+    if launch is not None and launch.block is not None and launch.grid is not None:
+        return f"every request of this launch, however often it comes{lanes}{stays}"
+    block = launch.block if launch is not None and launch.block else function.block
+    if block is not None:
+        shape = "×".join(map(str, block[: max((k for k, n in enumerate(block, 1) if n != 1), default=1)]))
+        return f"every launch with blocks of {shape} threads{lanes}{stays}"
+    return f"every launch whose warps are 32 threads along x{lanes}{stays}"
+
+
+def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
+    """Of each kind the best, and those in order: what they save, blocks that they cost, instructions, bytes."""
+
+    def order(repair: Repair) -> tuple:
+        figure = repair.figure
+        lost = repair.before.blocks_per_sm - repair.after.blocks_per_sm if repair.before and repair.after else 0
+        return (
+            figure.low + figure.high,
+            figure.lines,
+            not repair.code.complete,
+            max(0, lost),
+            repair.code.instructions,
+            repair.bytes,
+        )
+
+    best: dict[str, Repair] = {}
+    for repair in sorted(repairs, key=order):
+        best.setdefault(repair.code.kind, repair)
+    in_order = sorted(best.values(), key=order)
+    return tuple(repair for at, repair in enumerate(in_order) if not _no_use(repair, in_order[:at]))[:MOST_REPAIRS]
+
+
+_RARELY_WANTED = frozenset(("order", "skew"))
+_OF_ACCESSES = frozenset(("widen", "align"))
+
+
+def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
+    """What is ranked above saves as much, and is easier to write."""
+    alike = [one for one in better if one.figure.weight <= repair.figure.weight]
+    if repair.code.kind in _RARELY_WANTED:
+        return bool(alike)
+    if repair.code.kind in _OF_ACCESSES:
+        return False
+    return not repair.code.complete and any(one.code.complete for one in alike)
+
+
+# --- the same declaration in other kernels ------------------------------------------------------
+
+
+def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[str, ...]:
+    """What the repair does where the same line of source declares the array of another kernel, or of another instance
+    of a template.
+    """
+    said: dict[str, list[str]] = defaultdict(list)
+    for other in others:
+        name = bare_name(other.examined.entry.demangled)
+        if other.array.refused:
+            said[f"nothing is proved of {{}}, with the same declaration: {other.array.refused}"].append(name)
+            continue
+        layout = for_other(repair.found.layout, one, other)
+        try:
+            now = other.costs.total(SAME)
+            then = (
+                None
+                if layout is None or not _proved(layout, other.array, [other.array.width])
+                else other.costs.total(layout)
+            )
+        except (NotProvable, Exhausted) as why:
+            said[f"nothing is proved of {{}}, with the same declaration: {why}"].append(name)
+            continue
+        if repair.code.kind in _OF_ACCESSES:
+            continue
+        if then is None:
+            said["not for {}: the same declaration with other numbers"].append(name)
+        elif then.low + then.high > now.low + now.high:
+            said["it would cost {}, which the same declaration is of: change it for this kernel only"].append(
+                f"{name} {then.excess - now.excess:,} more"
+            )
+        elif then.weight < now.weight:
+            said["it repairs {}, too"].append(name)
+    return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
+
+
+def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None:
+    """What the same change of the source is where the declaration has other numbers: None where that is not plain."""
+    mine, theirs = one.declared, other.declared
+    if mine is None or theirs is None or mine.dims == theirs.dims and mine.element == theirs.element:
+        return layout
+    if not isinstance(layout, Pad) or len(mine.dims) != len(theirs.dims):
+        return None
+    rows = []
+    for row, more in layout.rows:
+        if row not in mine.rows:
+            return None
+        at = mine.rows.index(row)
+        rows.append(
+            (
+                theirs.rows[at],
+                more // (mine.rows[at - 1] if at else mine.element) * (theirs.rows[at - 1] if at else theirs.element),
+            )
+        )
+    return Pad(tuple(rows))

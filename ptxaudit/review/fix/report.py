@@ -1,0 +1,274 @@
+"""What was found, as plain records and as JSON, `ptxaudit/fix/1`: `schemas/fix-1.schema.json` documents every key."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ptxaudit.base.records import record
+from ptxaudit.hardware.occupancy import Blocks
+from ptxaudit.report.model import Input, LaunchRecord, Problem, Tool, plain
+from ptxaudit.review.fix.cost import Figure
+from ptxaudit.review.fix.patch import Patch
+from ptxaudit.review.fix.repairs import ArrayRepairs, Repair
+
+SCHEMA = "ptxaudit/fix/1"
+
+
+@record
+class SiteFigure:
+    """What one site of an array costs: wavefronts and excess null where only a range (bounds) is known."""
+
+    id: str
+    wavefronts: int | None
+    excess: int | None
+    bounds: tuple[int, int] | None = None
+    lines: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Wavefronts at most."""
+        return self.bounds[1] if self.bounds else self.wavefronts or 0
+
+
+@record
+class Occupancy:
+    """Blocks on a multiprocessor before and after, as far as shared memory, threads and blocks decide; null where the
+    limits are not known.
+    """
+
+    before: Blocks | None
+    after: Blocks | None
+
+
+@record
+class RepairEntry:
+    """One proved repair. wavefronts, excess: of all sites of the array after it; bytes: added, below 0 where it takes
+    fewer; instructions: more for an index, as written; optimum: no layout of the family does better, best_of_all: nor
+    any other layout that keeps the vectors.
+    """
+
+    kind: str
+    summary: str
+    code: str
+    bytes: int
+    wavefronts: int | None
+    excess: int | None
+    bounds: tuple[int, int] | None
+    proved: bool
+    proved_for: str
+    optimum: bool
+    best_of_all: bool
+    occupancy: Occupancy
+    instructions: int
+    sites: tuple[SiteFigure, ...]
+    formula: str
+    cute: str = ""
+    triton: str = ""
+    notes: tuple[str, ...] = ()
+    compiled: bool = False
+
+
+@record
+class Place:
+    """Where an array is declared."""
+
+    file: str
+    line: int
+    text: str
+
+
+@record
+class ArrayEntry:
+    """One shared array of a kernel under one launch. counted: "launch" (sums over it) or "request" (sums of each site's
+    worst request); floor: wavefronts that no layout that keeps its vectors goes below; refused: why nothing is proved,
+    or null."""
+
+    kernel: str
+    demangled: str
+    input: str
+    isa: str
+    arch: str
+    launch: LaunchRecord | None
+    name: str
+    declared: Place | None
+    bytes: int | None
+    sites: tuple[str, ...]
+    counted: str
+    wavefronts: int | None
+    excess: int | None
+    bounds: tuple[int, int] | None
+    floor: int | None
+    refused: str | None
+    hints: tuple[str, ...]
+    figures: tuple[SiteFigure, ...]
+    repairs: tuple[RepairEntry, ...]
+
+
+@record
+class Change:
+    """One repair in the patch. wavefronts, excess: of the array's sites, as the audit of the changed source has them;
+    instructions: of the kernel, before and after; machine_code: [wavefronts, instructions] of the whole kernel there,
+    before and after, null where they are not known."""
+
+    kernel: str
+    array: str
+    summary: str
+    wavefronts: int | None
+    excess: int | None
+    bounds: tuple[int, int] | None
+    instructions: tuple[int | None, int | None]
+    machine_code: tuple[tuple[int, int], tuple[int, int]] | None
+
+
+@record
+class Left:
+    """An array whose source is not changed, and why."""
+
+    kernel: str
+    array: str
+    reason: str
+
+
+@record
+class PatchEntry:
+    """file: where the unified diff is, null where nothing is changed."""
+
+    file: str | None
+    changes: tuple[Change, ...]
+    left: tuple[Left, ...]
+
+
+@record
+class FixReport:
+    """Everything one run found; patch: null where none was asked for."""
+
+    tool: Tool
+    inputs: tuple[Input, ...]
+    arrays: tuple[ArrayEntry, ...]
+    problems: tuple[Problem, ...]
+    patch: PatchEntry | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, **plain(self)}
+
+
+def array_entry(found: ArrayRepairs) -> ArrayEntry:
+    """The record of an array."""
+    kernel, array = found.examined.entry, found.array
+    sizes = [size for size in array.sizes if size]
+    return ArrayEntry(
+        kernel=kernel.name,
+        demangled=kernel.demangled,
+        input=kernel.input,
+        isa=kernel.isa,
+        arch=kernel.arch,
+        launch=kernel.launch,
+        name=" and ".join([array.name, *(other.name for other in array.others)]),
+        declared=_place(found),
+        bytes=sum(sizes) if sizes else None,
+        sites=tuple(dict.fromkeys(use.site.id for use in array.uses)),
+        counted="launch" if found.counted else "request",
+        **_cost(found.now),
+        floor=found.floor.low if found.floor else None,
+        refused=found.refused or None,
+        hints=found.hints,
+        figures=site_figures(found, found.per_use),
+        repairs=tuple(_repair(found, repair) for repair in found.repairs),
+    )
+
+
+def patch_entry(patched: Patch, file: str) -> PatchEntry:
+    """The record of a patch that is written to a file."""
+    changes = tuple(
+        Change(
+            one.found.examined.entry.name,
+            one.found.array.name,
+            one.repair.code.summary,
+            **_cost(one.figure),
+            instructions=one.instructions,
+            machine_code=one.machine_code,
+        )
+        for one in patched.applied
+    )
+    left = tuple(Left(one.examined.entry.name, one.array.name, why) for one, why in patched.refused)
+    return PatchEntry(file if patched.diff else None, changes, left)
+
+
+def _cost(figure: Figure) -> dict[str, Any]:
+    exact = figure.low == figure.high
+    return {
+        "wavefronts": figure.low if exact else None,
+        "excess": figure.excess if exact else None,
+        "bounds": None if exact else (figure.low, figure.high),
+    }
+
+
+def _place(found: ArrayRepairs) -> Place | None:
+    if found.declared is None:
+        return None
+    declaration = found.declared.declaration
+    return Place(declaration.file, declaration.line, " ".join(declaration.statement.text.split()))
+
+
+def site_figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFigure, ...]:
+    """What each site of the array costs, by the figures of its uses."""
+    sums: dict[str, Figure] = defaultdict(Figure)
+    for use, figure in zip(found.array.uses, figures):
+        sums[use.site.id] += figure
+    return tuple(SiteFigure(site, **_cost(figure), lines=figure.lines or None) for site, figure in sums.items())
+
+
+def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
+    code = repair.code
+    return RepairEntry(
+        kind=code.kind,
+        summary=code.summary,
+        code="\n".join(code_lines(found, repair)),
+        bytes=repair.bytes,
+        **_cost(repair.figure),
+        proved=True,
+        proved_for=repair.proved_for,
+        optimum=repair.optimum,
+        best_of_all=repair.floor,
+        occupancy=Occupancy(repair.before, repair.after),
+        instructions=code.instructions,
+        sites=site_figures(found, repair.uses),
+        formula=code.formula,
+        cute=code.cute,
+        triton=code.triton,
+        notes=repair.also,
+        compiled=repair.compiled,
+    )
+
+
+def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
+    """The code to write: the declaration, then each access expression of the source that becomes another."""
+    code = repair.code
+    lines = (
+        [code.declaration] if code.declaration else [f"// byte x of {found.array.name} moves to byte {code.formula}"]
+    )
+    lines += code.extra
+    if found.declared is None or code.element is None:
+        return lines
+    if code.in_place:
+        accesses = found.declared.text.accesses(found.declared.declaration) if code.edits else []
+        partly = dict.fromkeys(access.line for access in accesses if len(access.indices) < len(found.declared.dims))
+        return [
+            *lines,
+            *(
+                f"// line {line} uses {found.array.name} without all its indices: rows are longer there, too"
+                for line in partly
+            ),
+        ]
+    seen = {}
+    for access in found.declared.text.accesses(found.declared.declaration):
+        old = found.declared.text.text[access.start : access.end]
+        new = code.element([index.text for index in access.indices])
+        seen[old] = (
+            f"{old}  ->  {new + ('.' + access.member if access.member else '')}"
+            if new
+            else f"{old}: index it by element first"
+        )
+    return [*lines, *seen.values()]

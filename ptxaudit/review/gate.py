@@ -1,0 +1,277 @@
+"""Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`.
+
+A limit is met by the figure N or more. excess and ways are of one request of one site;
+total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
+conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
+
+Whatever the limit, each site that it is about is
+
+    denied          it is proved to meet it
+    passed          it is proved not to
+    not judged      neither is: a warning, counted, and denied with --strict
+
+An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end
+does not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is
+told, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these:
+k - 1 of a request for the excess, k for the ways.
+
+What a comment in the source allows is not denied, and not part of a kernel's total. With a
+baseline only what is new or worse is denied; without any limit everything that is. What the baseline could not judge
+either is not judged: it is told of no more, but counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import field, replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import whole
+from ptxaudit.base.records import record
+from ptxaudit.report.model import Kernel, Report, Site
+from ptxaudit.review import rules
+from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
+from ptxaudit.review.findings import CONFLICTS, Finding, find
+
+if TYPE_CHECKING:
+    from ptxaudit.review.baseline import Ratchet
+
+BASELINE = "baseline"
+
+
+@record
+class Limit:
+    """One --fail-on. name: "excess" | "ways" | "total-excess", or a rule's id, which has no figure."""
+
+    name: str
+    figure: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.figure is None else f"{self.name}={self.figure}"
+
+
+@record
+class Denial:
+    """What a limit denies. site: None for a whole kernel; finding: where the limit is a rule.
+    certain: False where only --strict denies it."""
+
+    limit: Limit
+    kernel: Kernel | None
+    site: Site | None
+    what: str
+    certain: bool = True
+    finding: Finding | None = None
+
+
+class Standing(StrEnum):
+    """How a place stands against all limits that are about it, worst first."""
+
+    DENIED = "denied"
+    OPEN = "not judged"
+    KNOWN = "known"  # to the baseline, to be so
+    ALLOWED = "allowed"  # by a comment
+    PASSED = "passed"
+
+
+@record
+class Verdict:
+    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
+    places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
+    not be audited, whose sites nobody knows."""
+
+    denials: tuple[Denial, ...]
+    standing: dict[Standing, int]
+    sites: int
+    warnings: tuple[Denial, ...] = ()
+    allowed: int = 0
+    unaudited: int = 0
+
+    @property
+    def unjudged(self) -> int:
+        """Places that are neither proved to meet a limit nor not to."""
+        return self.standing.get(Standing.OPEN, 0)
+
+    @property
+    def concerned(self) -> int:
+        return sum(self.standing.values())
+
+
+# the smallest figure that is a conflict
+_LEAST = {"excess": 1, "ways": 2, "total-excess": 1}
+
+
+def parse_limit(text: str) -> Limit:
+    """ "ways=4" -> Limit("ways", 4); "PA001" or "load-conflict" -> Limit("PA001"). Raises InputError."""
+    name, equals, number = text.partition("=")
+    if not equals and name not in _LEAST:
+        try:
+            return Limit(rules.get(name).id)
+        except InputError:
+            pass
+    if name not in _LEAST or whole(number) is None:
+        known = ", ".join(rules.RULES)
+        raise InputError(
+            f"--fail-on {text} is no rule and no limit",
+            f"write excess=N, ways=N or total-excess=N with a whole number N, or a rule: {known}",
+        )
+    return Limit(name, max(int(number), _LEAST[name]))
+
+
+def judge(
+    report: Report,
+    limits: Iterable[Limit],
+    strict: bool = False,
+    *,
+    findings: Iterable[Finding] | None = None,
+    ratchet: Ratchet | None = None,
+    ignore: Collection[str] = (),
+) -> Verdict:
+    """Holds every kernel, site and finding against every limit.
+
+    findings: all of the report, where they are at hand already; ignore: rules that deny nothing.
+    """
+    found = tuple(find(report) if findings is None else findings)
+    judging = _Judging(report, found, tuple(limit for limit in limits if limit.name not in ignore), ratchet)
+    denials = list(judging.denials())
+    certain = tuple(denial for denial in denials if denial.certain)
+    possible = tuple(denial for denial in denials if not denial.certain)
+    allowed = sum(finding.allowed is not None for finding in found)
+    unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
+    sites = len(report.every_site)
+    verdict = Verdict(certain, dict(Counter(judging.standing.values())), sites, possible, allowed, unaudited)
+    return replace(verdict, denials=(*certain, *possible), warnings=()) if strict else verdict
+
+
+@record
+class _Judging:
+    """standing: of each place that was judged, by its id()."""
+
+    report: Report
+    findings: tuple[Finding, ...]
+    limits: tuple[Limit, ...]
+    ratchet: Ratchet | None
+    standing: dict[int, Standing] = field(default_factory=dict)
+
+    def denials(self) -> Iterator[Denial]:
+        allowed = self._allowed()
+        if not self.limits and self.ratchet is not None:
+            yield from self._against_baseline(allowed)
+        for limit in self.limits:
+            if limit.figure is None:
+                yield from self._of_rule(limit)
+        for kernel in self.report.kernels:
+            for limit in self.limits:
+                if limit.name == "total-excess":
+                    yield from self._of_kernel(kernel, limit, allowed)
+                elif limit.figure is not None:
+                    yield from self._of_sites(kernel, limit, allowed)
+
+    def _put(self, place: object, standing: Standing) -> None:
+        """The worst counts."""
+        before = self.standing.get(id(place), Standing.PASSED)
+        self.standing[id(place)] = min(before, standing, key=_WORST_FIRST.index)
+
+    def _allowed(self) -> set[int]:
+        """Sites whose conflict a comment permits."""
+        return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in CONFLICTS}
+
+    def _of_rule(self, limit: Limit) -> Iterator[Denial]:
+        rule = rules.RULES[limit.name]
+        for kernel in self.report.kernels:
+            for site in kernel.sites:
+                if rule.concerns(kernel, site):
+                    self._put(site, Standing.PASSED)
+        for finding in self.findings:
+            if finding.rule != limit.name:
+                continue
+            known = self.ratchet is not None and self.ratchet.knows(finding)
+            judged = Judgement.VIOLATED if finding.certain else Judgement.OPEN
+            standing = Standing.ALLOWED if finding.allowed else _standing(judged, known)
+            for place in (finding.site,) if finding.site is not None else finding.sites or (finding,):
+                self._put(place, standing)
+            if finding.allowed is None and not known:
+                yield Denial(limit, finding.kernel, finding.site, finding.what, finding.certain, finding)
+
+    def _of_sites(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
+        for site in kernel.sites:
+            judged = _judged(limit, site)
+            met = judged is not Judgement.SATISFIED
+            known = met and self.ratchet is not None and not self.ratchet.is_open(site, judged, partial(_judged, limit))
+            self._put(site, Standing.ALLOWED if id(site) in allowed else _standing(judged, known))
+            if met and not known and id(site) not in allowed:
+                yield _denial(limit, kernel, site, FIGURES[limit.name](site), judged)
+
+    def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
+        counted = [(site, total_above_ideal(site)) for site in kernel.sites if id(site) not in allowed]
+        low = sum(figure[0] for _, figure in counted)
+        high = None if any(figure[1] is None for _, figure in counted) else sum(figure[1] or 0 for _, figure in counted)
+        judged = against((low, high), limit.figure or 0)
+        grown = self.ratchet.total_grew(kernel) if judged is not Judgement.SATISFIED and self.ratchet else ""
+        known = self.ratchet is not None and not grown
+        left = _left_open(counted, judged)
+        of_all = _standing(judged, known) if judged is Judgement.VIOLATED else Standing.PASSED
+        for site in kernel.sites:
+            self._put(site, Standing.ALLOWED if id(site) in allowed else Standing.OPEN if id(site) in left else of_all)
+        if judged is not Judgement.SATISFIED and not known:
+            denial = _denial(limit, kernel, None, (low, high), judged)
+            yield replace(denial, what=f"{denial.what}, {grown}") if grown else denial
+
+    def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
+        assert self.ratchet is not None
+        limit = Limit(BASELINE)
+        for site in self.report.every_site:
+            low, high = above_ideal(site)
+            known = Standing.PASSED if low == high else Standing.OPEN
+            self._put(site, Standing.ALLOWED if id(site) in allowed else known)
+        for kernel, site, what, certain in self.ratchet.worse():
+            if id(site) not in allowed:
+                self._put(site, Standing.DENIED if certain else Standing.OPEN)
+                yield Denial(limit, kernel, site, what, certain)
+
+
+_WORST_FIRST = tuple(Standing)
+
+
+def _standing(judged: Judgement, known: bool) -> Standing:
+    """What the baseline could not judge either stays so."""
+    if judged is Judgement.VIOLATED:
+        return Standing.KNOWN if known else Standing.DENIED
+    return Standing.PASSED if judged is Judgement.SATISFIED else Standing.OPEN
+
+
+def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[int]:
+    """The sites, by their id(), that leave a total open, or would: those without an upper end; where there is none,
+    those in a range."""
+    without = {id(site) for site, (_, high) in counted if high is None}
+    if without or judged is not Judgement.OPEN:
+        return without
+    return {id(site) for site, (low, high) in counted if low != high}
+
+
+def _judged(limit: Limit, site: Site) -> Judgement:
+    return against(FIGURES[limit.name](site), limit.figure or 0)
+
+
+def _denial(limit: Limit, kernel: Kernel, site: Site | None, figure: Interval, judged: Judgement) -> Denial:
+    """A denial where the figure meets the limit, an uncertain one where it may."""
+    certain = judged is Judgement.VIOLATED
+    what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
+    if site is not None and site.line_class_max is not None:
+        at_most = "" if site.line_class_proved == site.line_class_max else " at most"
+        what += f": its line classes, k = {site.line_class_max}{at_most}"
+    elif site is not None and not certain and site.reason:
+        what += f": {site.reason}"
+    return Denial(limit, kernel, site, what, certain)
+
+
+def _text(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,} or more"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+FIGURES: dict[str, Callable[[Site], Interval]] = {"excess": above_ideal, "ways": ways}

@@ -1,0 +1,46 @@
+"""Finds launches of a project that lost their kernel: the settings name one, these inputs have none of that name, and a
+kernel without a launch.
+
+    launches.toml:12: no kernel here is called 'reduce'; reduce_v2 has no launch: was it renamed?
+
+The settings' launches are those of a whole project, so that most of them may be of other files, and none of them is
+missing for sure. But a kernel that no launch names is answered without one, with ranges where there were figures: that
+is said.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from ptxaudit.base.demangle import split_name
+from ptxaudit.frontend.options import Options
+from ptxaudit.report.model import Kernel
+
+MOST = 3  # launches that are told
+
+
+def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
+    """A sentence for each kernel without a launch, where launches of the project name none of these kernels."""
+    if "launches" not in options.of_project:
+        return []
+    kernels = list(kernels)
+    names = list(dict.fromkeys(kernel.name for kernel in kernels))
+    idle = [launch for launch in options.launches if not any(launch.matches(name) for name in names)]
+    without = list(dict.fromkeys(kernel.name for kernel in kernels if kernel.launch is None))
+    return [_sentence(name, idle) for name in without] if idle else []
+
+
+def _sentence(name: str, idle: list) -> str:
+    plain = split_name(name)[0]
+    close = difflib.get_close_matches(plain, [launch.kernel for launch in idle], MOST, 0.6)
+    told = sorted(idle, key=lambda launch: close.index(launch.kernel) if launch.kernel in close else len(close))[:MOST]
+    places = ", ".join(
+        f"{launch.kernel!r}" + (f" ({launch.file}:{launch.line})" if launch.file and launch.line else "")
+        for launch in told
+    )
+    more = f" and {len(idle) - len(told)} more" if len(idle) > len(told) else ""
+    return (
+        f"{plain} has no launch, so that nothing is exact for it; launches of the settings that no kernel here has:"
+        f" {places}{more}. Was it renamed?"
+    )

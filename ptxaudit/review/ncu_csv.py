@@ -1,0 +1,198 @@
+"""Reads what Nsight Compute exports as CSV: the source page, and the raw page for the hardware counters.
+
+    ncu --import r.ncu-rep --page source --csv > source.csv      instructions with their figures, a table a launch
+    ncu --import r.ncu-rep --page raw --csv > raw.csv            a line a launch, with grid, block and counters
+
+    "Kernel Name","k"                                        ┐
+    "Address","Source","Instructions Executed",…             ├─▶  Profile("k", (Counted(0x1c0, "LDS R0, [R2]", 4, 8, 4),
+                                                            …))
+    "0x7f41ab7a01c0","      LDS R0, [R2]","4",…              ┘
+
+Columns are found by name, in any order; those that are not known are passed over. Versions of ncu
+differ in what they call them, and 2025.3 writes every table of the source page twice.
+https://docs.nvidia.com/nsight-compute/NsightComputeCli/index.html#output-pages
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ptxaudit.base import files, limits
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
+from ptxaudit.review.compare import Counted, Profile
+
+EXPORT = "export it with: ncu --import REPORT.ncu-rep --page source --csv > source.csv"
+PROFILE = "profile with: ncu --section SourceCounters -o REPORT …"
+
+# What is read of a row, by the names of its column without anything but letters and digits.
+COLUMNS = {
+    "address": ("address", "offset", "pc"),
+    "number": ("",),  # "#"
+    "text": ("source", "sass"),
+    "requests": ("instructionsexecuted", "instexecuted"),
+    "wavefronts": ("l1wavefrontsshared", "memoryl1wavefrontsshared"),
+    "ideal": ("l1wavefrontssharedideal", "memoryl1wavefrontssharedideal"),
+}
+COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?\.sum$")
+
+Cells = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is in some files. profiles: of source pages, in order; launches: the lines of raw pages."""
+
+    profiles: tuple[Profile, ...] = ()
+    launches: tuple[Profile, ...] = ()
+
+
+def read_profiles(files: Iterable[str | Path]) -> list[Profile]:
+    """The launches of source pages, with what raw pages say of them.
+
+    Raises InputError for a file that is neither, and where there is no source page.
+    """
+    names = [str(file) for file in files]
+    exports = [parse_export(_text(name), name) for name in names]
+    profiles = [profile for export in exports for profile in export.profiles]
+    if not profiles:
+        raise InputError(
+            "there is no source page in it: no figures by instruction", EXPORT, names[0] if names else None
+        )
+    return _joined(profiles, [launch for export in exports for launch in export.launches])
+
+
+def parse_export(text: str, file: str | None = None) -> Export:
+    """The tables of one file, whichever page they are of."""
+    profiles: list[Profile] = []
+    launches: list[Profile] = []
+    before: tuple[str, list[Cells]] | None = None
+    for kernel, header, rows, line in _tables(text):
+        names = ["".join(filter(str.isalnum, name)).lower() for name in header]
+        if _column(names, "text") is None:
+            launches += _launches(header, rows)
+        elif (kernel, rows) == before:
+            before = None  # the same table once more, sampled figures and all
+        else:
+            before = (kernel, rows)
+            profiles.append(Profile(kernel, tuple(_counted(names, rows, file, line))))
+    if not profiles and not launches:
+        raise InputError("this is no CSV of Nsight Compute's source or raw page", EXPORT, file)
+    return Export(tuple(profiles), tuple(launches))
+
+
+def _text(file: str) -> str:
+    try:
+        return files.read_bytes(file, limits.DOCUMENT).decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read the profile: {error.strerror}", "check the path", file) from None
+    except UnicodeDecodeError:
+        hint = "an .ncu-rep file is not CSV; " + EXPORT if file.endswith("rep") else EXPORT
+        raise InputError("this is not CSV: the file is not UTF-8 text", hint, file) from None
+
+
+def _tables(text: str) -> Iterable[tuple[str, Cells, list[Cells], int]]:
+    """(kernel, header, rows, line of the header) of each table; what stands between tables is passed over."""
+    kernel, header, rows, start = "", None, [], 0
+    lines = csv.reader(io.StringIO(text))
+    for cells in lines:
+        if len(cells) >= 2 and cells[0] == "Kernel Name" and not any(cells[2:]):
+            if header:
+                yield kernel, header, rows, start
+            kernel, header, rows = cells[1], None, []
+        elif _is_header(cells):
+            if header:
+                yield kernel, header, rows, start
+            header, rows, start = cells, [], lines.line_num
+        elif header and len(cells) >= len(header) > 1:
+            rows.append(cells)
+    if header:
+        yield kernel, header, rows, start
+
+
+def _is_header(cells: Cells) -> bool:
+    return {"Address", "Source"} <= {*cells} or {"#", "Source"} <= {*cells} or {"ID", "Kernel Name"} <= {*cells}
+
+
+def _column(names: Sequence[str], what: str) -> int | None:
+    return next((names.index(name) for name in COLUMNS[what] if name in names), None)
+
+
+# --- the source page ----------------------------------------------------------------------------
+
+
+def _counted(names: Sequence[str], rows: list[Cells], file: str | None, line: int) -> Iterable[Counted]:
+    """The instructions of one table."""
+    at = {what: _column(names, what) for what in COLUMNS}
+    if at["requests"] is None:
+        raise InputError("the source page has no column 'Instructions Executed'", PROFILE, file, line)
+    rows = [cells for cells in rows if cells[at["text"]].strip()]
+    places = [_place(cells, at, file) for cells in rows]
+    start = min(places, default=0)
+    for cells, place in zip(rows, places, strict=True):
+        figure = {
+            what: None if at[what] is None else _number(cells[at[what]]) for what in ("requests", "wavefronts", "ideal")
+        }
+        text = " ".join(cells[at["text"]].split())
+        yield Counted(place - start, text, figure["requests"] or 0, figure["wavefronts"], figure["ideal"])
+
+
+def _place(cells: Cells, at: dict[str, int | None], file: str | None) -> int:
+    """An address, or by the number of the line when there is no such column: bytes from any start."""
+    text = cells[at["address"] if at["address"] is not None else at["number"] or 0]
+    try:
+        return int(text, 0) if at["address"] is not None else int(text) * INSTRUCTION_BYTES
+    except ValueError:
+        raise InputError(
+            f"{text!r} is not the address of an instruction", "the table is that of SASS: --print-source sass", file
+        ) from None
+
+
+def _number(text: str) -> int:
+    """ "6,848", "4.00"; 0 for "-" and nothing."""
+    try:
+        return round(float(text.replace(",", "").replace("'", "")))
+    except (ValueError, OverflowError):  # "inf"
+        return 0
+
+
+# --- the raw page -------------------------------------------------------------------------------
+
+
+def _launches(header: Cells, rows: list[Cells]) -> Iterable[Profile]:
+    """A launch a line, without instructions; the line of units has no ID."""
+    column = {name: at for at, name in enumerate(header)}
+    counters = {match[1] or "": at for name, at in column.items() if (match := COUNTER.match(name))}
+    for cells in rows:
+        if cells[column["ID"]].strip():
+            dims = [_dims(cells[column[name]]) if name in column else None for name in ("Grid Size", "Block Size")]
+            counted = {kind: _number(cells[at]) for kind, at in counters.items() if cells[at].strip()}
+            yield Profile(cells[column["Kernel Name"]], (), counted, *dims)
+
+
+def _dims(text: str) -> tuple[int, ...] | None:
+    """ "(256, 1, 1)" -> (256, 1, 1)."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", text))
+    return numbers or None
+
+
+def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
+    """Each profile with the counters of its launch, kernel by kernel in order; unless their numbers differ."""
+    waiting: dict[str, list[Profile]] = defaultdict(list)
+    for launch in launches:
+        waiting[launch.kernel].append(launch)
+    count = {kernel: sum(profile.kernel == kernel for profile in profiles) for kernel in waiting}
+    out = []
+    for profile in profiles:
+        queue = waiting.get(profile.kernel, [])
+        if queue and count[profile.kernel] == len(queue) + sum(done.kernel == profile.kernel for done in out):
+            launch = queue.pop(0)
+            profile = replace(profile, counters=launch.counters, grid=launch.grid, block=launch.block)
+        out.append(profile)
+    return out

@@ -1,0 +1,192 @@
+"""Audits files in several processes; one that dies takes no other file along.
+
+    for part in audited([["a.ptx", "b.ptx"], ["c.ptx"]], options, 2): …        a Part a share, in order
+
+Each process runs `pool_worker.py` and is given one share at a time over a pipe. Where one ends before it answers, its
+files are audited again one by one, and the file with which another one ends is a problem of the report.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import struct
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ptxaudit.base import processes, temporary, vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import record
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part, name_of
+
+_FILE = Path(__file__).with_name("pool_worker.py")
+LENGTH = struct.Struct("<Q")  # before each message
+READ_AT_ONCE = 1 << 20  # bytes
+MOST_TRIES = 2  # processes that a file may end
+
+
+@record
+class _Task:
+    """Files for one process. share, place: where what is found belongs; tries: processes that have ended with it."""
+
+    share: int
+    place: int
+    files: tuple[Any, ...]
+    tries: int = 0
+
+
+def audited(shares: Sequence[Sequence[Any]], options: Options, jobs: int) -> Iterator[Part]:
+    """What becomes of each share, in order. Raises what an audit in this process would."""
+    pool = _Pool(shares, options)
+    try:
+        pool.begin(min(jobs, len(shares)))
+        for share in range(len(shares)):
+            yield pool.part(share)
+    finally:
+        pool.close()
+
+
+class _Pool:
+    def __init__(self, shares: Sequence[Sequence[Any]], options: Options) -> None:
+        self._options = options
+        self._waiting = deque(_Task(share, 0, tuple(files)) for share, files in enumerate(shares))
+        self._open = dict.fromkeys(range(len(shares)), 1)  # tasks that a share waits for
+        self._found: dict[int, list[tuple[int, Part]]] = {share: [] for share in range(len(shares))}
+        self._selector = selectors.DefaultSelector()
+        self._processes: set[_Process] = set()
+
+    def begin(self, count: int) -> None:
+        while len(self._processes) < count and self._waiting:
+            self._give(_Process(self._options))
+
+    def part(self, share: int) -> Part:
+        """What was found in a share, as soon as it is done."""
+        while self._open[share]:
+            for key, _ in self._selector.select():
+                self._hear(key.data)
+        whole = Part()
+        for _, part in sorted(self._found.pop(share), key=lambda pair: pair[0]):
+            whole.add(part)
+        return whole
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.end()
+        self._selector.close()
+
+    def _give(self, process: _Process) -> None:
+        """The next task for a process; where there is none it ends."""
+        if process not in self._processes:
+            self._processes.add(process)
+            self._selector.register(process.output, selectors.EVENT_READ, process)
+        if self._waiting:
+            process.give(self._waiting.popleft())
+        else:
+            self._forget(process)
+
+    def _forget(self, process: _Process) -> None:
+        self._selector.unregister(process.output)
+        self._processes.discard(process)
+        process.end()
+
+    def _hear(self, process: _Process) -> None:
+        """Takes what a process has written; it has the next task once its answer is whole."""
+        piece = process.read()
+        if piece is None:
+            self._lost(process)
+        elif (answer := process.answer()) is not None:
+            if isinstance(answer, BaseException):
+                raise answer
+            self._done(process.task, answer)
+            self._give(process)
+
+    def _done(self, task: _Task, part: Part) -> None:
+        self._found[task.share].append((task.place, part))
+        self._open[task.share] -= 1
+
+    def _lost(self, process: _Process) -> None:
+        """A process ended before it answered: its files are tried again, one by one."""
+        task, how = process.task, process.how_it_ended
+        self._forget(process)
+        if len(task.files) > 1:
+            again = [_Task(task.share, place, (file,)) for place, file in enumerate(task.files)]
+            self._open[task.share] += len(again) - 1
+            self._waiting.extendleft(reversed(again))
+        elif task.tries + 1 < MOST_TRIES:
+            self._waiting.appendleft(replace(task, tries=task.tries + 1))
+        else:
+            self._done(task, _without(task.files[0], how))
+        if self._waiting:
+            self._give(_Process(self._options))
+
+
+def _without(file: Any, how: str) -> Part:
+    """In place of what would have been found in a file."""
+    part = Part()
+    with part.collecting(name_of(file)):
+        raise InputError(
+            f"the process that audited this ended {how}",
+            "it ran out of memory, or crashed: audit it by itself, or with fewer --jobs",
+        )
+    return part
+
+
+class _Process:
+    """One process; it reads messages and writes one answer to each."""
+
+    def __init__(self, options: Options) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(_FILE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+        )
+        self._unread = bytearray()
+        self.task: _Task | None = None
+        self.output = self._process.stdout.fileno()
+        here = str(_FILE.parents[2])
+        self._send(sys.path if here in sys.path else [*sys.path, here])
+        self._send((temporary.root(), options))
+
+    def give(self, task: _Task) -> None:
+        self.task = task
+        self._send(task.files)
+
+    def _send(self, message: Any) -> None:
+        data = pickle.dumps(message)
+        with suppress(BrokenPipeError):  # it has ended, which is noticed when it is read from
+            self._process.stdin.write(LENGTH.pack(len(data)) + data)
+            self._process.stdin.flush()
+
+    def read(self) -> int | None:
+        """Reads what is there; None at the end."""
+        piece = os.read(self.output, READ_AT_ONCE)
+        self._unread += piece
+        return len(piece) or None
+
+    def answer(self) -> Any:
+        """The answer that is whole now, or None."""
+        if len(self._unread) < LENGTH.size:
+            return None
+        (size,) = LENGTH.unpack_from(self._unread)
+        if len(self._unread) < LENGTH.size + size:
+            return None
+        answer = pickle.loads(memoryview(self._unread)[LENGTH.size : LENGTH.size + size])
+        self._unread = self._unread[LENGTH.size + size :]
+        return answer
+
+    @property
+    def how_it_ended(self) -> str:
+        status = self._process.wait()
+        return f"by {vendor.name_of(-status)}" if status < 0 else f"with status {status}"
+
+    def end(self) -> None:
+        """Ends the process, and what it has started."""
+        if self._process.poll() is None:
+            processes.end_descendants(self._process.pid)
+        vendor.end(self._process)

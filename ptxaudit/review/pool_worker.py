@@ -1,0 +1,62 @@
+"""One process of an audit with `--jobs`: reads shares of files on stdin, writes what it found on stdout, as `pool`
+says.
+
+Run as a file, so that nothing is imported before the first message says from where.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+from typing import Any
+
+LENGTH = struct.Struct("<Q")
+
+
+def read(stream: Any) -> Any:
+    """The next message; None at the end."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    return pickle.loads(stream.read(*LENGTH.unpack(head)))
+
+
+def end_with_parent() -> None:
+    """Without the process that asked, no one wants the answer."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the first process ends this one
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed is no answer
+    asked = sys.stdin.buffer
+    sys.path[:] = read(asked)
+    folder, options = read(asked)
+
+    from ptxaudit.base import temporary
+    from ptxaudit.review.audit import audit_part
+
+    temporary.share(folder)
+    while (files := read(asked)) is not None:
+        try:
+            answer: Any = audit_part(files, options)
+        except Exception as error:
+            answer = error
+        data = pickle.dumps(answer)
+        answers.write(LENGTH.pack(len(data)))
+        answers.write(data)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

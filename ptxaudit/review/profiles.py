@@ -1,0 +1,145 @@
+"""Finds which entry of a report a profiled launch is of, and compares all of them.
+
+    report    gemm<8> grid 4×4, gemm<8> grid 8×8, scan        ┐     (gemm<8> grid 8×8, its profile),
+    profiles  void gemm<(int)8>(float*) grid 8×8, other       ┘ ─▶  other is in no report, scan was not profiled
+
+Kernels are the same when their names are, written alike, and when at every site's offset the
+profile has an instruction of the same kind: another build of the same source is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import bare_name
+from ptxaudit.report.model import Kernel, Report
+from ptxaudit.review.compare import SCHEMA, Comparison, Profile, Verdict, compare
+
+_CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
+_OPCODE = re.compile(r"(?:@!?\w+\s+)?(\w+)")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """unprofiled: kernels of the report without a profile; unaudited: profiled, and not in the report;
+    problems: what could not be compared."""
+
+    comparisons: tuple[Comparison, ...]
+    unprofiled: tuple[str, ...]
+    unaudited: tuple[str, ...]
+    problems: tuple[InputError, ...]
+
+    @property
+    def differs(self) -> bool:
+        return any(comparison.differs for comparison in self.comparisons)
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        every = [comparison.counts for comparison in self.comparisons]
+        sums = {verdict: sum(counts.get(verdict, 0) for counts in every) for verdict in Verdict}
+        return {verdict: count for verdict, count in sums.items() if count}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "differs": self.differs,
+            "counts": {str(verdict): count for verdict, count in self.counts.items()},
+            "kernels": [comparison.to_dict() for comparison in self.comparisons],
+            "unprofiled": list(self.unprofiled),
+            "unaudited": list(self.unaudited),
+            "problems": [str(problem) for problem in self.problems],
+        }
+
+
+def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
+    """Every profiled launch against its entry of the report.
+
+    Raises InputError when the report has no machine code, or no kernel of the profile is in it.
+    """
+    kernels = [kernel for kernel in report.kernels if kernel.isa == "sass"]
+    if not kernels:
+        raise InputError(
+            "the report has no machine code, and a profile counts nothing else",
+            "audit the compiled file, or the source with --isa sass",
+        )
+    comparisons, unaudited, problems = [], [], []
+    entries = {profile.kernel: _of_name(kernels, profile.kernel) for profile in profiles}
+    for name in entries:
+        launches = [profile for profile in profiles if profile.kernel == name]
+        same = [kernel for kernel in entries[name] if not _other_code(kernel, launches[0])]
+        if same:
+            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, launches)]
+        elif entries[name]:
+            problems.append(
+                InputError(
+                    f"{name}: {_other_code(entries[name][0], launches[0])}",
+                    "the profile is of another build: audit the file that was profiled",
+                )
+            )
+        else:
+            unaudited.append(name)
+    if not comparisons and not problems:
+        raise InputError(
+            f"no kernel of the profile is in the report: {', '.join(unaudited[:4])}",
+            "the report's kernels are " + ", ".join(dict.fromkeys(kernel.demangled for kernel in kernels)),
+        )
+    done = {comparison.kernel.name for comparison in comparisons}
+    left = dict.fromkeys(kernel.demangled for kernel in kernels if kernel.name not in done and kernel.sites)
+    return Compared(tuple(comparisons), tuple(left), tuple(unaudited), tuple(problems))
+
+
+def _of_name(kernels: Iterable[Kernel], name: str) -> list[Kernel]:
+    """The entries that a profiler's name is of: mangled, or demangled in its own spelling."""
+    spellings = (lambda text: text, _spelled, lambda text: _spelled(text).split("<")[0].rsplit("::")[-1])
+    for spelled in spellings:
+        found = [kernel for kernel in kernels if spelled(name) in (spelled(kernel.name), spelled(kernel.demangled))]
+        if found:
+            return found
+    return []
+
+
+def _spelled(name: str) -> str:
+    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"."""
+    name = "".join(_CAST.sub("", bare_name(name)).split())
+    return name.replace("true", "1").replace("false", "0")
+
+
+def _other_code(kernel: Kernel, profile: Profile) -> str:
+    """Where the profile has another instruction than the report; "" where it has none."""
+    texts = {entry.offset: entry.text for entry in profile.counted}
+    for site in kernel.sites:
+        text = texts.get(site.offset or 0)
+        if text is not None and _kind(text) != _kind(site.text):
+            return f"at {site.offset:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
+    beyond = [site for site in kernel.sites if (site.offset or 0) > max(texts, default=0)]
+    return f"the profile ends before {beyond[0].offset:#x}" if beyond and texts else ""
+
+
+def _kind(text: str) -> str:
+    match = _OPCODE.match(text.strip())
+    return match[1] if match else text
+
+
+def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[tuple[Kernel, Profile]]:
+    """Launches in order where there are as many of both; else the entry that agrees best."""
+    in_order = len(kernels) == len(profiles)
+    for at, profile in enumerate(profiles):
+        alike = [kernel for kernel in kernels if _same_launch(kernel, profile)] or kernels
+        first = kernels[at] if in_order and kernels[at] in alike else alike[0]
+        yield (
+            (first if in_order or len(alike) == 1 else min(alike, key=lambda kernel: _disagreements(kernel, profile))),
+            profile,
+        )
+
+
+def _same_launch(kernel: Kernel, profile: Profile) -> bool:
+    launch = kernel.launch
+    return launch is None or (profile.grid, profile.block) in ((launch.grid, launch.block), (None, None))
+
+
+def _disagreements(kernel: Kernel, profile: Profile) -> int:
+    return compare(kernel, profile).counts.get(Verdict.DIFFERS, 0)

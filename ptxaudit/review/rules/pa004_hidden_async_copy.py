@@ -1,0 +1,73 @@
+"""A 16-byte asynchronous copy writes shared memory in a slow pattern, which no profiler shows.
+
+`cp.async.cg` (`LDGSTS.BYPASS`) takes another way into shared memory than loads and stores:
+profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still takes longer
+when several of the 128-byte lines that a request writes to fall into one class (line index mod 4):
+the cost of a request is k, the largest number of (8-lane group, line) pairs in one class. A finding is
+certain where some request is proved to have a k above 1: in PTX where the array lies may decide, which
+machine code knows.
+
+What to do
+- Let each group of 8 neighbouring lanes write one whole 128-byte line.
+- Where rows are shorter than 128 bytes, let the rows that one request writes to lie in lines of
+  different classes: pad the rows, or swizzle them.
+"""
+
+from collections.abc import Iterator
+
+from ptxaudit.report.model import Report, Site
+from ptxaudit.review.figures import lines_excess, total_above_ideal
+from ptxaudit.review.findings import Finding, certainty_of
+from ptxaudit.review.rules import Example, Rule
+from ptxaudit.review.rules._conflicts import bypasses
+
+
+def check(report: Report) -> Iterator[Finding]:
+    for kernel in report.kernels:
+        for site in kernel.sites:
+            if not bypasses(site):
+                continue
+            low, high = lines_excess(site)
+            certainty = certainty_of(site, low, high)
+            if certainty is not None:
+                yield Finding(
+                    "PA004",
+                    f"{site.opcode}: {_what(site)}",
+                    kernel,
+                    site,
+                    certainty=certainty,
+                    weight=total_above_ideal(site)[0],
+                )
+
+
+def _what(site: Site) -> str:
+    if site.line_class_max is None:
+        return "its k is not known" + (f": {site.reason}" if site.reason else "")
+    return f"{site.cause or f'k = {site.line_class_max}'}; no profiler counts it"
+
+
+_SOURCE = """
+#include <cuda_pipeline.h>
+extern "C" __global__ void copy(const float* in, float* out) {
+    __shared__ alignas(128) float tile[32 * 128];
+    __pipeline_memcpy_async(&tile[threadIdx.x * STRIDE], in + threadIdx.x * 4, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+RULE = Rule(
+    id="PA004",
+    name="hidden-async-copy",
+    title="Slow asynchronous copy that no profiler shows",
+    level="warning",
+    check=check,
+    concerns=lambda kernel, site: bypasses(site),
+    example=Example(
+        triggers=_SOURCE.replace("STRIDE", "128"),
+        clean=_SOURCE.replace("STRIDE", "4"),
+        options={"launches": [{"kernel": "copy", "grid": (1,), "block": (32,)}]},
+    ),
+)

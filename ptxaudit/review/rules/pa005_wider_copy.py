@@ -1,0 +1,129 @@
+"""A copy could move more bytes with each instruction.
+
+Two cases are found
+- An asynchronous copy of 4 or 8 bytes a lane whose lanes write addresses next to each other. With
+  16 bytes (`cp.async.cg`) a quarter of the lanes or of the instructions do the same, and the data
+  bypass L1.
+- Neighbouring scalar accesses of one lane, `[r]`, `[r+4]`, `[r+8]`, `[r+12]`, that conflict, with
+  lanes that are multiples of 8 or 16 bytes apart. One vector access moves the same bytes with fewer
+  wavefronts: with none in excess where lanes are no further apart than its width.
+
+What to do
+- Copy 16 bytes: `__pipeline_memcpy_async(to, from, 16)` with both addresses multiples of 16.
+- Access through `float4` or `float2`, with the array `alignas(16)`; or `__builtin_assume_aligned`.
+The rule does not know whether the first address is a multiple of the vector's width, on the global
+side of a copy or in shared memory: that is for the reader to check.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ptxaudit.report.model import Kernel, Report, Site
+from ptxaudit.review.figures import Judgement, against, excess_of_request, total_excess
+from ptxaudit.review.findings import Certainty, Finding
+from ptxaudit.review.rules import Example, Rule
+
+VIOLATED, SATISFIED = Judgement.VIOLATED, Judgement.SATISFIED
+WIDEST = 16  # bytes that one lane can copy or access at once
+_ADDRESS = re.compile(r"\[([^\]]*?)(?:\+(-?(?:0x[0-9a-fA-F]+|\d+)))?\]")
+
+
+def check(report: Report) -> Iterator[Finding]:
+    for kernel in report.kernels:
+        for site in kernel.sites:
+            if _is_narrow_copy(site) and site.consecutive is not False:
+                yield _of_copy(kernel, site)
+        for run, judged in _runs(kernel):
+            first, total = run[0], sum(site.width or 0 for site in run)
+            could = f"accesses to neighbouring addresses could be one of {total} bytes"
+            if judged is VIOLATED:
+                what = f"{first.opcode}: {len(run)} conflicting {could}"
+                yield Finding("PA005", what, kernel, first, weight=sum(total_excess(site)[0] for site in run))
+                continue
+            what = f"{first.opcode}: {len(run)} {could} if they conflict"
+            yield from (Finding("PA005", what, kernel, site, certainty=Certainty.UNKNOWN) for site in run)
+
+
+def _of_copy(kernel: Kernel, site: Site) -> Finding:
+    what = f"lanes copy {site.width} bytes each, next to each other; {WIDEST} bytes would take fewer instructions"
+    if site.consecutive:
+        return Finding("PA005", f"{site.opcode}: {what}", kernel, site)
+    return Finding("PA005", f"{site.opcode}: whether {what}, is not known", kernel, site, certainty=Certainty.UNKNOWN)
+
+
+def _is_scalar(site: Site) -> bool:
+    return site.access in ("load", "store") and (site.width or WIDEST) < WIDEST
+
+
+def _lanes_apart(site: Site, total: int) -> bool | None:
+    """All lanes are multiples of so many bytes apart; None where their addresses are not known."""
+    if site.lane_step is None and site.consecutive is None:
+        return None
+    return (site.lane_step or 1) % total == 0
+
+
+def _is_narrow_copy(site: Site) -> bool:
+    return site.access == "cp.async" and site.width is not None and site.width < WIDEST
+
+
+def _runs(kernel: Kernel) -> Iterator[tuple[Sequence[Site], Judgement]]:
+    """Scalar accesses of one line that follow each other in the code and in memory, all with excess (or with what may
+    be), that an access of two or four times the width could do."""
+    sites = [(site, *_address(site)) for site in kernel.sites]
+    at = 0
+    while at < len(sites):
+        runs = [(run, _vector(run)) for run in (sites[at : at + count] for count in (4, 2)) if len(run) > 1]
+        could = [found for found in runs if found[1] is not SATISFIED]
+        run, judged = min(could, key=lambda found: found[1] is not VIOLATED, default=((), SATISFIED))
+        if run:
+            yield [site for site, _, _ in run], judged
+        at += len(run) or 1
+
+
+def _vector(run: Sequence[tuple[Site, str, int]]) -> Judgement:
+    """Whether one vector access could do it with fewer wavefronts: neighbours from a multiple of its width on, in every
+    lane, that conflict; SATISFIED: it could not."""
+    first, base, offset = run[0]
+    width = first.width or 0
+    total = len(run) * width
+    alike = all(site.opcode == first.opcode and site.source == first.source for site, _, _ in run)
+    behind = all((own, start) == (base, offset + at * width) for at, (_, own, start) in enumerate(run))
+    if not (alike and behind and base and _is_scalar(first)) or width not in (4, 8) or total > WIDEST or offset % total:
+        return SATISFIED
+    judged = {against(excess_of_request(site), 1) for site, _, _ in run}
+    apart = {_lanes_apart(site, total) for site, _, _ in run}
+    if SATISFIED in judged or False in apart:
+        return SATISFIED
+    return VIOLATED if judged == {VIOLATED} and apart == {True} else Judgement.OPEN
+
+
+def _address(site: Site) -> tuple[str, int]:
+    match = _ADDRESS.search(site.text)
+    return (match[1], int(match[2] or "0", 0)) if match else ("", 0)
+
+
+_SOURCE = """
+#include <cuda_pipeline.h>
+extern "C" __global__ void copy(const float* in, float* out) {
+    __shared__ alignas(128) float tile[32 * 4];
+    __pipeline_memcpy_async(&tile[threadIdx.x * COUNT], in + threadIdx.x * COUNT, 4 * COUNT);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+RULE = Rule(
+    id="PA005",
+    name="wider-copy",
+    title="Copy that could be wider",
+    level="note",
+    check=check,
+    concerns=lambda kernel, site: _is_narrow_copy(site) or _is_scalar(site),
+    example=Example(
+        triggers=_SOURCE.replace("COUNT", "1"),
+        clean=_SOURCE.replace("COUNT", "4"),
+        options={"launches": [{"kernel": "copy", "grid": (1,), "block": (32,)}]},
+    ),
+)

@@ -1,0 +1,1 @@
+"""What people and other programs meet: the command line, pages and formats, plugins, recipes."""

@@ -1,0 +1,118 @@
+"""Fills a command's parameters from the project's settings, where the command line does not give them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.inputs import named
+
+if TYPE_CHECKING:
+    from ptxaudit.ui.config import Config
+
+# Parameters that tell a launch: with any of them the settings' launch files do not apply.
+_LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params", "symbols")
+
+# Settings that name kernels or parameters of the whole project, and the options that they become.
+_OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
+
+# Options of several sides, which a setting gives all.
+_OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
+_COMPILERS = ("toolchain", "ptxas")
+
+
+def configurable(command: Callable) -> Callable:
+    """Adds --config and --no-config, and fills what the command line leaves out from the settings."""
+
+    @click.option(
+        "--config",
+        metavar="FILE",
+        help="Settings; otherwise ptxaudit.toml or [tool.ptxaudit] of pyproject.toml, from here upwards.",
+    )
+    @click.option("--no-config", is_flag=True, help="Read no settings.")
+    @functools.wraps(command)
+    def configured(*arguments: Any, config: str | None, no_config: bool, **given: Any) -> Any:
+        from ptxaudit.ui.config import Config, find_config, read_config
+
+        file = None if no_config else config or find_config()
+        settings = read_config(file) if file else Config()
+        return command(*arguments, **_filled(click.get_current_context(), settings, given, found=config is None))
+
+    return configured
+
+
+def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bool) -> dict[str, Any]:
+    """found: the settings were not named by the user."""
+    settings = config.values or {}
+    settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
+    told = {
+        name
+        for name in given
+        if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    }
+    left = {name: value for name, value in settings.items() if name in given and name not in told}
+    if told & {*_LAUNCH, "old_launch", "new_launch"}:
+        left.pop("launch_files", None)
+    if found and left.get("compiler") == "nvcc":
+        raise InputError(
+            "settings that are found by themselves do not choose nvcc, which runs the gcc of this machine",
+            "say --compiler nvcc on the command line, or name the settings: --config FILE",
+            config.file,
+        )
+    whole = "inputs" in given and "inputs" not in told  # the settings' own inputs: all kernels should be there
+    filled = (
+        given
+        | left
+        | {"of_project": frozenset() if whole else frozenset(_OF_PROJECT[name] for name in left if name in _OF_PROJECT)}
+    )
+    if "source_root" in given:
+        filled["source_root"] = (*given["source_root"], *(given["include"] if "include" in told else ()))
+    if found:
+        filled["on_machine"] = frozenset(
+            name for name in _COMPILERS if name in settings and (name in left or _OF_BOTH[name] in left)
+        )
+    if "inputs" in filled:
+        filled["inputs"] = _inputs(filled, settings)
+    return filled
+
+
+def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]:
+    """The inputs, those of the compile commands where none are named, without what is excluded."""
+    inputs = tuple(filled["inputs"])
+    if not inputs and filled.get("compile_commands"):
+        from ptxaudit.frontend.compile.compile_commands import read_commands
+        from ptxaudit.report.paths import below, here
+
+        inputs = tuple(below(file, here()) for file in read_commands(filled["compile_commands"]))
+    if not inputs:
+        raise click.UsageError("Missing argument 'INPUT...': name inputs, or list them in the settings")
+    inputs = tuple(map(named, inputs))
+    exclude = settings.get("exclude", ())
+    return tuple(path for given in inputs for path in _left(given, exclude, filled.get("isa"))) if exclude else inputs
+
+
+def _left(given: str, exclude: tuple[str, ...], isa: str | None) -> list[str]:
+    """An input without the files of it that a pattern names; as it is where that is none of them."""
+    from ptxaudit.frontend.inputs import expand
+
+    files = list(expand(given, isa)) if Path(given).is_dir() else [given]
+    kept = [file for file in files if not any(_matches(file, pattern) for pattern in exclude)]
+    return [given] if kept == files else kept
+
+
+def _matches(file: str, pattern: str) -> bool:
+    """A glob of the whole path, or of a part of it: "third_party", "*_test.cu", "src/old/*"."""
+    path = Path(file)
+    whole = bool(PurePath(pattern).parts) and path.match(pattern)
+    return (
+        whole
+        or fnmatchcase(path.as_posix(), pattern)
+        or any(fnmatchcase(part, pattern.rstrip("/")) for part in path.parts)
+    )

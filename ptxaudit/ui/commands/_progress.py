@@ -1,0 +1,57 @@
+"""Shows what is being done, on stderr of a terminal, once it takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+PATIENCE = 2.0  # seconds
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A function to be called with a few words before each step."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    shown = _Shown()
+    timer = threading.Timer(PATIENCE, shown.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield shown.step
+    finally:
+        timer.cancel()
+        shown.stop()
+
+
+class _Shown:
+    """A spinner with the step in hand; rich is imported only when it is needed."""
+
+    def __init__(self) -> None:
+        self._step = "working"
+        self._status = None
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def step(self, text: str) -> None:
+        with self._lock:
+            self._step = text
+            if self._status is not None:
+                self._status.update(text)
+
+    def start(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if not self._ended:
+                self._status = Console(stderr=True).status(self._step)
+                self._status.start()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._ended = True
+            if self._status is not None:
+                self._status.stop()

@@ -1,0 +1,33 @@
+"""`ptxaudit audit --sweep`: a family of launches, as a table or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxaudit.base.errors import InputError
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.options import Options
+
+
+def sweep_command(
+    ctx: click.Context, inputs: tuple[str, ...], axes: tuple[str, ...], options: Options, form: str, output: str | None
+) -> None:
+    """Runs and writes a sweep; exit status 2 where something could not be checked."""
+    from ptxaudit.review.sweeps import parse_axis, run
+    from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.render.problems import problem_text
+    from ptxaudit.ui.render.sweeps import sweep_text
+
+    if form not in ("text", "json"):
+        raise InputError(f"--sweep has no format {form}", "it has text and json")
+    parsed = [parse_axis(text) for text in axes]
+    with progress() as step:
+        found = run(inputs, parsed, options, step)
+    emit(found.to_json() if form == "json" else sweep_text(found), output)
+    for problem in found.problems:
+        tell(problem_text(problem))
+    ctx.exit(2 if found.problems or not found.kernels else 0)

@@ -1,0 +1,106 @@
+"""Reads what a comparison is of: two inputs, or one under several releases and architectures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.ui.commands._options import options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.options import Options
+    from ptxaudit.review.diff.sides import Side
+
+Variant = tuple[str, "str | None", "Side"]  # label, architecture where there are several, what to audit
+
+
+def two_sides(inputs: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Side], bool]:
+    """(the old and the new side of OLD NEW, whether their launches are told to be counterparts). Raises InputError
+    where there are not two.
+    """
+    from ptxaudit.review.diff.sides import Side
+
+    archs, toolchains, assemblers = (given.pop(name) for name in ("archs", "toolchains", "assemblers"))
+    if max(map(len, (archs, toolchains, assemblers))) > 2:
+        raise InputError(
+            "OLD and NEW are two sides, and there are more than two compilers or architectures",
+            "name one or two, or one INPUT",
+        )
+    given["isa"] = given["isa"] or ("both" if len(toolchains) == 2 else None)
+    shared, launches = _options(given)
+    return [
+        Side(
+            inputs[at],
+            replace(
+                shared,
+                launches=launches[at],
+                arch=_of(archs, at),
+                toolchain=_of(toolchains, at),
+                ptxas=_of(assemblers, at),
+            ),
+        )
+        for at in range(2)
+    ], launches[0] is not launches[1]
+
+
+def variants(input: str, given: dict[str, Any]) -> list[Variant]:
+    """One input under each release, for each architecture. Raises InputError where there are not several."""
+    from ptxaudit.review.diff.sides import Side
+
+    archs, toolchains, assemblers = (
+        tuple(dict.fromkeys(given.pop(name))) for name in ("archs", "toolchains", "assemblers")
+    )
+    releases = _releases(toolchains, assemblers)
+    if len(releases) * max(1, len(archs)) < 2:
+        raise InputError(
+            "a diff has two sides, and there is one input",
+            "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
+        )
+    if given.get("old_launch") or given.get("new_launch"):
+        raise InputError("--old-launch and --new-launch are of OLD and NEW, and there is one input", "give --launch")
+    shared, _ = _options(given)
+    return [
+        (
+            _label(toolchain, assembler),
+            arch if len(archs) > 1 else None,
+            Side(input, replace(shared, arch=arch, toolchain=toolchain, ptxas=assembler)),
+        )
+        for arch in archs or (None,)
+        for toolchain, assembler in releases
+    ]
+
+
+def _releases(toolchains: tuple[str, ...], assemblers: tuple[str, ...]) -> list[tuple[str | None, str | None]]:
+    """(compiler, assembler) of each: as many of both go together, else one goes with all."""
+    longest = max(len(toolchains), len(assemblers), 1)
+    if any(1 < len(those) < longest for those in (toolchains, assemblers)):
+        raise InputError(
+            f"there are {len(toolchains)} --toolchain and {len(assemblers)} --ptxas",
+            "name as many of both, or one of one kind",
+        )
+    return [(_of(toolchains, at), _of(assemblers, at)) for at in range(longest)]
+
+
+def _of(values: tuple[str, ...], at: int) -> str | None:
+    return values[at % len(values)] if values else None
+
+
+def _label(toolchain: str | None, assembler: str | None) -> str:
+    return ", ".join(filter(None, (toolchain, assembler and f"ptxas {assembler}"))) or "installed"
+
+
+def _options(given: dict[str, Any]) -> tuple[Options, tuple[tuple, tuple]]:
+    """The options that all sides share, and the launches of the old and the new one, which are the same object where
+    they are shared.
+    """
+    from ptxaudit.frontend.launch.launch_file import read_launches
+
+    own = given.pop("old_launch", None), given.pop("new_launch", None)
+    if any(own) and given.get("launch_files"):
+        raise InputError("--launch and --old-launch, --new-launch exclude each other", "give each side its own file")
+    shared = options_of(given)
+    if not any(own):
+        return shared, (shared.launches, shared.launches)
+    old, new = (tuple(read_launches(file)) if file else shared.launches for file in own)
+    return shared, (old, new)

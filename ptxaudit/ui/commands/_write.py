@@ -1,0 +1,41 @@
+"""Writes a command's result to a file or to standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+
+from ptxaudit.base import outputs, printable
+from ptxaudit.base.errors import InputError
+
+SAFE = {
+    "github": printable.lines,
+    "json": printable.json_output,
+}  # its lines are commands; its strings are sound by themselves
+
+
+def written_as(form: str) -> Callable[[str], str]:
+    """What makes a format's text what can be shown: see `printable`."""
+    return SAFE.get(form, printable.output)
+
+
+def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], str] = printable.output) -> None:
+    """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written.
+
+    safe: makes it what can be shown, in another way than as plain text.
+    """
+    pieces = [text] if isinstance(text, str) else text
+    if output is None:
+        for piece in pieces:
+            click.echo(safe(piece), nl=False)
+        return
+    try:
+        outputs.write(output, map(safe, pieces))
+    except OSError as error:
+        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+
+
+def tell(text: str) -> None:
+    """A message to standard error."""
+    click.echo(printable.output(text), err=True)

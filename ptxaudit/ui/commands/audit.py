@@ -1,0 +1,223 @@
+"""`ptxaudit audit`: every shared-memory site of the inputs, scored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.ui.commands._config import configurable
+from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.ui.commands._write import emit, tell, written_as
+from ptxaudit.ui.render.names import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ptxaudit.report.model import Report
+    from ptxaudit.review.baseline import Baseline
+    from ptxaudit.review.gate import Limit, Verdict
+    from ptxaudit.ui.render.checked import Checked
+
+
+_WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source to apply
+
+
+@click.command("audit", cls=WithFiles)
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
+@input_options
+@isa_option
+@click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
+@launch_options
+@click.option(
+    "--sweep",
+    "axes",
+    metavar="NAME=VALUES",
+    multiple=True,
+    help=(
+        "Audit a family of launches and name the best: block=32:1024:32 (from:to:step), pitch=32,33,40,"
+        " block=16x16,32x8, -DTILE=16,32 (compiles for each); NAME is block, grid, cluster, dynamic_shared, a"
+        " parameter, or -D and a macro. May be repeated: all combinations."
+    ),
+)
+@click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the report there instead of to standard output.")
+@click.option(
+    "--fail-on",
+    metavar="RULE|NAME=N",
+    multiple=True,
+    help=(
+        "A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel): "
+        "exit 1 when the rule finds something, or a figure is N or more; may be repeated."
+    ),
+)
+@click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
+@click.option(
+    "--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`."
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+)
+@click.option(
+    "--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]"
+)
+@click.option(
+    "--cache/--no-cache",
+    "cache",
+    default=True,
+    envvar="PTXAUDIT_CACHE",
+    help="Take what was found in PTX and compiled files that have not changed since. [cache]",
+)
+@click.pass_context
+@configurable
+def command(
+    ctx: click.Context,
+    inputs: tuple[str, ...],
+    listing: bool,
+    axes: tuple[str, ...],
+    form: str,
+    output: str | None,
+    fail_on: tuple[str, ...],
+    strict: bool,
+    ignore: tuple[str, ...],
+    baseline: str | None,
+    **given: Any,
+) -> None:
+    """Score every shared-memory access of kernels, without a GPU.
+
+    INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, program, library or archive with
+    device code in it, a folder of these, or - for standard input.
+
+    Exit status: 0 checked and nothing denied, 1 something denied by --fail-on or worse than the baseline,
+    2 something could not be checked.
+    """
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.review.audit import run
+    from ptxaudit.ui.commands._progress import progress
+
+    limits = _limits(fail_on)
+    if strict and not limits and not baseline:
+        raise InputError(
+            "--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1"
+        )
+    keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
+    options = replace(options_of(given), edits=form in _WITH_EDITS)
+    if listing:
+        return _list(ctx, inputs, options, form, output)
+    if axes:
+        if limits or baseline:
+            raise InputError(
+                "--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end"
+            )
+        from ptxaudit.ui.commands._sweep import sweep_command
+
+        return sweep_command(ctx, inputs, axes, options, form, output)
+    known = _baseline(baseline)
+    with progress() as step:
+        report = run(inputs, options, step)
+    checked = _checked(report, known, ignore, whole=not options.kernels)
+    write(checked, form, output)
+    from ptxaudit.review.gate import judge
+    from ptxaudit.review.lost_launches import lost_launches
+
+    verdict = judge(
+        report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore
+    )
+    complain(
+        checked,
+        verdict,
+        strict,
+        gated=bool(limits or baseline),
+        baseline=baseline,
+        lost=lost_launches(options, report.kernels),
+    )
+    ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
+
+
+def _limits(fail_on: tuple[str, ...]) -> list[Limit]:
+    if not fail_on:
+        return []
+    from ptxaudit.review.gate import parse_limit
+
+    return [parse_limit(text) for text in fail_on]
+
+
+def _baseline(file: str | None) -> Baseline | None:
+    if file is None:
+        return None
+    from ptxaudit.review.baseline import read_baseline
+
+    return read_baseline(file)
+
+
+def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], whole: bool) -> Checked:
+    """The report with its findings, beside the baseline where there is one."""
+    from ptxaudit.report.paths import here
+    from ptxaudit.review import rules
+    from ptxaudit.ui.render.checked import Checked
+
+    ratchet = None
+    if known:
+        from ptxaudit.review.baseline import Ratchet
+
+        ratchet = Ratchet.of(known, report, whole)
+    return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore), whole)
+
+
+def write(checked: Checked, form: str, output: str | None) -> None:
+    """The report to a file, a terminal or a pipe."""
+    import sys
+
+    if form == "text" and output is None and sys.stdout.isatty():
+        from rich.console import Console
+
+        from ptxaudit.ui.render.terminal import print_report
+
+        print_report(checked.report, Console(highlight=False))
+        return
+    from ptxaudit.ui.render.formats import written
+
+    emit(written(form, checked), output, written_as(form))
+
+
+def complain(
+    checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()
+) -> None:
+    """The compiler's warnings, problems, launches that lost their kernel, denials, what may be denied with --strict,
+    what is stale: to stderr."""
+    from ptxaudit.ui.render import problems as text
+
+    lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
+    lines += [text.problem_text(problem) for problem in checked.report.problems]
+    lines += [f"warning: {sentence}" for sentence in lost]
+    lines += text.denial_lines(verdict.denials, checked)
+    lines += text.denial_lines(verdict.warnings, checked, "warning: may be denied")
+    lines += [text.suppression_text(one, checked) for one in checked.stale_suppressions]
+    if checked.ratchet is not None and baseline is not None:
+        lines += text.stale_text(checked.ratchet.stale(), baseline)
+    if gated:
+        lines.append(text.gate_text(verdict, strict, len(checked.report.problems)))
+    for line in lines:
+        tell(line)
+
+
+def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
+    """--list: the kernels with what the binary says of them, written as they are found."""
+    from ptxaudit.pipeline.collect import Part
+    from ptxaudit.pipeline.contents import listed
+    from ptxaudit.pipeline.examine import ready
+    from ptxaudit.ui.render.listing import listing_json, listing_text
+    from ptxaudit.ui.render.problems import problem_text
+
+    if form not in ("text", "json"):
+        raise InputError(f"--list has no format {form}", "it has text and json")
+    ready(options)
+    part = Part()
+    emit((listing_json if form == "json" else listing_text)(listed(inputs, options, part)), output)
+    for problem in part.problems:
+        tell(problem_text(problem))
+    ctx.exit(2 if part.problems else 0)

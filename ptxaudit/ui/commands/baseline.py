@@ -1,0 +1,72 @@
+"""`ptxaudit baseline update`: writes down what is known, so that only what is new or worse fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ptxaudit.ui.commands._config import configurable
+from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+
+
+@click.group("baseline")
+def command() -> None:
+    """The ratchet of `ptxaudit audit --baseline FILE`: only what is new or worse than the file is denied."""
+
+
+@command.command("update", cls=WithFiles)
+@click.argument("file", metavar="FILE")
+@click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
+@input_options
+@isa_option
+@launch_options
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+)
+@click.pass_context
+@configurable
+def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any) -> None:
+    """Audit INPUT... and write the figures of all their sites to FILE, in place of what is in it.
+
+    Give the same options as to `ptxaudit audit`. Nothing is written when something cannot be checked.
+
+    Exit status: 0 written, 2 something could not be checked.
+    """
+    from pathlib import Path
+
+    from ptxaudit.base.words import plural
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.review.audit import run
+    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.review.lost_launches import lost_launches
+    from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.render.problems import problem_text
+
+    keep_inputs(file, [*inputs, *given["launch_files"], given["compile_commands"]])
+    before = read_baseline(file) if Path(file).exists() else None
+    options = options_of(given)
+    with progress() as step:
+        report = run(inputs, options, step)
+    for problem in report.problems:
+        tell(problem_text(problem))
+    for sentence in lost_launches(options, report.kernels):
+        tell(f"warning: {sentence}")
+    if report.problems:
+        tell(f"{file} was left as it is")
+        ctx.exit(2)
+    emit(baseline_json(report), file)
+    excess = sum(kernel.totals.excess for kernel in report.kernels)
+    lines = [
+        f"{file}: {plural(len(report.every_site), 'site')} in {plural(len(report.kernels), 'kernel')},"
+        f" {plural(excess, 'excess wavefront')}"
+    ]
+    if before is not None:
+        counts = Ratchet.of(before, report).diff.counts
+        lines.append(
+            "against the file before: "
+            + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side")
+        )
+    emit("\n".join(lines) + "\n", None)

@@ -1,0 +1,120 @@
+"""`ptxaudit bisect`: the first compiler release at which a figure of a kernel changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.ui.commands._config import configurable
+from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+
+
+@click.command("bisect", cls=WithFiles)
+@click.argument("input", metavar="INPUT", callback=as_files)
+@click.option(
+    "--good", required=True, metavar="VERSION", help="The CUDA release whose figures are as they should be: 12.4."
+)
+@click.option("--bad", required=True, metavar="VERSION", help="The newer release in which some are not.")
+@click.option(
+    "--figure",
+    "figures",
+    metavar="NAME",
+    multiple=True,
+    help="What to look for: wavefronts, registers, spills, …; may be repeated. [all]",
+)
+@click.option(
+    "--every",
+    is_flag=True,
+    help="Audit every release between them: the first change is found also where a figure changed several times.",
+)
+@input_options
+@isa_option
+@launch_options
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.pass_context
+@configurable
+def command(
+    ctx: click.Context,
+    input: str,
+    good: str,
+    bad: str,
+    figures: tuple[str, ...],
+    every: bool,
+    form: str,
+    output: str | None,
+    **given: Any,
+) -> None:
+    """Name the first CUDA release between --good and --bad at which a figure of a kernel of INPUT changed.
+
+    All releases that are on this machine or that there are wheels of are searched, half of them at a time; each that is
+    needed is fetched and audited once. A source is compiled by NVRTC, PTX assembled by ptxas, of each release.
+
+    Exit status: 0 no figure changed, 1 one did, 2 something could not be checked.
+    """
+    from ptxaudit.frontend.compile.releases import available, between
+    from ptxaudit.frontend.inputs import keep_inputs, read
+    from ptxaudit.review.diff.bisection import bisect
+    from ptxaudit.review.diff.matrix import column_of
+    from ptxaudit.review.diff.sides import Side, audit_sides, nowhere
+    from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._write import emit, tell, written_as
+    from ptxaudit.ui.render.bisection import bisection_text
+    from ptxaudit.ui.render.problems import problem_text
+
+    if given.pop("toolchain", None) or given.pop("ptxas", None):
+        raise InputError("bisect chooses the releases itself", "leave out --toolchain and --ptxas")
+    keep_inputs(output, [input, *given["launch_files"], given["compile_commands"]])
+    kind = read(input).kind
+    if kind not in ("cuda", "ptx"):
+        raise InputError(
+            "only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input
+        )
+    names = _figures(figures)
+    given["isa"] = given["isa"] or "sass"
+    options = options_of(given)
+    releases, note = available("nvrtc" if kind == "cuda" else "ptxas")
+    chosen = between(releases, good, bad)
+    audited = []
+    with progress() as step:
+
+        def audit(release: str) -> Any:
+            side = Side(input, replace(options, **{"toolchain" if kind == "cuda" else "ptxas": release}))
+            (one,) = audit_sides([side], step)
+            audited.extend([] if isinstance(one, InputError) else [one])
+            return column_of(release, None, one)
+
+        found = bisect(input, chosen, audit, names, every)
+    if form == "json":
+        import json
+
+        emit(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
+    else:
+        emit(bisection_text(found, note), output)
+    ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]
+    problems = [problem for column in ends if column.report is None for problem in column.problems] + nowhere(audited)
+    for problem in problems:
+        tell(problem_text(problem))
+    ctx.exit(2 if problems else 1 if found.found else 0)
+
+
+def _figures(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The figures to look for. Raises InputError for one that there is not."""
+    import difflib
+
+    from ptxaudit.report.measures import MEASURES
+    from ptxaudit.review.diff.bisection import COMPARED, WORSE_SITES
+
+    known = (WORSE_SITES, *MEASURES)
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            raise InputError(
+                f"there is no figure {name!r}",
+                f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}",
+            )
+    return names or COMPARED

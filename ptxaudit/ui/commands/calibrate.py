@@ -1,0 +1,60 @@
+"""`ptxaudit calibrate`: how the counters of a GPU agree with the rules, instruction by instruction."""
+
+from __future__ import annotations
+
+import click
+
+from ptxaudit.ui.commands.machines import PIPE_WIDTH
+
+EXIT_WRONG = 1
+
+
+@click.command(
+    epilog=(
+        "The files are made by `python -m bench.calibrate` on a machine with an NVIDIA GPU and Nsight Compute; see"
+        " docs/hardware.md."
+    )
+)
+@click.option(
+    "--results",
+    "files",
+    multiple=True,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="What a GPU counted; may be given several times.",
+)
+@click.option(
+    "--wrong",
+    "shown",
+    type=int,
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Requests to show of each instruction that disagrees.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_context
+def command(ctx, files, shown, form) -> None:
+    """Hold the rules against single requests that a GPU counted. Exit status 1 if any figure is wrong."""
+    from pathlib import Path
+
+    from ptxaudit.hardware.calibration import compare, read
+    from ptxaudit.ui.render import calibration as render
+
+    measured = [read(Path(file)) for file in files]
+    agreed = [(measurement, compare(measurement)) for measurement in measured]
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(render.agreements_dict(agreed), indent=2))
+    else:
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, width=PIPE_WIDTH)
+        for measurement, agreements in agreed:
+            console.print(render.agreements_view(measurement, agreements, shown))
+    if any(agreement.wrong for _, agreements in agreed for agreement in agreements):
+        ctx.exit(EXIT_WRONG)

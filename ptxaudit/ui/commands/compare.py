@@ -1,0 +1,50 @@
+"""`ptxaudit compare`: a report's figures against those of Nsight Compute, site by site."""
+
+from __future__ import annotations
+
+import click
+
+_EPILOG = """
+\b
+  ncu --section SourceCounters -o run ./app                       # on the GPU
+  ncu --import run.ncu-rep --page source --csv > source.csv
+  ptxaudit audit app --launch launches.toml --format json -o report.json
+  ptxaudit compare report.json source.csv
+
+The hardware's own totals settle what the profiler's figures by instruction cannot: add
+--metrics regex:l1tex__data_pipe_lsu_wavefronts_mem_shared.*.sum to the first command, export
+--page raw --csv as well, and give both files.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("report")
+@click.argument("profiles", metavar="NCU.csv...", nargs=-1, required=True)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.pass_context
+def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: str, output: str | None) -> None:
+    """Compare the JSON report REPORT with what Nsight Compute counted, instruction by instruction.
+
+    Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
+    """
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.report.reader import read_report
+    from ptxaudit.review.ncu_csv import read_profiles
+    from ptxaudit.review.profiles import compare_all
+    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.render.problems import error_text
+
+    keep_inputs(output, [report, *profiles])
+    compared = compare_all(read_report(report), read_profiles(profiles))
+    if form == "json":
+        import json
+
+        emit(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
+    else:
+        from ptxaudit.ui.render.comparison import compared_text
+
+        emit(compared_text(compared), output)
+    for problem in compared.problems:
+        tell(error_text(problem))
+    ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

@@ -1,0 +1,81 @@
+"""`ptxaudit explain`: one site in depth."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxaudit.ui.commands._config import configurable
+from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.review.explain import Explained
+
+
+@click.command("explain", cls=WithFiles)
+@click.argument("input", callback=as_files)
+@click.argument("site")
+@input_options
+@isa_option
+@launch_options
+@click.option(
+    "--show",
+    type=click.Choice(["graph"]),
+    multiple=True,
+    help="graph: the slice that decides the address and how often it runs.",
+)
+@click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
+@click.pass_context
+@configurable
+def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, **given: Any) -> None:
+    """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
+
+    SITE is file:line, a line of the PTX, kernel+offset, or the id that a report has. All that match are shown.
+    """
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.ir import slice_picture
+    from ptxaudit.review.explain import explain
+    from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.render.problems import problem_text
+
+    keep_inputs(dot, [input, *given["launch_files"], given["compile_commands"]])
+    options = options_of(given)
+    with progress() as step:
+        found, problems = explain(input, site, options, step)
+    graphs = []
+    for one in found:
+        _print(one)
+        if show or dot:
+            examined = one.examined
+            graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
+        if show:
+            emit(
+                "the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions"
+                " meet):\n",
+                None,
+            )
+            emit(slice_picture.as_text(graphs[-1]) + "\n\n", None)
+    if dot and graphs:
+        emit("\n".join(slice_picture.as_dot(slice_graph) for slice_graph in graphs), dot)
+    for problem in problems:
+        tell(problem_text(problem))
+    ctx.exit(2 if problems else 0)
+
+
+def _print(one: Explained) -> None:
+    """In colour on a terminal, plain in a pipe."""
+    from ptxaudit.ui.commands._write import emit
+    from ptxaudit.ui.render.explanation import explanation, explanation_text
+
+    if not sys.stdout.isatty():
+        emit(explanation_text(one), None)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for line in explanation(one, console.width):
+        console.print(line, markup=False)

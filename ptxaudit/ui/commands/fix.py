@@ -1,0 +1,103 @@
+"""`ptxaudit fix`: repairs of conflicts, proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxaudit.ui.commands._config import configurable
+from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.options import Options
+    from ptxaudit.pipeline.collect import Progress
+    from ptxaudit.pipeline.kernels import Examined
+    from ptxaudit.review.fix.repairs import ArrayRepairs
+    from ptxaudit.review.fix.report import PatchEntry
+
+
+@click.command("fix", cls=WithFiles)
+@click.argument("input", callback=as_files)
+@click.argument("site", required=False)
+@input_options
+@isa_option
+@launch_options
+@click.option(
+    "--smem-limit",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help=(
+        "Shared memory that a block may have after a repair. [49152 of static, what the architecture allows of dynamic]"
+    ),
+)
+@click.option(
+    "--patch",
+    metavar="FILE",
+    help="Write the best repairs as a unified diff, once they are compiled and audited again; - for standard output.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the repairs there instead of to standard output.")
+@click.pass_context
+@configurable
+def command(
+    ctx: click.Context,
+    input: str,
+    site: str | None,
+    smem_limit: int | None,
+    patch: str | None,
+    form: str,
+    output: str | None,
+    **given: Any,
+) -> None:
+    """Find layouts for the shared arrays of INPUT that cost fewer wavefronts, and prove them.
+
+    INPUT is as of `ptxaudit audit`, SITE as of `ptxaudit explain` (file:line, kernel+offset, a line of PTX, an id):
+    then only the arrays that it touches are looked at. All sites of an array are repaired together, in all kernels of a
+    folder that share its declaration. Nothing is offered that is not proved for every request; what cannot be proved
+    says why.
+
+    Exit status: 0 whether or not there is anything to repair, 2 when something could not be checked.
+    """
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.review.fix.run import find_repairs, report_of
+    from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.render.problems import problem_text
+
+    for file in (output, None if patch == "-" else patch):
+        keep_inputs(file, [input, *given["launch_files"], given["compile_commands"]])
+    options = options_of(given)
+    with progress() as step:
+        found, kernels, part = find_repairs([input], options, site, smem_limit, step)
+        patched = _patched(found, kernels, input, patch, options, step) if patch else None
+        report = report_of(found, part, patched)
+    if form == "json":
+        import json
+
+        emit(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
+    else:
+        from ptxaudit.ui.render.fixes import fix_text
+
+        emit(fix_text(report), output)
+    for problem in report.problems:
+        tell(problem_text(problem))
+    ctx.exit(2 if report.problems else 0)
+
+
+def _patched(
+    found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress
+) -> PatchEntry:
+    """Writes the unified diff."""
+    from ptxaudit.base.errors import InputError
+    from ptxaudit.review.fix.patch import patch
+    from ptxaudit.review.fix.report import patch_entry
+    from ptxaudit.ui.commands._write import emit
+
+    if input == "-":
+        raise InputError("--patch changes files, and the input is standard input", "name the source file")
+    made = patch(found, kernels, [input], options, step)
+    if made.diff:
+        emit(made.diff, None if file == "-" else file)
+    return patch_entry(made, file)

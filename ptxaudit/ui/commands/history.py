@@ -1,0 +1,37 @@
+"""`ptxaudit history`: how the figures of kernels went over stored reports."""
+
+from __future__ import annotations
+
+import click
+
+from ptxaudit.ui.commands._files import WithFiles, as_files
+
+
+@click.command("history", cls=WithFiles)
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...", callback=as_files)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "svg"]),
+    default=None,
+    help="[text; svg for -o FILE.svg, json for -o FILE.json]",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+def command(reports: tuple[str, ...], form: str | None, output: str | None) -> None:
+    """Say what crept over the JSON reports REPORT..., named from the oldest to the newest: text, or a picture (-o
+    trends.svg).
+
+    Kernels are followed through all of them, also where they were renamed.
+
+    Exit status: 0 told, 2 something could not be read.
+    """
+    from pathlib import Path
+
+    from ptxaudit.frontend.inputs import keep_inputs
+    from ptxaudit.review.diff.history import read_history
+    from ptxaudit.ui.commands._write import emit, written_as
+    from ptxaudit.ui.render.history import written
+
+    keep_inputs(output, reports)
+    form = form or {".svg": "svg", ".json": "json"}.get(Path(output or "").suffix, "text")
+    emit(written(form, read_history(reports)), output, written_as(form))

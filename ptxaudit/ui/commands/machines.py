@@ -1,0 +1,29 @@
+"""`ptxaudit machines`: the machines there are, and the rule table of one with its evidence."""
+
+from __future__ import annotations
+
+import click
+
+PIPE_WIDTH = 130
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(name, form) -> None:
+    """List the machines, or print the rule table of NAME: how each instruction is counted, and how that is known."""
+    from ptxaudit.hardware import machines
+    from ptxaudit.ui.render import machine as render
+
+    chosen = [machines.get(name)] if name else [machines.get(each) for each in machines.names()]
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(render.machine_dict(chosen[0]) if name else render.list_dict(chosen), indent=2))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE_WIDTH)
+    console.print(render.machine_view(chosen[0]) if name else render.list_view(chosen))

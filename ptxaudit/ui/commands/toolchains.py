@@ -1,0 +1,69 @@
+"""`ptxaudit toolchains`: the compilers and disassemblers found, and how to add another."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from ptxaudit.frontend.compile import toolchains
+
+HOW_TO_ADD = f"""\
+To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does it by itself), or install its wheels
+into a folder of its own (pip install --target), or a CUDA toolkit, and name the folder in
+{toolchains.VARIABLE} (several separated by ':'). CUDA_HOME, CUDA_PATH, /usr/local/cuda*, /opt/cuda* and
+PATH are searched by themselves. The first of each kind is the one in use."""
+
+
+@click.command("toolchains")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--fetch",
+    "releases",
+    metavar="VERSION",
+    multiple=True,
+    help="Fetch a CUDA release first, where it is not at hand; may be repeated.",
+)
+def command(form: str, releases: tuple[str, ...]) -> None:
+    """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
+    from ptxaudit.frontend.compile.toolchain_fetch import ensure
+    from ptxaudit.ui.commands._write import emit
+
+    for release in releases:
+        ensure("nvrtc", release)
+    tools = toolchains.everything()
+    missing = [kind for kind in toolchains.KINDS if not toolchains.find(kind)]
+    if form == "json":
+        click.echo(
+            json.dumps(
+                {
+                    "tools": [
+                        {
+                            "kind": t.kind,
+                            "version": t.version,
+                            "path": t.path,
+                            "origin": t.origin,
+                            "headers": list(t.headers),
+                        }
+                        for t in tools
+                    ],
+                    "missing": missing,
+                },
+                indent=2,
+            )
+        )
+        return
+    rows = _rows(tools, missing)
+    widest = max(len(row[2]) for row in rows)
+    for kind, version, origin, path in rows:
+        emit(f"{kind:<10} {version:<10} {origin:<{widest}} {path}".rstrip() + "\n", None)
+    emit(f"\n{HOW_TO_ADD}\n", None)
+
+
+def _rows(tools: list[toolchains.Tool], missing: list[str]) -> list[tuple[str, str, str, str]]:
+    """(kind, version, origin, path): the kind named once, what is missing with what would install it."""
+    rows, last = [], None
+    for tool in tools:
+        rows.append((tool.kind if tool.kind != last else "", tool.version or "?", tool.origin, tool.path))
+        last = tool.kind
+    return rows + [(kind, "none", "", toolchains.how_to_add(kind)) for kind in missing]

@@ -1,0 +1,39 @@
+"""Recipes for build systems and services: files to include or to copy, found by `path("ptxaudit.cmake")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxaudit.base.errors import InputError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """name: what it is asked for by; file: in this folder; about: what to do with it."""
+
+    name: str
+    file: str
+    about: str
+
+
+RECIPES = (
+    Recipe("cmake", "ptxaudit.cmake", "CMake: include it, then ptxaudit_check(TARGET …) audits after the build"),
+    Recipe("make", "ptxaudit.mk", "make: include it, then `make ptxaudit` audits PTXAUDIT_INPUTS"),
+    Recipe("pre-commit", "pre-commit-config.yaml", "pre-commit: for .pre-commit-config.yaml"),
+    Recipe("github", "github-workflow.yml", "GitHub Actions: copy to .github/workflows/ptxaudit.yml"),
+    Recipe("gitlab", "gitlab-ci.yml", "GitLab CI: copy into .gitlab-ci.yml"),
+)
+
+
+def get(name: str) -> Recipe:
+    """The recipe of that name. Raises InputError with the names there are."""
+    for recipe in RECIPES:
+        if recipe.name == name:
+            return recipe
+    raise InputError(f"there is no recipe {name!r}", f"there are {', '.join(recipe.name for recipe in RECIPES)}")
+
+
+def path(recipe: Recipe) -> Path:
+    """Where its file is."""
+    return Path(__file__).with_name(recipe.file)

@@ -1,0 +1,157 @@
+"""What a diff has to say at lines of the source, for services that show results there: the worst first.
+
+a site that costs more            diff-worse    warning     k.cu:14: ld.shared.f32: wavefronts 32 → 1,024
+a new access that conflicts       diff-new      warning
+a limit of --fail-on that is met  diff-limit    error       kernel k: registers 32 → 40 (registers+8)
+an exact figure that is no more   diff-open     note
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
+from ptxaudit.base.records import record
+from ptxaudit.report.model import Frame, Kernel, Site, Source
+from ptxaudit.report.paths import base_name, below, is_own
+from ptxaudit.review.diff.reports import Diff, KernelDiff, Verdict
+from ptxaudit.review.diff.thresholds import Crossing
+from ptxaudit.review.diff.verdict import surely_conflicts
+from ptxaudit.review.rules import Level
+from ptxaudit.ui.render.change_rows import Row, cells_of, shown_kernels
+from ptxaudit.ui.render.thresholds import crossing_text
+
+RULES = {
+    "diff-limit": ("a limit is met", "A figure of a kernel grew by as much as --fail-on allows at most."),
+    "diff-worse": (
+        "costs more than before",
+        "The access takes more wavefronts than on the old side, or as many and more of them through conflicts.",
+    ),
+    "diff-new": ("a new access that conflicts", "The access is not on the old side, and lanes meet in its banks."),
+    "diff-open": (
+        "what it costs is not decided any more",
+        "Its cost was known on the old side, or otherwise known; the figures do not decide whether it costs more.",
+    ),
+}
+_OF = {Verdict.WORSE: "diff-worse", Verdict.NEW: "diff-new", Verdict.STATUS_CHANGED: "diff-open"}
+_LEVELS: dict[str, Level] = {"diff-limit": "error", "diff-worse": "warning", "diff-new": "warning", "diff-open": "note"}
+
+
+@record
+class ChangeResult:
+    """One of them. rule: of RULES; file: below the root; line: None where only the file is known; kernel: of the new
+    side where it has it; fingerprint: the same after lines moved."""
+
+    rule: str
+    level: Level
+    message: str
+    file: str
+    line: int | None
+    text: str | None
+    kernel: Kernel | None
+    site: Site | None
+    fingerprint: str
+
+
+def change_results(diff: Diff, crossings: Iterable[Crossing], root: str | None) -> list[ChangeResult]:
+    """The limits that are met, then sites in the order in which a diff shows them."""
+    found = [_of_crossing(one, root) for one in crossings]
+    shown = [(one.entry, row) for one in shown_kernels(diff) for row in one.rows]
+    of_rows = [
+        _of_row(entry, row, root)
+        for entry, row in shown
+        if row[0].verdict in _OF and (row[0].verdict is not Verdict.NEW or surely_conflicts(row[0].site))
+    ]
+    found += sorted(of_rows, key=lambda result: list(RULES).index(result.rule))
+    count: Counter[str] = Counter()
+    told = []
+    for result in found:
+        count[result.fingerprint] += 1
+        told.append(_printed(result, count[result.fingerprint]))
+    return told
+
+
+def _of_row(entry: KernelDiff, row: Row, root: str | None) -> ChangeResult:
+    rule = _OF[row[0].verdict]
+    worst = max((one.site for one in row), key=lambda site: site.excess or 0)
+    cells = cells_of(entry, row)
+    message = f"{RULES[rule][0]}: {cells[2]}: wavefronts {cells[4]}, excess {cells[5]}" + (
+        f"; {worst.cause}" if worst.cause else ""
+    )
+    if row[0].verdict is Verdict.STATUS_CHANGED:
+        message = f"{RULES[rule][0]}: {cells[2]}: {cells[3]}" + (f": {worst.reason}" if worst.reason else "")
+    place = _place(worst.source, entry.kernel.input, root) if worst.source else None
+    file, line, text = (
+        (place.file, place.line, place.text)
+        if place
+        else (entry.kernel.input, worst.ptx_line if entry.kernel.is_ptx_file else None, None)
+    )
+    return ChangeResult(
+        rule,
+        _LEVELS[rule],
+        message,
+        below(file, root),
+        line,
+        text,
+        entry.kernel,
+        worst,
+        _stem(rule, entry.kernel, worst),
+    )
+
+
+def _of_crossing(crossing: Crossing, root: str | None) -> ChangeResult:
+    entry = crossing.kernel
+    kernel = entry.kernel if entry is not None else None
+    message = f"{RULES['diff-limit'][0]}: {crossing_text(crossing)} ({crossing.threshold})"
+    place = (
+        next((_place(site.source, kernel.input, root) for site in kernel.sites if site.source), None)
+        if kernel is not None
+        else None
+    )
+    file = place.file if place else kernel.input if kernel is not None else ""
+    return ChangeResult(
+        "diff-limit",
+        "error",
+        message,
+        below(file, root) if file else "",
+        None,
+        None,
+        kernel,
+        None,
+        _stem(str(crossing.threshold), kernel, None),
+    )
+
+
+def _place(source: Source, input: str, root: str | None) -> Source | Frame:
+    """The access's own line, or the innermost of the project's that it was inlined at, where it is in somebody else's
+    header.
+    """
+    return next(
+        (place for place in (source, *source.inlined) if place.file == input or is_own(place.file, root)), source
+    )
+
+
+def _stem(rule: str, kernel: Kernel | None, site: Site | None) -> str:
+    """What a result is told by from build to build: never line numbers or offsets."""
+    source = site.source if site is not None else None
+    stack = [
+        f"{base_name(place.file)}|{' '.join((place.text or '').split())}"
+        for place in ((source, *source.inlined) if source else ())
+    ]
+    return "\n".join([rule, *([kernel.name, kernel.isa] if kernel else []), site.access if site else "", *stack])
+
+
+def _printed(result: ChangeResult, nth: int) -> ChangeResult:
+    printed = hashlib.sha256(f"{result.fingerprint}\n{nth}".encode()).hexdigest()[:32]
+    return ChangeResult(
+        result.rule,
+        result.level,
+        result.message,
+        result.file,
+        result.line,
+        result.text,
+        result.kernel,
+        result.site,
+        printed,
+    )

@@ -1,0 +1,420 @@
+"""What a diff shows, in words: kernels by impact, the rows of each, what else changed beside them.
+
+Pure functions of the diff; `changes`, `changes_html`, … only lay them out. Copies of one line that became the same are
+one row. What costs more comes first, the greatest change first; `top` keeps the first rows of all kernels together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from ptxaudit.base.records import record
+from ptxaudit.base.words import bare_name, cut_at, interval, number, plural
+from ptxaudit.report.measures import MEASURES, PAID, Figure
+from ptxaudit.report.mix import CLASSES, widths
+from ptxaudit.report.model import Kernel, Site, Totals
+from ptxaudit.report.paths import place
+from ptxaudit.review.diff.reports import QUIET, Change, Diff, KernelDiff, Nature, Resources, Verdict
+from ptxaudit.ui.render.rows import Note, cut, frame_notes
+
+COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
+ARROW = " → "
+MOST_WORSE_FIRST = tuple(Verdict)
+MOST_NAMES = 12  # of kernels in one line
+LONGEST_NAME = 70  # characters of one of them,
+LONGEST_NAMES = 240  # of all of them together,
+LONGEST_HEAD = 160  # and of one that stands alone
+MOST_CLASSES = 6  # of instructions, in one line
+RESOURCES = ("stack", "spills", "barriers", "occupancy")  # told where they changed
+
+Row = tuple[Change, ...]  # copies of one line that became the same
+
+
+@record
+class Shown:
+    """A kernel with the rows that are shown of it; left_out: how many are not."""
+
+    entry: KernelDiff
+    rows: tuple[Row, ...]
+    left_out: int = 0
+
+
+def shown_kernels(diff: Diff, everything: bool = False, top: int | None = None) -> list[Shown]:
+    """The kernels that have something to show, those that got worse first, the greatest impact first.
+
+    top: how many rows of all kernels are shown, those of the greatest impact.
+    """
+    found = [(entry, rows_of(entry, everything)) for entry in diff.kernels]
+    found = [(entry, rows) for entry, rows in found if rows or resources_changed(entry)]
+    found.sort(key=lambda pair: (not pair[0].got_worse, -abs(pair[0].impact)))
+    if top is None:
+        return [Shown(entry, tuple(rows)) for entry, rows in found]
+    ordered = sorted((_order(row), at, nth) for at, (_, rows) in enumerate(found) for nth, row in enumerate(rows))
+    kept = {(at, nth) for _, at, nth in ordered[:top]}
+    shown = [
+        Shown(
+            entry,
+            tuple(row for nth, row in enumerate(rows) if (at, nth) in kept),
+            sum((at, nth) not in kept for nth in range(len(rows))),
+        )
+        for at, (entry, rows) in enumerate(found)
+    ]
+    return [one for one in shown if one.rows]
+
+
+def left_out_line(diff: Diff, shown: Iterable[Shown], everything: bool = False) -> str:
+    """What --top left out; "" where it is nothing."""
+    every = shown_kernels(diff, everything)
+    rows = sum(len(one.rows) for one in every) - sum(len(one.rows) for one in shown)
+    return f"and {plural(rows, 'more row')}: leave out --top, or see --format json" if rows else ""
+
+
+def rows_of(entry: KernelDiff, everything: bool) -> list[Row]:
+    """The rows of a kernel in the order in which they are shown."""
+    rows: dict[object, list[Change]] = {}
+    for change in entry.changes:
+        if everything or change.verdict not in QUIET:
+            rows.setdefault(_row_key(change), []).append(change)
+    return sorted(map(tuple, rows.values()), key=_order)
+
+
+def _order(row: Row) -> tuple[int, int]:
+    return MOST_WORSE_FIRST.index(row[0].verdict), -abs(sum(change.impact for change in row))
+
+
+def _row_key(change: Change) -> object:
+    """What copies share: the verdict, and on each side place, inline stack, instructions and status; what
+    cannot be summed up is equal."""
+    return change.verdict, change.width, _side_key(change.olds, change.old), _side_key(change.news, change.new)
+
+
+def _side_key(sites: tuple[Site, ...], whole: Site | None) -> object:
+    if whole is None:
+        return None
+    if whole.source is None:
+        return _opcodes(sites), whole.status, _cost(whole, "wavefronts"), _cost(whole, "excess")
+    stack = tuple((frame.file, frame.line) for frame in whole.source.inlined)
+    figures = (
+        None
+        if whole.wavefronts is not None
+        else (_cost(whole, "wavefronts"), _cost(whole, "excess"), number(whole.ways))
+    )
+    return whole.source.file, whole.source.line, stack, _opcodes(sites), whole.status, figures
+
+
+# --- the summary ----------------------------------------------------------------------------
+
+
+def sides_lines(diff: Diff) -> list[str]:
+    """What is compared, where the two sides are told apart by it."""
+    old, new = diff.sides
+    return [f"old: {old}", f"new: {new}"] if old != new else []
+
+
+def summary_lines(diff: Diff) -> list[str]:
+    """How many sites became what, what they cost in total; the kernels that exist on one side only, or changed
+    otherwise.
+    """
+    total = sum(diff.counts.values())
+    parts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
+    lines = [
+        f"{plural(total, 'site')}: {parts}"
+        if total
+        else "no shared-memory site on either side"
+        if diff.kernels
+        else "no kernel on either side"
+    ]
+    changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
+    if changed:
+        lines.append("in total: " + ", ".join(grown(name, *both) for name, both in changed.items()))
+    if other := list(_other_totals(diff)):
+        lines.append("also: " + ", ".join(other))
+    if count := sum(_only_instructions_changed(entry) for entry in diff.kernels):
+        lines.append(f"in {plural(count, 'kernel')} nothing but the number of instructions changed")
+    lines += _named("only rescheduled", (entry for entry in diff.kernels if entry.nature is Nature.RESCHEDULED))
+    only = [entry for entry in diff.kernels if entry.nature is Nature.RENAMED]
+    lines += _named("only renamed", only)
+    lines += _named("renamed", (entry for entry in diff.kernels if entry.renamed and entry not in only))
+    for word, side in (("new", "old"), ("gone", "new")):
+        lines += _named(word, (entry for entry in diff.kernels if getattr(entry, side) is None))
+    return lines
+
+
+def _other_totals(diff: Diff) -> Iterator[str]:
+    """Spills, stack, registers of all kernels together, where they changed."""
+    for name in ("registers", *RESOURCES):
+        old, new = diff.total(name)
+        if old is not None and new is not None and old != new:
+            measure = MEASURES[name]
+            most = "" if measure.summed else "at least " if measure.less_is_worse else "at most "
+            yield f"{most}{figure_text(old)}{ARROW}{figure_text(new)} {measure.words}"
+
+
+def _named(word: str, entries: Iterable[KernelDiff]) -> list[str]:
+    names = list(dict.fromkeys(name_of(entry, LONGEST_NAME) for entry in entries))
+    if not names:
+        return []
+    shown = names[:MOST_NAMES]
+    while len(shown) > 1 and sum(map(len, shown)) > LONGEST_NAMES:
+        shown.pop()
+    more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
+    return [f"{word} {'kernel' if len(names) == 1 else 'kernels'}: {', '.join(shown)}{more}"]
+
+
+# --- a kernel -------------------------------------------------------------------------------
+
+
+def name_of(entry: KernelDiff, longest: int = LONGEST_HEAD) -> str:
+    """The demangled name, "old → new" where it was renamed; without types and cut where it is long."""
+    return arrow(*(_short(kernel.demangled, longest) if kernel else None for kernel in (entry.old, entry.new)))
+
+
+def _short(name: str, longest: int) -> str:
+    return name if len(name) <= longest else cut_at(bare_name(name), longest)
+
+
+def where(entry: KernelDiff) -> str:
+    """Instruction set and launch, and whether it is on one side only."""
+    kernel = entry.kernel
+    if entry.old and entry.new and entry.old.launch != entry.new.launch:
+        return f"{kernel.isa}, {_launch(entry.old)}{ARROW}{_launch(entry.new)}"
+    side = "" if entry.old and entry.new else ", new kernel" if entry.new else ", gone kernel"
+    return f"{kernel.isa}, {_launch(kernel)}{side}"
+
+
+def _launch(kernel: Kernel) -> str:
+    return str(kernel.launch) if kernel.launch else "no launch told"
+
+
+def facts_of(entry: KernelDiff) -> list[str]:
+    """The sums, what the kernel takes beside, and how its instructions changed: a line each."""
+    return [
+        line
+        for line in (_totals(entry), _resources(*entry.resources), _further(entry), _mix(entry), *_widths(entry))
+        if line
+    ]
+
+
+def _totals(entry: KernelDiff) -> str:
+    """The sums of both sides, where both cover every site."""
+    if not entry.comparable or entry.old is None or entry.new is None:
+        return ""
+    names: tuple[tuple[str, Callable[[Totals], int]], ...] = (
+        ("excess", lambda totals: totals.excess),
+        ("wavefronts", lambda totals: totals.wavefronts),
+    )
+    return ", ".join(grown(name, figure(entry.old.totals), figure(entry.new.totals)) for name, figure in names)
+
+
+def grown(name: str, old: int, new: int) -> str:
+    """ "excess 0 → 992 (+992)", "wavefronts 64 as before"."""
+    return (
+        f"{name} {number(old)}{ARROW}{number(new)} ({new - old:+,})"
+        if old != new
+        else f"{name} {number(new)} as before"
+    )
+
+
+def _resources(old: Resources | None, new: Resources | None) -> str:
+    """Registers, shared memory and instructions: both figures where they differ."""
+    known = new or old
+    if known is None:
+        return ""
+    parts = []
+    for name, word in (
+        ("registers", "registers"),
+        ("shared_static", "bytes of static shared memory"),
+        ("instructions", "instructions"),
+    ):
+        before, after = (getattr(side, name) if side else None for side in (old, new))
+        if before is None and after is None or name == "shared_static" and not (before or after):
+            continue
+        both = old is not None and new is not None and before != after
+        parts.append(
+            f"{number(before)}{ARROW}{number(after)} {word}"
+            if both
+            else f"{number(after if after is not None else before)} {word}"
+        )
+    return ", ".join(parts)
+
+
+def _further(entry: KernelDiff) -> str:
+    """Stack, spills, barriers and occupancy, where they changed."""
+    return ", ".join(
+        f"{figure_text(old)}{ARROW}{figure_text(new)} {MEASURES[name].words}"
+        for name, (old, new) in _changed(entry, RESOURCES)
+    )
+
+
+def _mix(entry: KernelDiff) -> str:
+    """The classes of instructions of which there are more or fewer, the greatest change first."""
+    changed = sorted(_changed(entry, CLASSES), key=lambda one: -abs(_by(*one[1])))
+    more = (
+        f" and {plural(len(changed) - MOST_CLASSES, 'more class', 'more classes')}"
+        if len(changed) > MOST_CLASSES
+        else ""
+    )
+    told = ", ".join(
+        f"{name} {figure_text(old)}{ARROW}{figure_text(new)}" for name, (old, new) in changed[:MOST_CLASSES]
+    )
+    return f"instructions by class: {told}{more}" if told else ""
+
+
+def _widths(entry: KernelDiff) -> Iterator[str]:
+    """How many accesses of each width there are, where that changed: a line a memory space."""
+    if entry.old is None or entry.new is None or entry.old.code is None or entry.new.code is None:
+        return
+    before, after = widths(entry.old.code.opcodes), widths(entry.new.code.opcodes)
+    for space in {**before, **after}:
+        olds, news = before.get(space, {}), after.get(space, {})
+        changed = [width for width in sorted({*olds, *news}) if olds.get(width) != news.get(width)]
+        if len(changed) > 1:  # more or fewer of one width are told by their class
+            told = ", ".join(
+                f"of {plural(width, 'byte')} {olds.get(width, 0):,}{ARROW}{news.get(width, 0):,}" for width in changed
+            )
+            yield f"{space} accesses by width: {told}"
+
+
+def _changed(entry: KernelDiff, names: Iterable[str]) -> list[tuple[str, tuple[Figure | None, Figure | None]]]:
+    """The figures that differ between both sides of a kernel."""
+    if entry.old is None or entry.new is None:
+        return []
+    return [(name, entry.figures[name]) for name in names if entry.figures[name][0] != entry.figures[name][1]]
+
+
+def _by(old: Figure | None, new: Figure | None) -> Figure:
+    return (new or 0) - (old or 0)
+
+
+def figure_text(figure: Figure | None) -> str:
+    """ "1,024", "12.5", a dash."""
+    return number(figure) if figure is None or isinstance(figure, int) else f"{figure:,.1f}".removesuffix(".0")
+
+
+def resources_changed(entry: KernelDiff) -> bool:
+    """Registers, memory, spills or barriers: a few instructions more or less change with every release."""
+    return bool(_changed(entry, ("registers", "shared", *RESOURCES)))
+
+
+def _only_instructions_changed(entry: KernelDiff) -> bool:
+    quiet = not resources_changed(entry) and all(change.verdict in QUIET for change in entry.changes)
+    return quiet and bool(_changed(entry, ("instructions",)))
+
+
+# --- a row ----------------------------------------------------------------------------------
+
+
+def cells_of(entry: KernelDiff, row: Row) -> tuple[str, ...]:
+    """The cells of a row, in the order of COLUMNS."""
+    change = row[0]
+    verdict = str(change.verdict)
+    if change.width and change.width is not change.verdict:
+        verdict += f", {change.width}"
+    olds, news = [one.old for one in row if one.old], [one.new for one in row if one.new]
+
+    def both(text: Callable[[list[Site]], str]) -> str:
+        return arrow(*(text(side) if side else None for side in (olds, news)))
+
+    return (
+        verdict,
+        arrow(
+            *(
+                _places(side, kernel) if side and kernel else None
+                for side, kernel in ((olds, entry.old), (news, entry.new))
+            )
+        ),
+        _instructions(_all(one.olds for one in row), _all(one.news for one in row)),
+        arrow(change.old and str(change.old.status), change.new and str(change.new.status)),
+        both(lambda side: _cost_of(side, "wavefronts")),
+        both(lambda side: _cost_of(side, "excess")),
+        both(lambda side: number(max((site.ways for site in side if site.ways is not None), default=None))),
+    )
+
+
+def _places(sites: list[Site], kernel: Kernel) -> str:
+    """The line that copies share; the first and the last of several places without lines."""
+    first, last = place(sites[0], kernel), place(sites[-1], kernel)
+    return first if first == last else f"{first} … {last}"
+
+
+def _all(groups: Iterable[tuple[Site, ...]]) -> tuple[Site, ...]:
+    return tuple(site for group in groups for site in group)
+
+
+def _instructions(olds: tuple[Site, ...], news: tuple[Site, ...]) -> str:
+    """ "LDS.128 → LDS ×4", "LDS", "LDS ×4 → ×8"."""
+    opcodes = {site.opcode for site in (*olds, *news)}
+    if len(opcodes) == 1 and olds and news and len(olds) != len(news):
+        return f"{opcodes.pop()} ×{len(olds)}{ARROW}×{len(news)}"
+    return arrow(*(_opcodes(sites) if sites else None for sites in (olds, news)))
+
+
+def _opcodes(sites: tuple[Site, ...]) -> str:
+    """ "ld.shared.v4.f32", "ld.shared.f32 ×4"."""
+    counted = Counter(site.opcode for site in sites)
+    return ", ".join(opcode + (f" ×{count}" if count > 1 else "") for opcode, count in counted.items())
+
+
+def arrow(old: str | None, new: str | None) -> str:
+    """One text where both sides agree or one is absent, else old → new."""
+    if old is None or new is None or old == new:
+        return new if new is not None else old or ""
+    return f"{old}{ARROW}{new}"
+
+
+def _cost_of(sites: list[Site], name: str) -> str:
+    """The sum of copies, or their bounds; else what one of them costs, as they are alike."""
+    totals = [getattr(site, name) for site in sites]
+    if None not in totals:
+        return number(sum(totals))
+    bounds = [site.bounds for site in sites if site.bounds]
+    if name == "wavefronts" and len(bounds) == len(sites):
+        return interval(sum(low for low, _ in bounds), sum(high for _, high in bounds))
+    return _cost(sites[0], name)
+
+
+def _cost(site: Site, name: str) -> str:
+    total = getattr(site, name)
+    if total is not None:
+        return number(total)
+    if name == "wavefronts" and site.bounds:
+        return interval(*site.bounds)
+    each = site.per_request if name == "wavefronts" else site.excess_per_request
+    if each is not None:
+        return f"{interval(each.low, each.high)} each"
+    if name == "wavefronts" and site.line_class_max is not None:
+        return f"k = {site.line_class_max}"
+    return number(None)
+
+
+def notes_of(row: Row) -> list[Note]:
+    """The source line and where it was inlined; why, where the site got worse or its status changed; how often it runs,
+    where that changed."""
+    change = row[0]
+    worst = max((one.site for one in row), key=lambda site: site.excess or 0)
+    notes = []
+    if worst.source and worst.source.text:
+        notes.append(Note("source", cut(worst.source.text), worst.source.line))
+    if worst.source:
+        notes += frame_notes(worst.source)
+    if change.verdict in (Verdict.WORSE, Verdict.NEW) and worst.cause:
+        notes.append(Note("note", worst.cause))
+    if change.verdict is Verdict.STATUS_CHANGED and worst.reason:
+        notes.append(Note("note", worst.reason))
+    if change.verdict in (Verdict.WORSE, Verdict.BETTER) and (requests := _requests(row)):
+        notes.append(Note("note", requests))
+    return notes
+
+
+def _requests(row: Row) -> str:
+    """ "requests 32 → 64", where both sides know them and they differ."""
+    old, new = ([getattr(change, side).requests for change in row] for side in ("old", "new"))
+    if None in old or None in new or sum(old) == sum(new):
+        return ""
+    return f"requests {number(sum(old))}{ARROW}{number(sum(new))}"
+
+
+def paid_changed(entry: KernelDiff) -> bool:
+    """The wavefronts or the excess of the launch are not what they were."""
+    return bool(_changed(entry, PAID))

@@ -1,0 +1,111 @@
+"""Writes a diff for people: plain text, and Markdown for a pull request. The summary first, then kernels by impact.
+
+5 sites: 1 worse, 4 same
+in total: excess 0 → 992 (+992), wavefronts 64 → 1,056 (+992)
+
+transpose(float*, float const*, int)  ptx, grid 2×2, block 32×8
+  excess 0 → 992 (+992), wavefronts 64 → 1,056 (+992)
+
+  change  place            instruction    status  wavefronts  excess   ways
+  worse   transpose.cu:14  ld.shared.f32  exact   32 → 1,024  0 → 992  1 → 32
+     14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxaudit.review.diff.reports import Diff
+from ptxaudit.ui.render.change_rows import (
+    COLUMNS,
+    Row,
+    Shown,
+    cells_of,
+    facts_of,
+    left_out_line,
+    name_of,
+    notes_of,
+    shown_kernels,
+    sides_lines,
+    summary_lines,
+    where,
+)
+from ptxaudit.ui.render.markdown import code, fitting, plain
+from ptxaudit.ui.render.side_by_side import Codes, code_lines_of
+from ptxaudit.ui.render.text import note_text
+
+closing_lines = summary_lines
+
+
+def diff_text(diff: Diff, everything: bool = False, top: int | None = None, codes: Codes | None = None) -> str:
+    """The whole diff; `everything` lists the sites that stayed the same too, `top` only so many rows, those of the
+    greatest impact. codes: machine code to show beside each other under each row."""
+    shown = shown_kernels(diff, everything, top)
+    blocks = [
+        "\n".join(sides_lines(diff)),
+        "\n".join(summary_lines(diff)),
+        *(_kernel_text(one, codes) for one in shown),
+        left_out_line(diff, shown, everything),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def diff_markdown(diff: Diff, everything: bool = False, top: int | None = None, codes: Codes | None = None) -> str:
+    """The same as Markdown: a table a kernel, what got worse first, as many as a comment holds."""
+    verdict = "got worse" if diff.got_worse else "nothing got worse"
+    blocks = [
+        f"### ptxaudit: {verdict}",
+        "  \n".join(map(plain, sides_lines(diff))),
+        "  \n".join(map(plain, summary_lines(diff))),
+    ]
+    shown = shown_kernels(diff, everything, top)
+    tables = [_kernel_markdown(one, codes) for one in shown]
+    blocks = fitting([block for block in blocks if block], tables)
+    return "\n\n".join([*blocks, *filter(None, [left_out_line(diff, shown, everything)])]) + "\n"
+
+
+def _kernel_markdown(shown: Shown, codes: Codes | None) -> str:
+    lines = [f"**`{code(name_of(shown.entry))}`** {plain(where(shown.entry))}"]
+    if facts := facts_of(shown.entry):
+        lines += ["", "  \n".join(map(plain, facts))]
+    if shown.rows:
+        lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+        lines += ["| " + " | ".join((*map(plain, cells_of(shown.entry, row)), _line(row))) + " |" for row in shown.rows]
+    for row in shown.rows:
+        if both := code_lines_of(shown.entry, row, codes):
+            lines += [
+                "",
+                f"<details><summary>{plain(cells_of(shown.entry, row)[1])}: machine code</summary>",
+                "",
+                "```",
+                *both,
+                "```",
+                "",
+                "</details>",
+            ]
+    return "\n".join(lines)
+
+
+def _kernel_text(shown: Shown, codes: Codes | None) -> str:
+    entry = shown.entry
+    lines = [f"{name_of(entry)}  {where(entry)}", *(f"  {fact}" for fact in facts_of(entry))]
+    if not shown.rows:
+        return "\n".join(lines)
+    lines.append("")
+    cells = [COLUMNS, *(cells_of(entry, row) for row in shown.rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
+
+    def aligned(line: Sequence[str]) -> str:
+        return ("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))).rstrip()
+
+    lines.append(aligned(COLUMNS))
+    for row, line in zip(shown.rows, cells[1:], strict=True):
+        lines.append(aligned(line))
+        lines += [note_text(note) for note in notes_of(row)]
+        lines += [f"      {line}".rstrip() for line in code_lines_of(entry, row, codes)]
+    return "\n".join(lines)
+
+
+def _line(row: Row) -> str:
+    """The notes of a row in one cell: the source as code, the rest below it."""
+    return "<br>".join(f"`{code(note.text)}`" if note.kind == "source" else plain(note.text) for note in notes_of(row))

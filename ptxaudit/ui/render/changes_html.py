@@ -1,0 +1,97 @@
+"""Writes a diff as one HTML page that needs nothing else, for a reviewer: the summary, the kernels by impact, what
+each of their sites cost before and after, and the code of both sides beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptxaudit.base import resources
+from ptxaudit.base.version import __version__
+from ptxaudit.report.model import Problem
+from ptxaudit.review.diff.reports import Diff, Verdict
+from ptxaudit.review.diff.thresholds import Crossing
+from ptxaudit.ui.render.change_rows import (
+    COLUMNS,
+    cells_of,
+    facts_of,
+    figure_text,
+    left_out_line,
+    name_of,
+    notes_of,
+    shown_kernels,
+    sides_lines,
+    summary_lines,
+    where,
+)
+from ptxaudit.ui.render.problems import problem_text
+from ptxaudit.ui.render.side_by_side import Codes, pairs_of
+from ptxaudit.ui.render.thresholds import crossing_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+OVERVIEW = ("wavefronts", "excess", "registers", "spills", "instructions")
+_TONES = {Verdict.WORSE: "bad", Verdict.NEW: "open", Verdict.STATUS_CHANGED: "open", Verdict.BETTER: "good"}
+
+
+def diff_html(
+    diff: Diff,
+    everything: bool = False,
+    top: int | None = None,
+    codes: Codes | None = None,
+    crossings: Sequence[Crossing] = (),
+    problems: Sequence[Problem] = (),
+) -> str:
+    """The whole page."""
+    shown = shown_kernels(diff, everything, top)
+    return _template().render(
+        verdict="got worse" if diff.got_worse else "nothing got worse",
+        tone="bad" if diff.got_worse else "good",
+        sides=sides_lines(diff),
+        summary=summary_lines(diff),
+        denied=[f"{crossing.threshold}: {crossing_text(crossing)}" for crossing in crossings],
+        problems=[problem_text(problem) for problem in problems],
+        overview=OVERVIEW,
+        columns=COLUMNS,
+        left_out=left_out_line(diff, shown, everything),
+        version=__version__,
+        kernels=[
+            {
+                "id": f"k{at}",
+                "name": name_of(one.entry),
+                "where": where(one.entry),
+                "facts": facts_of(one.entry),
+                "worse": one.entry.got_worse,
+                "figures": [_figure(one.entry.figures[name]) for name in OVERVIEW],
+                "rows": [
+                    {
+                        "cells": cells_of(one.entry, row),
+                        "tone": _TONES.get(row[0].verdict, "quiet"),
+                        "notes": notes_of(row),
+                        "code": pairs_of(one.entry, row, codes),
+                    }
+                    for row in one.rows
+                ],
+            }
+            for at, one in enumerate(shown)
+        ],
+    )
+
+
+def _figure(both: tuple) -> tuple[str, str]:
+    """(text, tone) of a cell of the overview."""
+    old, new = both
+    if old == new or old is None or new is None:
+        return figure_text(new if new is not None else old), ""
+    return f"{figure_text(old)} → {figure_text(new)}", "bad" if new > old else "good"
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(resources.data("ui/render/changes.html.jinja").read_text(encoding="utf-8"))

@@ -1,0 +1,153 @@
+"""What the formats for other programs are made of: a report with its findings, folded, and how they stand.
+
+    Checked(report)  ──results──▶  Result(rule, level, message, place, fingerprint, …), worst first
+
+All of it follows from the report (and the baseline, where there is one): a format is a pure function
+of a `Checked`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from ptxaudit.base.records import record
+from ptxaudit.report.model import Frame, Report, Source, Suppression
+from ptxaudit.report.paths import base_name, below, is_own
+from ptxaudit.review.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
+from ptxaudit.review.rules import RULES, Level, Rule
+
+if TYPE_CHECKING:
+    from ptxaudit.review.baseline import Ratchet
+
+State = Literal["new", "unchanged"]
+
+_GRAVE_FIRST: tuple[Level, ...] = ("error", "warning", "note")
+
+
+@record
+class Result:
+    """One folded finding. level: the rule's where it is certain, else "note"; file: below the root;
+    state: against the baseline, None without one; fingerprint: the same after lines moved."""
+
+    rule: Rule
+    level: Level
+    message: str
+    file: str
+    place: Place
+    folded: Folded
+    fingerprint: str
+    state: State | None = None
+
+    @property
+    def finding(self) -> Finding:
+        return self.folded.finding
+
+    @property
+    def allowed(self) -> Suppression | None:
+        return self.finding.allowed
+
+    @property
+    def source(self) -> Source | None:
+        return self.finding.source or (self.finding.site.source if self.finding.site else None)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """root: the folder that paths are told relative to; ratchet: the report beside its baseline;
+    ignore: ids of rules whose findings are not told; whole: all kernels of the inputs were audited."""
+
+    report: Report
+    root: str | None = None
+    ratchet: Ratchet | None = None
+    ignore: frozenset[str] = frozenset()
+    whole: bool = True
+
+    @cached_property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return find(self.report)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.all_findings if finding.rule not in self.ignore)
+
+    def place_of(self, source: Source) -> Source | Frame:
+        """Where a finding is shown: the access's own line, or the innermost of the project's that it was inlined
+        at, where the access itself is in a header of somebody else's."""
+        return next(
+            (
+                place
+                for place in (source, *source.inlined)
+                if place.file in self._inputs or is_own(place.file, self.root)
+            ),
+            source,
+        )
+
+    @cached_property
+    def _inputs(self) -> frozenset[str]:
+        return frozenset(entry.path for entry in self.report.inputs) | frozenset(
+            os.path.abspath(entry.path) for entry in self.report.inputs
+        )
+
+    @cached_property
+    def stale_suppressions(self) -> tuple[Suppression, ...]:
+        """Those that match nothing any more, where that can be told."""
+        return stale_suppressions(self.report, self.all_findings) if self.whole else ()
+
+    @cached_property
+    def results(self) -> list[Result]:
+        """The findings that have something to say, gravest and costliest first; what is unknown has not."""
+        told = (finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
+        folded = fold(told, self._state)
+        prints = fingerprints(folded)
+        results = [self._result(one, printed) for one, printed in zip(folded, prints, strict=True)]
+        return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.folded.weight))
+
+    @cached_property
+    def open_results(self) -> list[Result]:
+        """Those that no comment allows and no baseline knows."""
+        return [result for result in self.results if result.allowed is None and result.state != "unchanged"]
+
+    def _result(self, folded: Folded, printed: str) -> Result:
+        finding = folded.finding
+        rule = RULES[finding.rule]
+        level: Level = rule.level if finding.certain else "note"
+        place = finding.where
+        source = finding.source or (finding.site.source if finding.site else None)
+        if finding.place is None and source is not None and (shown := self.place_of(source)) is not source:
+            place = Place(shown.file, shown.line, None, shown.text)
+        return Result(
+            rule, level, folded.what, below(place.file, self.root), place, folded, printed, self._state(finding)
+        )
+
+    def _state(self, finding: Finding) -> State | None:
+        """Against the baseline; copies of one line that are known and new are told apart."""
+        return None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
+
+
+def fingerprints(folded: Iterable[Folded]) -> list[str]:
+    """One for each: of rule, kernel, access, file and the text of the lines, never of line numbers or
+    offsets; equal ones are told apart by their order."""
+    stems = [_stem(one.finding) for one in folded]
+    count: Counter[str] = Counter()
+    result = []
+    for stem in stems:
+        count[stem] += 1
+        result.append(hashlib.sha256(f"{stem}\n{count[stem]}".encode()).hexdigest()[:32])
+    return result
+
+
+def _stem(finding: Finding) -> str:
+    kernel, site = finding.kernel, finding.site
+    source = finding.source or (site.source if site else None)
+    stack = [
+        f"{base_name(place.file)}|{' '.join((place.text or '').split())}"
+        for place in ((source, *source.inlined) if source else ())
+    ]
+    own = [kernel.name, kernel.isa] if kernel else []
+    return "\n".join([finding.rule, *own, site.access if site else "", *(stack or [base_name(finding.where.file)])])

@@ -1,0 +1,230 @@
+"""Writes one site in depth: its figure, its address as a formula, the addresses, the bank map, why.
+
+The sections come in the order in which a person asks: what does it cost, where does the address
+come from, which lanes meet, by which rule, and what it would be otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from rich.text import Text
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import interval, number, plural
+from ptxaudit.engine.answer.result import Pattern
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import anatomy as banks_anatomy
+from ptxaudit.report.model import Trip
+from ptxaudit.review.explain import Explained
+from ptxaudit.ui.render.bankmap import bank_map
+from ptxaudit.ui.render.fixes import headline
+from ptxaudit.ui.render.rows import COLUMNS, Note, kernel_rows
+from ptxaudit.ui.render.text import header_lines, note_text, table_lines
+
+_MANGLED = re.compile(r"\b_Z\w+")
+
+LANES_A_LINE = 8
+MOST_PATTERNS = 3
+PIPE_WIDTH = 140  # columns: a map of 32 banks fits
+
+
+def explanation_text(one: Explained) -> str:
+    """All sections of one site as plain text."""
+    return "\n".join(line.plain if isinstance(line, Text) else line for line in explanation(one)) + "\n"
+
+
+def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]:
+    """All sections of one site, line by line; a bank map is one coloured Text of several lines."""
+    entry = one.examined.entry
+    alone = replace(entry, sites=(one.site,))
+    yield one.site.id
+    yield from (f"  {line.strip()}" for line in header_lines(alone))
+    yield ""
+    yield from table_lines(COLUMNS, kernel_rows(alone))
+    yield note_text(Note("note", f"instruction: {one.site.text}"))
+    yield from _became(one)
+    yield ""
+    yield from _address(one)
+    yield from _patterns(one, width)
+    yield from _mended(one, width)
+    yield from _rule(one)
+    yield from _trips(one.site.trips)
+    yield from _conditions(one)
+    yield from _copies(one)
+
+
+def _became(one: Explained) -> Iterator[str | Text]:
+    """The machine instructions of a wmma fragment."""
+    instructions = one.examined.function.instructions
+    first = instructions[one.result.index]
+    if first.site is None or first.site.unscored or not first.opcode.startswith("wmma."):
+        return
+    count = 1
+    while (
+        first.index + count < len(instructions)
+        and (following := instructions[first.index + count].site)
+        and following.again
+    ):
+        count += 1
+    yield note_text(
+        Note(
+            "note", f"ptxas makes {count} {banks.classify(first.site.opcode).sass} of it (docs/hardware.md, Fragments)"
+        )
+    )
+
+
+def _address(one: Explained) -> Iterator[str]:
+    if one.formula:
+        yield "address of its first request, in bytes; lane = 0, 1, …:"
+        yield f"  {_readable(one.formula)}"
+        yield ""
+
+
+def _copies(one: Explained) -> Iterator[str]:
+    if one.copies:
+        yield (
+            f"{plural(len(one.copies), 'copy', 'copies')} of this access with requests like these, each at its own"
+            " address:"
+        )
+        yield from (f"  {copy.site.id}  {_readable(copy.formula)}".rstrip() for copy in one.copies)
+        yield ""
+
+
+def _readable(formula: str) -> str:
+    """A formula with the names of variables as the source has them."""
+    return _MANGLED.sub(lambda name: _variable(name[0]), formula)
+
+
+def _variable(mangled: str) -> str:
+    """The name of a variable in a function, as the source has it."""
+    return demangle(mangled).rpartition("::")[2]
+
+
+def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
+    """The distinct requests, the one with the most excess first."""
+    patterns = sorted(one.result.patterns, key=lambda p: (p.ideal - p.low, -p.count))
+    access = _scored_access(one)
+    for pattern in patterns[:MOST_PATTERNS]:
+        times = (
+            f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
+        )
+        cost = (
+            f"{interval(pattern.low, pattern.high)} {'wavefront' if pattern.high == 1 else 'wavefronts'} each, ideal"
+            f" {pattern.ideal}"
+        )
+        yield f"{times}: {cost if pattern.low >= 0 else 'no counter sees its wavefronts'}"
+        yield "byte addresses by lane, up to a shift of all of them that changes nothing:"
+        yield from (f"  {line}" for line in address_lines(pattern))
+        yield ""
+        if access is not None:
+            machine = one.examined.machine
+            yield bank_map(machine, access, pattern.addresses, pattern.active, width)
+            for reason in banks_anatomy.reasons(machine, access, pattern.addresses, pattern.active, pattern.sources):
+                yield f"  {reason}"
+            yield ""
+    if len(patterns) > MOST_PATTERNS:
+        yield f"and {plural(len(patterns) - MOST_PATTERNS, 'more kind')} of requests"
+        yield ""
+
+
+def _mended(one: Explained, width: int) -> Iterator[str | Text]:
+    """The worst request before and after the best repair of its array."""
+    mended = one.mended
+    if mended is None:
+        return
+    machine = one.examined.machine
+    yield f"fix: {headline(mended.repair)}"
+    shown = [
+        pattern.addresses - pattern.addresses.min()
+        for pattern in one.result.patterns[:MOST_PATTERNS]
+        if pattern.active.all()
+    ]
+    above = any(np.array_equal(mended.addresses - mended.addresses.min(), addresses) for addresses in shown)
+    for when, places in (("before", mended.addresses), ("after", mended.places))[above:]:
+        yield f"{when}, places by lane in bytes from the beginning of the array:"
+        yield from (f"  {line}" for line in lane_lines(places, mended.active))
+        yield bank_map(machine, mended.access, places, mended.active, width)
+        yield ""
+
+
+def address_lines(pattern: Pattern) -> list[str]:
+    """The addresses of a request, eight lanes a line; a dot for an inactive lane."""
+    return lane_lines(pattern.addresses, pattern.active)
+
+
+def lane_lines(addresses: np.ndarray, active: np.ndarray) -> list[str]:
+    """A number a lane, eight lanes a line; a dot for an inactive lane."""
+    cells = [str(int(a)) if on else "·" for a, on in zip(addresses, active, strict=True)]
+    width = max(map(len, cells))
+    starts = range(0, len(cells), LANES_A_LINE)
+    label = len(f"lanes {len(cells)}–{len(cells)}")
+    return [
+        f"lanes {start}–{min(start + LANES_A_LINE, len(cells)) - 1}".ljust(label)
+        + "  "
+        + " ".join(cell.rjust(width) for cell in cells[start : start + LANES_A_LINE])
+        for start in starts
+    ]
+
+
+def _scored_access(one: Explained) -> banks.Access | None:
+    """The access, where this machine scores it."""
+    instruction = one.examined.function.instructions[one.result.index]
+    try:
+        access = banks.classify(instruction.site.opcode if instruction.site else instruction.opcode)
+    except InputError:
+        return None
+    return None if one.examined.machine.refusal(access) else access
+
+
+def _rule(one: Explained) -> Iterator[str]:
+    """The machine's rule in words, and where it comes from."""
+    access = _scored_access(one)
+    if access is None:
+        return
+    machine = one.examined.machine
+    rule = machine.rule(access)
+    yield f"the rule of {machine.name}: {rule.says}"
+    source = machine.sources.get(rule.source)
+    if source is not None:
+        yield f"  from {source.text}" + (f", {source.url}" if source.url else "")
+    yield f"  evidence for this instruction: {one.site.evidence}"
+    yield ""
+
+
+def _trips(trips: Sequence[Trip]) -> Iterator[str]:
+    if len(trips) < 2:
+        return
+    if len(set(trips)) == 1:
+        trip = trips[0]
+        yield (
+            f"{len(trips)} trips, each {plural(trip.requests, 'request')}, {plural(trip.wavefronts, 'wavefront')},"
+            f" ideal {number(trip.ideal)}"
+        )
+        yield ""
+        return
+    columns = ("trip", "requests", "wavefronts", "ideal", "excess")
+    rows = [
+        (str(at), number(t.requests), number(t.wavefronts), number(t.ideal), number(t.wavefronts - t.ideal))
+        for at, t in enumerate(trips, 1)
+    ]
+    widths = [max(len(row[at]) for row in (columns, *rows)) for at in range(len(columns))]
+    yield "trip by trip:"
+    for row in (columns, *rows):
+        yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+    yield ""
+
+
+def _conditions(one: Explained) -> Iterator[str]:
+    if not one.site.conditions:
+        return
+    yield "it depends:"
+    width = max(len(case.when) for case in one.site.conditions)
+    for case in one.site.conditions:
+        ideal = "" if case.ideal is None else f", ideal {case.ideal}"
+        yield f"  {case.when.ljust(width)}  {interval(case.low, case.high)} a request{ideal}"
+    yield ""

@@ -1,0 +1,98 @@
+"""Writes Markdown for a pull request or a job summary: the findings, then every kernel's table."""
+
+from __future__ import annotations
+
+from itertools import accumulate, takewhile
+
+from ptxaudit.base.words import plural
+from ptxaudit.report.model import Kernel
+from ptxaudit.report.paths import below
+from ptxaudit.ui.render.checked import Checked, Result
+from ptxaudit.ui.render.problems import problem_text
+from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, closing_lines, kernel_rows, total_row
+from ptxaudit.ui.render.text import header_lines
+
+MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
+MOST_FINDINGS = 100
+LONGEST = 60_000  # characters: a comment on GitHub holds 65,536
+
+
+def markdown(checked: Checked) -> str:
+    """The whole report."""
+    results = checked.open_results
+    worst = [result for result in results if result.level != "note"]
+    outcome = plural(len(worst), "finding") if worst else "no finding"
+    if len(results) > len(worst):
+        outcome += f", {plural(len(results) - len(worst), 'note')}"
+    blocks = [f"## ptxaudit: {outcome}", "  \n".join(plain(line) for line in closing_lines(checked.report))]
+    blocks += [_problem(problem_text(problem)) for problem in checked.report.problems]
+    if results:
+        blocks.append(
+            "\n".join(
+                ["| | rule | place | what |", "|---|---|---|---|", *(_finding(one) for one in results[:MOST_FINDINGS])]
+            )
+        )
+    if len(results) > MOST_FINDINGS:
+        blocks.append(f"and {plural(len(results) - MOST_FINDINGS, 'more finding')}")
+    blocks += _allowed(checked)
+    return "\n\n".join(fitting(blocks, [_kernel(kernel) for kernel in checked.report.kernels if kernel.sites])) + "\n"
+
+
+def fitting(blocks: list[str], tables: list[str]) -> list[str]:
+    """The blocks, with as many of the tables of kernels as a comment holds, and how many it does not."""
+    left = LONGEST - sum(map(len, blocks))
+    shown = sum(1 for _ in takewhile(lambda length: length <= left, accumulate(map(len, tables))))
+    more = [f"and {plural(len(tables) - shown, 'more kernel')}"] if shown < len(tables) else []
+    return [*blocks, *tables[:shown], *more]
+
+
+def _finding(result: Result) -> str:
+    where = result.file + (f":{result.place.line}" if result.place.line else "")
+    kernel = f" *in* `{code(result.finding.kernel.demangled)}`" if result.finding.kernel else ""
+    return f"| {MARK[result.level]} | {result.rule.id} | `{code(where)}` | {plain(result.message)}{kernel} |"
+
+
+def _allowed(checked: Checked) -> list[str]:
+    """What comments allow, and those that allow nothing any more."""
+    allowed = [result for result in checked.results if result.allowed]
+    lines = [
+        f"- {one.rule.id} at `{code(one.file)}:{one.place.line}` is allowed: {plain(one.allowed.reason)}"
+        for one in allowed
+        if one.allowed
+    ]
+    for stale in checked.stale_suppressions:
+        lines.append(
+            f"- the suppression of {stale.rule} at `{code(below(stale.file, checked.root))}:{stale.line}` matches"
+            " nothing any more"
+        )
+    return ["\n".join(lines)] if lines else []
+
+
+def _kernel(kernel: Kernel) -> str:
+    name, *facts = header_lines(kernel)
+    total = total_row(kernel)
+    lines = ["<details>", f"<summary><code>{_html(name)}</code> {_html(facts[0].strip())}</summary>", ""]
+    lines += [f"{plain(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
+    lines.append("| " + " | ".join(COLUMNS) + " |")
+    lines.append("|" + "|".join("---:" if column in NUMERIC else "---" for column in COLUMNS) + "|")
+    for row in [*kernel_rows(kernel), *([total] if total else [])]:
+        lines.append("| " + " | ".join(plain(cell) for cell in row.cells) + " |")
+    return "\n".join([*lines, "", "</details>"])
+
+
+def _problem(text: str) -> str:
+    return "```\n" + text.replace("```", "'''") + "\n```"
+
+
+def plain(text: str) -> str:
+    """Text in one line, in which nothing is Markdown."""
+    return _html(" ".join(text.split())).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("`", "\\`")
+
+
+def code(text: str) -> str:
+    """What stands between two backticks, in a table too."""
+    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+
+
+def _html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,166 @@
+"""Writes a problem for stderr: what, where, the compiler's own lines, what to do.
+
+error: NVRTC cannot compile this: identifier "b" is undefined
+  --> k.cu:3:6
+   | k.cu(3): error: identifier "b" is undefined
+   = help: …
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ptxaudit.base import printable
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import plural
+from ptxaudit.report.model import Input, Problem, Suppression
+from ptxaudit.report.paths import below
+from ptxaudit.report.paths import place as place_of
+from ptxaudit.review.gate import Standing
+
+if TYPE_CHECKING:
+    from ptxaudit.review.baseline import Stale
+    from ptxaudit.review.gate import Denial, Verdict
+    from ptxaudit.ui.render.checked import Checked
+
+
+MOST_DETAIL, SHOWN_DETAIL = 24, 20  # lines of a compiler's log: as many are told, or of a longer one so many
+_ERROR = re.compile(r"\berror\b.*:|: error")
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem as lines."""
+    problem = printable.record(problem)
+    lines = [f"error: {problem.what}"]
+    where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    if where:
+        lines.append(f"  --> {where}")
+    if problem.kernel:
+        lines.append(f"   in kernel {problem.kernel}")
+    lines += [f"   | {line}".rstrip() for line in _shortened(problem.detail.rstrip().splitlines())]
+    if problem.hint:
+        lines.append(f"   = help: {problem.hint}")
+    return "\n".join(lines)
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The beginning of a log: a compiler goes on for a hundred errors, most of them of the first one."""
+    if len(lines) <= MOST_DETAIL:
+        return lines
+    errors = sum(bool(_ERROR.search(line)) for line in lines)
+    told = f", {plural(errors, 'error')} in all" if errors else ""
+    return [*lines[:SHOWN_DETAIL], f"… {len(lines) - SHOWN_DETAIL:,} more lines{told}; a JSON report has the whole log"]
+
+
+def log_text(entry: Input) -> str:
+    """What the compiler says of a source that it took, as it is."""
+    return "\n".join(
+        [
+            f"warning: from {entry.toolchain}: {entry.path}",
+            *(f"   | {line}".rstrip() for line in entry.log.splitlines()),
+        ]
+    )
+
+
+def error_text(error: InputError) -> str:
+    """An error as lines."""
+    return problem_text(Problem.of(error))
+
+
+def denial_lines(denials: Iterable[Denial], checked: Checked, word: str = "denied") -> list[str]:
+    """A line for each place that the gate denies, by which limit; copies of one line are counted."""
+    return [f"{word} by {text}" for text in _counted(denial_text(denial, checked) for denial in denials)]
+
+
+def _counted(texts: Iterable[str]) -> list[str]:
+    """Each text once, with how often it came."""
+    return [text + (f"  ×{count}" if count > 1 else "") for text, count in Counter(texts).items()]
+
+
+def denial_text(denial: Denial, checked: Checked) -> str:
+    """Which limit, where, and why."""
+    opcode = f"{denial.site.opcode}: " if denial.site is not None and denial.finding is None else ""
+    kernel = f"  ({denial.kernel.demangled})" if denial.kernel else ""
+    return f"{denial.limit}: {_where(denial, checked)}: {opcode}{denial.what}{kernel}"
+
+
+def _where(denial: Denial, checked: Checked) -> str:
+    """The line, as it is called from here; of code from a header of somebody else's also that one's."""
+    finding, site = denial.finding, denial.site
+    source = (
+        finding.source or (finding.site.source if finding.site else None) if finding else site.source if site else None
+    )
+    if source is not None and (finding is None or finding.place is None):
+        shown = checked.place_of(source)
+        inside = "" if shown is source else f" (in {PurePath(source.file).name}:{source.line})"
+        return f"{below(shown.file, checked.root)}:{shown.line}{inside}"
+    if finding is not None:
+        return below(finding.where.file, checked.root) + (
+            f":{finding.where.line}" if finding.where.line is not None else ""
+        )
+    if site is not None and denial.kernel is not None:
+        line = f":{site.ptx_line}" if denial.kernel.is_ptx_file else f" {place_of(site, denial.kernel)}"
+        return below(denial.kernel.input, checked.root) + line
+    return below(denial.kernel.input, checked.root) if denial.kernel else ""
+
+
+def suppression_text(suppression: Suppression, checked: Checked) -> str:
+    """A suppression that no finding matches; one of a header may be for a source that is not here."""
+    where = f"{below(suppression.file, checked.root)}:{suppression.line}"
+    own = any(os.path.realpath(entry.path) == os.path.realpath(suppression.file) for entry in checked.report.inputs)
+    rest = "any more: delete it" if own else "in these inputs: delete it if it is for no other"
+    return f"warning: {where}: the suppression of {suppression.rule} matches nothing {rest}"
+
+
+def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
+    """Entries of a baseline that hold more than there is."""
+    entries = [
+        f"stale: {place_of(one.site, one.kernel)}: {one.site.opcode}: {one.what}  ({one.kernel.demangled})"
+        for one in stale
+    ]
+    if not entries:
+        return []
+    return [
+        *_counted(entries),
+        (
+            f"baseline: {plural(len(entries), 'stale entry', 'stale entries')}: lower it with `ptxaudit baseline update"
+            f" {file} INPUT...`"
+        ),
+    ]
+
+
+def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
+    """The gate's closing line: what it denied, and of how many sites it could judge how many.
+
+    problems: what could not be checked at all.
+    """
+    outcome = f"{plural(len(verdict.denials), 'denial')}" if verdict.denials else "nothing denied"
+    if verdict.allowed:
+        outcome += f", {verdict.allowed:,} allowed by comments"
+    if problems:
+        outcome += f", but {plural(problems, 'problem')} above: not everything was checked"
+    rest = plural(verdict.unaudited, "kernel or file", "kernels or files")
+    rest = f"; and none of {rest} that could not be audited" if verdict.unaudited else ""
+    if not verdict.concerned:
+        return f"gate: {outcome}; there was no site to judge{rest}"
+    others = f" concerned, of {verdict.sites:,}," if verdict.concerned < verdict.sites else ""
+    sites = plural(verdict.concerned, "site") + others
+    if not verdict.unjudged:
+        return f"gate: {outcome}; all of {sites} could be judged{_counts(verdict, Standing.PASSED)}{rest}"
+    denied = " and were denied (--strict)" if strict else "; --strict denies them"
+    return f"gate: {outcome}; {verdict.unjudged:,} of {sites} could not be judged{_counts(verdict)}{denied}{rest}"
+
+
+def _counts(verdict: Verdict, alone: Standing | None = None) -> str:
+    """How many places stand otherwise; nothing where all stand so."""
+    told = [
+        f"{verdict.standing[standing]:,} {standing}"
+        for standing in reversed(Standing)
+        if standing is not Standing.OPEN and verdict.standing.get(standing)
+    ]
+    return f" ({', '.join(told)})" if told and verdict.standing.get(alone) != verdict.concerned else ""

@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc coverage soak clean
+.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -45,6 +45,10 @@ calibrate-check: $(STAMP)
 # docs/hardware.md and its pictures, from the machine records and tests/data.
 hardware-doc: $(STAMP)
 	@$(BIN)/python -m bench.hardware_doc
+
+# docs/operations.md, from the table of operations.
+operations: $(STAMP)
+	@$(BIN)/python -m bench.operations_doc
 
 # docs/coverage.md and docs/machine_code.md, from bench/corpus.json and bench/artifacts.json; with CORPUS=FOLDER the folder's
 # PTX is audited first, with WHEELS="FILE…" the machine code in packages.

@@ -75,7 +75,7 @@ def test_operations_go_through_all_outcomes(name):
             out = operations.apply(Op(name), (x, y))
             whole, undefined = None, np.zeros((2, 4), bool)
             for base_x, base_y, *result in outcomes(*(v for v in (x, y, out))):
-                expected = row.run(32, (), base_x, base_y)
+                expected = row.concrete(32, (), base_x, base_y)
                 bad = np.zeros((2, 4), bool) if row.undefined is None else row.undefined(32, (), base_x, base_y)
                 undefined |= bad
                 agree = np.broadcast_to(expected, (2, 4))

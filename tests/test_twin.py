@@ -97,7 +97,7 @@ def test_a_wrong_engine_would_be_seen(monkeypatch):
     """The comparison can fail: an engine whose `xor` is `or` is caught."""
     from ptxaudit.engine.ops import operations
 
-    monkeypatch.setitem(operations.ROWS, "xor", operations.ROWS["or"])
+    monkeypatch.setitem(operations.OPS, "xor", operations.OPS["or"])
     verdict = compare.Verdict()
     for seed in range(25):
         k = generate.kernel(seed, small=True, straight=True)

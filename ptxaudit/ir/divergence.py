@@ -14,9 +14,10 @@ from functools import cached_property
 
 from ptxaudit.ir.graph import END, Graph
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
+from ptxaudit.ir.warp_operations import DIFFERS
 
 OWN = ("tid", "laneid", "lanemask")  # special registers that differ from lane to lane
-ACROSS = ("shfl", "match", "elect", "atom", "call")  # operations whose results may, whatever they read
+ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may, whatever they read
 
 
 def _conditional(instruction: Instruction) -> bool:

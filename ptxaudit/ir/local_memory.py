@@ -18,10 +18,10 @@ from ptxaudit.base.records import record
 from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Op, Operand, Reg, Special
+from ptxaudit.ir.warp_operations import DIFFERS
 
 # Special registers that differ between the lanes of a warp.
 _LANES = ("tid.", "laneid", "lanemask")
-_LANE_OPERATIONS = frozenset(("shfl", "match", "elect"))  # operations whose result a lane does not share
 
 By = Literal["lane", "data"]
 
@@ -85,7 +85,7 @@ def _origins(op: Op) -> Iterator[By]:
     """What an operation adds of its own."""
     if any(isinstance(source, Special) and source.name.startswith(_LANES) for source in op.src):
         yield "lane"
-    if op.name.split(".")[0] in _LANE_OPERATIONS:
+    if op.name.split(".")[0] in DIFFERS:
         yield "lane"
     if op.name == "atom" or op.name == "load" and op.space in ("global", "shared", "generic"):
         yield "data"

@@ -124,7 +124,7 @@ class Guard:
 
 @record
 class Op:
-    """One operation: a row of `lanes.meaning.MEANINGS` applied to operands.
+    """One operation: a row of `engine.ops.table` applied to operands.
 
     name:   the row ("add", "shr.s", "setp.lt.u", "load", …); "opaque" and "clobber": see above.
     dst:    registers written, in the row's order; None where a result is thrown away.

@@ -1,7 +1,7 @@
 """What an opcode computes: `meaning("bfe.s32")` is (widths of the sources, a function of unsigned integers).
 
 Written from the PTX ISA manual, one sentence each, on Python's integers; nothing is shared with
-`ptxaudit.engine.ops.meaning`.
+`ptxaudit.engine.ops.concrete`.
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ from ptxaudit.engine.domain.value import (
     least,
     opaque,
     resize,
+    sign_extended,
     signed,
     span,
     squeeze,
     term_zeros,
     unknown,
 )
-from ptxaudit.engine.ops.meaning import MEANINGS
 from ptxaudit.ir.reasons import Kind
 
 LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
@@ -95,11 +95,9 @@ def zero_extend(value: Value, bits: int) -> Value:
 
 def sign_extend(value: Value, bits: int) -> Value:
     if value.alternatives is not None:
-        return alternatives.changed(
-            value, lambda v: sign_extend(v, bits), lambda array: MEANINGS["sext"].run(bits, (), array)
-        )
+        return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: sign_extended(bits, array))
     if value.base.dtype == bool or (value.known):
-        return Value(MEANINGS["sext"].run(bits, (), value.base))
+        return Value(sign_extended(bits, value.base))
     if fits_signed(value):
         return Value(
             _sign_extend_array(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms)

@@ -390,3 +390,12 @@ def fingerprint(value: Value) -> bytes:
         add(c)
     digest.update(str(value.valid).encode())
     return digest.digest()
+
+
+def sign_extended(bits: int, a: np.ndarray) -> np.ndarray:
+    """Numbers of any width, predicates too, in so many bits with their sign."""
+    if a.dtype == bool:
+        return np.where(a, DTYPES[bits]((1 << bits) - 1), DTYPES[bits](0))
+    if BITS[a.dtype] >= bits:
+        return resize(a, bits)
+    return signed(a).astype(SIGNED[bits]).view(DTYPES[bits])

@@ -35,7 +35,7 @@ from ptxaudit.engine.exec.members import members, several, words_of
 from ptxaudit.engine.memory.environment import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from ptxaudit.engine.ops import operations
-from ptxaudit.engine.ops.meaning import Meaning
+from ptxaudit.engine.ops.row import Row
 from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
 from ptxaudit.ir.reasons import Kind
 
@@ -385,9 +385,7 @@ def _told_apart(symbol: Uniform) -> Value:
     return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
 
 
-def _among_the_active(
-    op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Meaning
-) -> Value:
+def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row) -> Value:
     """The result when the lanes that are not active hold what the first active one does: they do not count,
     and a value that is one for all active lanes is seen to be so."""
     if any(_loses(v, mask) for v in sources):

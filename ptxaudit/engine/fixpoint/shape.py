@@ -17,11 +17,9 @@ from enum import Enum
 
 from ptxaudit.ir.graph import Graph, Slice
 from ptxaudit.ir.nodes import Function, Instruction, Reg, Special
+from ptxaudit.ir.warp_operations import COUNTS_LANES
 
 _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
-_LANES = frozenset(
-    ("activemask", "vote", "match", "redux", "elect", "bar")
-)  # and what so begins on which lanes there are
 
 Place = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
 
@@ -169,7 +167,7 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
         ]
         results = [d.name for d in op.dst if d is not None]
         lanes = (
-            op.name.partition(".")[0] in _LANES and op.name != "vote.apart"
+            op.name.partition(".")[0] in COUNTS_LANES and op.name != "vote.apart"
         )  # (that chooses between two ways to do the same)
         shaped = lanes or any(isinstance(s, Special) and s.name.startswith(_SHAPE) for s in op.src)
         yield _Made(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptxaudit.engine.ops.operations import ever_known
+from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.graph import opaque_load
 from ptxaudit.ir.nodes import Guard, Op, Reg
 
@@ -53,29 +54,7 @@ class _Made:
 
 _BEGUN = _Made(True)
 _TANGLED = _Made(False, None)
-_LINEAR_OPS = frozenset(
-    (
-        "mov",
-        "add",
-        "sub",
-        "neg",
-        "mul",
-        "mad",
-        "mulwide.s",
-        "mulwide.u",
-        "madwide.s",
-        "madwide.u",
-        "shl",
-        "add3.carry",
-        "zext",
-        "sext",
-        "trunc",
-        "cat",
-        "extract",
-        "cvta",
-        "cvta.to",
-    )
-)
+_CONVERSIONS = ("cvta", "cvta.to")  # of pointers to shared memory: an offset is added
 
 
 def trip_of(pieces: Iterable[Piece], written: frozenset, carried: tuple) -> Trip:
@@ -105,16 +84,21 @@ def trip_of(pieces: Iterable[Piece], written: frozenset, carried: tuple) -> Trip
     )
 
 
+def _is_linear(op: Op) -> bool:
+    row = OPS.get(op.name)
+    return row.linear if row is not None else op.name in _CONVERSIONS
+
+
 def _made(op: Op, made: dict[str, _Made], written: frozenset, place: int) -> _Made:
     """What an operation makes of its sources."""
     if op.guard is not None or op.name == "call":
         return _TANGLED
     sources = [made.get(s.name, _BEGUN) for s in op.src if type(s) is Reg and s.name in written]
     linear = (
-        None if ever_known(op.name) or op.name in _LINEAR_OPS or op.name == "load" and not opaque_load(op) else False
+        None if ever_known(op.name) or op.name in _CONVERSIONS or op.name == "load" and not opaque_load(op) else False
     )
     for source in sources:
         if source.linear is not None:
-            linear = linear is not False and source.linear and op.name in _LINEAR_OPS
+            linear = linear is not False and source.linear and _is_linear(op)
     needs = None if any(s.needs is None for s in sources) else frozenset((place,)).union(*(s.needs for s in sources))
     return _Made(linear, needs if needs is not None and len(needs) <= MOST_STEPS else None)

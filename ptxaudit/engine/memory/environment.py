@@ -20,7 +20,7 @@ from ptxaudit.ir.reasons import Kind
 if TYPE_CHECKING:
     from ptxaudit.engine.memory.given import Given
     from ptxaudit.engine.memory.origins import Origins
-    from ptxaudit.engine.ops.meaning import Meaning
+    from ptxaudit.engine.ops.row import Row
 
 LANES = 32  # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB on sm_90)
@@ -60,7 +60,7 @@ class Facts:
     constants: Constants | None = None
     origins: Origins | None = None
     keep: bool = False
-    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
+    meanings: Mapping[str, Row] = field(default_factory=dict, repr=False)
     code: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 

@@ -20,8 +20,11 @@ from enum import Enum
 
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.memory.environment import POINTER_LIMIT, WINDOWS
+from ptxaudit.engine.ops.row import Origin
+from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
+from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
 POINTER_BYTES = 8
@@ -63,16 +66,10 @@ Atoms = frozenset[Atom]
 NUMBER, DATA, ANY = (frozenset((Atom(part),)) for part in (Part.NUMBER, Part.DATA, Part.ANY))
 _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
-# Operations whose results are numbers, whatever they are made of, by the first part of their names.
-_NUMBERS = frozenset(
-    """
-    setp fsetp mul mulhi mulwide shl shr shf popc clz bfind brev div rem sad abs neg not cnot bmsk bfe szext fns vote
-    match activemask elect redux isspacep barrier bar fadd fsub fmul fma fdiv fmin fmax fneg fabs frcp fsqrt f2f f2i i2f
-    mufu zext sext
-""".split()
-)
-_SUMS = frozenset("add sub and or xor lop3 bfi".split())
-_EITHER = frozenset("select min max".split())
+
+_CONVERSIONS = ("cvta", "cvta.to", "mapa")
+# What lanes do together has no row: numbers, and what another lane has.
+_WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
 
 
 class Origins:
@@ -168,31 +165,16 @@ class Origins:
         index, position, name = place
         op = self.instructions[index].ops[position]
         at = next(k for k, d in enumerate(op.dst) if d is not None and d.name == name)
-        stem = op.name.partition(".")[0]
         bits = op.dst[at].bits
-        if bits == 1 or stem in _NUMBERS:
+        row = OPS.get(op.name)
+        origin = row.origin if row is not None else _WITHOUT_ROW.get(op.name.partition(".")[0], Origin.OPAQUE)
+        if bits == 1 or origin is Origin.NUMBER:
             return NUMBER
         if op.name == "load":
             return self._loaded(op, at, bits)
         if any(not atoms for atoms in sources):
             return frozenset()
-        if op.name == "mov" or stem == "shfl" and at == 0:
-            return sources[0]
-        if stem in _EITHER:
-            return sources[0] | sources[1]
-        if stem in _SUMS or op.name == "add3.carry" and at == 0:
-            return _sums(sources)
-        if stem in ("mad", "madwide"):
-            return sources[2]
-        if op.name in ("extract", "trunc"):
-            return _piece(sources[0], op.src[0].bits, bits, op.attrs[0] if op.name == "extract" else 0)
-        if op.name == "cat":
-            return _joined(sources) if len(sources) == 2 and bits == PAIR else _unless_numbers(sources, bits)
-        if op.name in ("add3.carry", "shfl"):
-            return NUMBER
-        if op.name in ("cvta", "cvta.to", "mapa"):
-            return _converted(op, sources[0], bits)
-        return _unless_numbers(sources, bits) if op.name == "prmt" else _unknown(bits)
+        return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
     def _loaded(self, op: Op, at: int, bits: int) -> Atoms:
         each = op.attrs[0] if op.attrs else op.bits
@@ -217,6 +199,26 @@ class Origins:
         if number is not None and not LOWEST_POINTER <= number < POINTER_LIMIT:
             return NUMBER
         return frozenset((Atom(part, frozenset((base,))),))
+
+
+def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms:
+    """The first result of an operation whose sources are known."""
+    match origin:
+        case Origin.SOURCE:
+            return sources[0]
+        case Origin.EITHER:
+            return sources[0] | sources[1]
+        case Origin.SUM:
+            return _sums(sources)
+        case Origin.ADDEND:
+            return sources[2]
+        case Origin.PIECE:
+            return _piece(sources[0], op.src[0].bits, bits, op.attrs[0] if op.name == "extract" else 0)
+        case Origin.PAIR if len(sources) == 2 and bits == PAIR:
+            return _joined(sources)
+        case Origin.PAIR | Origin.MIXED:
+            return _unless_numbers(sources, bits)
+    return _converted(op, sources[0], bits) if op.name in _CONVERSIONS else _unknown(bits)
 
 
 def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:

@@ -35,7 +35,7 @@ from ptxaudit.engine.exec.effects import View, blend, fill
 from ptxaudit.engine.exec.repeat import NotAffine, Unsafe
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from ptxaudit.engine.memory.environment import LANES, SHARED_WINDOW, Environment
-from ptxaudit.engine.memory.reach import Range
+from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.nodes import Special
 from ptxaudit.ir.reasons import Kind, Reason
 

@@ -30,6 +30,7 @@ from ptxaudit.hardware import banks
 from ptxaudit.ir.graph import SHARED_SPACES, Graph, SharedWrites, Slice
 from ptxaudit.ir.nodes import Address, Const, Instruction, Op, Reg, Special, Unknown
 from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.warp_operations import ACROSS
 
 LOOKING = "looking at what is read back from shared memory"
 MOST_OPERATIONS = 20_000  # looked at for what can be known
@@ -39,7 +40,7 @@ WIDEST = 16  # bytes that a lane accesses at once
 COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")  # each lane's bytes arrive some time later
 MATRICES = ("stmatrix", "STSM")  # rows of 16 bytes
 # What looks across lanes and has a result for known sources.
-_ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux", "cvta", "isspacep")
+_FOLLOWED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class _Knowable:
                 self.never.add(place)
             return []
         stem = op.name.partition(".")[0]
-        if op.name == "call" or not operations.ever_known(op.name) and stem not in _ACROSS:
+        if op.name == "call" or not operations.ever_known(op.name) and stem not in _FOLLOWED:
             self.never.add(place)
             return []
         out: list[Place] = []

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptxaudit.engine.ops.meaning import Meaning
+from ptxaudit.engine.ops.row import Row
 
 SLACK = 1 + 2.0**-20  # of every bound, for the error of the double
 NAN = np.uint32(0x7FFFFFFF)
@@ -157,8 +157,8 @@ def _upper_word(function: Callable):
     return candidates
 
 
-def _row(candidates: Callable, widths: str = "s") -> Meaning:
-    return Meaning(None, widths, candidates=candidates)
+def _row(candidates: Callable, widths: str = "s") -> Row:
+    return Row(None, widths, candidates=candidates)
 
 
 # Of machine code on generations that were not measured: subnormal numbers are zeros.

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.engine.domain.value import DTYPES, signed
-from ptxaudit.engine.ops.meaning import BITS, COMPARISONS, Meaning
+from ptxaudit.engine.ops.concrete import BITS, COMPARISONS
 from ptxaudit.engine.ops.rounding import (
     FLOAT,
     fused_64,
@@ -27,6 +27,7 @@ from ptxaudit.engine.ops.rounding import (
     sum_64,
     two_sum,
 )
+from ptxaudit.engine.ops.row import Row
 
 CANONICAL_NAN = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
@@ -267,11 +268,11 @@ def _compare(name):
     return run
 
 
-def _row(narrow, wide, widths: str) -> Meaning:
-    return Meaning(_arithmetic(narrow, wide), widths)
+def _row(narrow, wide, widths: str) -> Row:
+    return Row(_arithmetic(narrow, wide), widths)
 
 
-FLOATS: dict[str, Meaning] = {
+FLOATS: dict[str, Row] = {
     "fadd": _row(_sum, sum_64, "ss"),
     "fsub": _row(lambda a, b, mode: _sum(a, -b, mode), lambda a, b, mode: sum_64(a, -b, mode), "ss"),
     "fmul": _row(lambda a, b, mode: a * b, product_64, "ss"),
@@ -279,16 +280,16 @@ FLOATS: dict[str, Meaning] = {
     "fdiv": _row(lambda a, b, mode: a / b, quotient_64, "ss"),
     "fsqrt": _row(lambda a, mode: np.sqrt(a), root_64, "s"),
     "frcp": _row(lambda a, mode: 1 / a, lambda a, mode: quotient_64(np.ones_like(a), a, mode), "s"),
-    "fmin": Meaning(_extremum(_least), "ss", _both_nan),
-    "fmax": Meaning(_extremum(_greatest), "ss", _both_nan),
-    "fneg": Meaning(_opposite, "s"),
-    "fabs": Meaning(_size, "s"),
-    "i2f.s": Meaning(_int_to_float(True), "o"),
-    "i2f.u": Meaning(_int_to_float(False), "o"),
-    "f2i.s": Meaning(_float_to_int(True), "o"),
-    "f2i.u": Meaning(_float_to_int(False), "o"),
-    "f2f": Meaning(_float_to_float, "o", _at_the_edge),
-    "fsetp.check": Meaning(
+    "fmin": Row(_extremum(_least), "ss", _both_nan),
+    "fmax": Row(_extremum(_greatest), "ss", _both_nan),
+    "fneg": Row(_opposite, "s"),
+    "fabs": Row(_size, "s"),
+    "i2f.s": Row(_int_to_float(True), "o"),
+    "i2f.u": Row(_int_to_float(False), "o"),
+    "f2i.s": Row(_float_to_int(True), "o"),
+    "f2i.u": Row(_float_to_int(False), "o"),
+    "f2f": Row(_float_to_float, "o", _at_the_edge),
+    "fsetp.check": Row(
         lambda bits, attrs, a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape), bool),
         "ss",
         near_the_limits,
@@ -296,4 +297,4 @@ FLOATS: dict[str, Meaning] = {
     ),
 }
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"):
-    FLOATS[f"fsetp.{_name}"] = Meaning(_compare(_name), "ss", predicate=True)
+    FLOATS[f"fsetp.{_name}"] = Row(_compare(_name), "ss", predicate=True)

@@ -1,7 +1,7 @@
 """The results of operations on values that are not fully known: exact rules where they exist, else derived or opaque.
 
 `apply(op, values)` is the only entry. Where all sources are known it runs the row of
-`MEANINGS`. Otherwise it tries, in this order:
+`OPS`. Otherwise it tries, in this order:
 
 1. the affine rule of the operation, which keeps the form `base + Σ coeff·u`;
 2. for values without lane dependence, a derived unknown named by the expression;
@@ -37,8 +37,8 @@ from ptxaudit.engine.domain.affine import (
     unknowns_of,
     zero_extend,
 )
-from ptxaudit.engine.domain.bits import bitwise, shake
-from ptxaudit.engine.domain.comparisons import apart_by_less_than_half, compare
+from ptxaudit.engine.domain.bits import shake
+from ptxaudit.engine.domain.comparisons import apart_by_less_than_half
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -60,18 +60,14 @@ from ptxaudit.engine.domain.value import (
     sure_bits,
     unknown,
 )
-from ptxaudit.engine.ops import approximate, mufu
-from ptxaudit.engine.ops.floats import FLOATS, division_check
-from ptxaudit.engine.ops.meaning import MEANINGS, Meaning, source_bits
+from ptxaudit.engine.ops import mufu
+from ptxaudit.engine.ops.floats import division_check
+from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind
 
-# Every operation as it is on any machine; what a unit was not measured for is as documents bound it.
-ROWS = MEANINGS | FLOATS | approximate.MUFU | approximate.PTX
-_MEASURED = {
-    f"mufu.{name}": Meaning(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()
-}
+_MEASURED = {f"mufu.{name}": Row(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()}
 
 # Functions of their sources alone that have no row: approximations, whose last bits no document gives.
 _OF_ITS_SOURCES = (
@@ -94,25 +90,25 @@ def of_its_sources(name: str) -> bool:
     return name.startswith(_OF_ITS_SOURCES)
 
 
-meaning_of = ROWS.get
+meaning_of = OPS.get
 
 
 def ever_known(name: str) -> bool:
     """Some machine has a meaning for it."""
-    return name in ROWS or name in _MEASURED
+    return name in OPS or name in _MEASURED
 
 
 @cache
-def on_machine(special: SpecialFunctions) -> dict[str, Meaning]:
-    """The operations that mean more on a machine than `ROWS` says: name -> row."""
+def on_machine(special: SpecialFunctions) -> dict[str, Row]:
+    """The operations that mean more on a machine than `OPS` says: name -> row."""
     found = {name: row for name, row in _MEASURED.items() if name.removeprefix("mufu.") in special.measured}
     if special.division_check:
-        found["fsetp.check"] = replace(ROWS["fsetp.check"], run=division_check, undefined=None)
+        found["fsetp.check"] = replace(OPS["fsetp.check"], concrete=division_check, undefined=None)
     return found
 
 
 @lru_cache(1 << 12)
-def _source_types(row: Meaning, bits: int, count: int) -> tuple[np.dtype | None, ...]:
+def _source_types(row: Row, bits: int, count: int) -> tuple[np.dtype | None, ...]:
     """As what an operation of a width reads so many sources; None: as they are."""
     return tuple(
         None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in row.letters(count)
@@ -143,7 +139,7 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
 
 
 def _lop3_predicates(table: int, sources) -> Value:
-    from ptxaudit.engine.ops.meaning import lop3_table
+    from ptxaudit.engine.ops.concrete import lop3_table
 
     bases = [v.base for v in sources]
     poison = None
@@ -212,9 +208,6 @@ def _lop3_by_parts(table, sources) -> Value | None:
     return None
 
 
-_BITWISE = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-
-
 def binary(name: str, a: Value, b: Value) -> Value:
     """add/sub/mul/and/or/xor on two values of one width, whatever is known of them."""
     return apply(Op(name, bits=a.bits), (a, b))
@@ -227,22 +220,18 @@ def _number(value: Value) -> int | None:
 
 def _symbolic(op: Op, values: tuple[Value, ...]):
     """The affine rule of an operation, or None where it has none for these sources."""
-    rule = _RULES.get(op.name)
-    if rule is not None:
-        return rule(op, *values)
-    if op.name.startswith("setp."):
-        return compare(op.name[5:], *values)
-    return None
+    rule = OPS[op.name].affine if op.name in OPS else None
+    return None if rule is None else rule(op, *values)
 
 
-def _wide_product(op: Op, a: Value, b: Value, *more: Value) -> Value:
+def wide_product(op: Op, a: Value, b: Value, *more: Value) -> Value:
     """mulwide, madwide."""
     extend = sign_extend if op.name.endswith(".s") else zero_extend
     product = multiply(extend(a, op.bits), extend(b, op.bits))
     return add(product, *more) if more else product
 
 
-def _shift_left(op: Op, a: Value, by: Value) -> Value | None:
+def shift_left(op: Op, a: Value, by: Value) -> Value | None:
     bits, n = op.bits, _number(by)
     if n is not None:
         return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
@@ -255,55 +244,18 @@ def _shift_left(op: Op, a: Value, by: Value) -> Value | None:
     return scale(a, factor)
 
 
-def _shift_down(op: Op, a: Value, by: Value) -> Value | None:
+def shift_down(op: Op, a: Value, by: Value) -> Value | None:
     n = _number(by)
     if n is None:
         return None
     return a if n == 0 else shift_right(a, n, op.name == "shr.s")
 
 
-def _extended(op: Op, a: Value) -> Value:
+def extended(op: Op, a: Value) -> Value:
     return fit(a, op.bits) if a.bits >= op.bits else sign_extend(a, op.bits)
 
 
-_RULES = {
-    "mov": lambda op, a: a,
-    "add": lambda op, a, b: add(a, b),
-    "sub": lambda op, a, b: subtract(a, b),
-    "neg": lambda op, a: subtract(constant(0, op.bits), a),
-    "not": lambda op, a: invert(a),
-    "mul": lambda op, a, b: multiply(a, b),
-    "mad": lambda op, a, b, c: add(multiply(a, b), c),
-    "mulwide.u": _wide_product,
-    "mulwide.s": _wide_product,
-    "madwide.u": _wide_product,
-    "madwide.s": _wide_product,
-    "shl": _shift_left,
-    "shr.u": _shift_down,
-    "shr.s": _shift_down,
-    "lop3": lambda op, a, b, c: lop3(op.attrs[0], op.bits, a, b, c),
-    "zext": lambda op, a: fit(a, op.bits),
-    "trunc": lambda op, a: fit(a, op.bits),
-    "sext": _extended,
-    "select": lambda op, a, b, p: _select(a, b, p),
-    "cat": lambda op, *parts: _concatenate(parts, op.bits),
-    "extract": lambda op, a: _extract(a, op.attrs[0], op.bits),
-    "add3.carry": lambda op, *values: _add3_carry(values, op.bits),
-    "bfe.u": lambda op, *values: _field(op.name, values, op.bits),
-    "szext.u": lambda op, *values: _field(op.name, values, op.bits),
-    "shf.l": lambda op, *values: _funnel(op.name, values, op.attrs),
-    "shf.r": lambda op, *values: _funnel(op.name, values, op.attrs),
-    "prmt": lambda op, *values: _permute(values, op.attrs),
-}
-
-_RULES |= {name: (lambda op, a, b, run=run: bitwise(op.name, a, b, run)) for name, run in _BITWISE.items()}
-
-_RULES |= {name: (lambda op, a, b: _extremum(op.name, a, b)) for name in ("min.s", "max.s", "min.u", "max.u")}
-
-_RULES |= {name: (lambda op, a, b: _divide_power(op.name, a, b)) for name in ("rem.u", "rem.s", "div.u", "div.s")}
-
-
-def _select(a: Value, b: Value, p: Value) -> Value | None:
+def selected(a: Value, b: Value, p: Value) -> Value | None:
     if same(a, b):
         return a
     if p.terms or p.valid is not None:
@@ -411,6 +363,21 @@ def _extract(value: Value, offset: int, bits: int) -> Value | None:
     return None
 
 
+def sum_with_carry(op: Op, *values: Value):
+    """add3.carry."""
+    return _add3_carry(values, op.bits)
+
+
+def concatenated(op: Op, *parts: Value) -> Value | None:
+    """cat."""
+    return _concatenate(parts, op.bits)
+
+
+def extracted(op: Op, a: Value) -> Value | None:
+    """extract."""
+    return _extract(a, op.attrs[0], op.bits)
+
+
 def _add3_carry(values, bits: int):
     """The sum is affine; the carries are not, unless everything is known."""
     a, b, c, in0, in1 = values
@@ -427,7 +394,7 @@ def _add3_carry(values, bits: int):
     return total, lost, lost
 
 
-def _field(name, values, bits):
+def field(name, values, bits):
     """A bit field with known place: shift and mask."""
     if name == "bfe.u":
         a, pos, length = values
@@ -446,7 +413,7 @@ def _field(name, values, bits):
     return shifted if p + n >= bits else binary("and", shifted, constant((1 << n) - 1, bits))
 
 
-def _extremum(name, a: Value, b: Value) -> Value | None:
+def extremum(name, a: Value, b: Value) -> Value | None:
     """min/max where one side is never larger."""
     if a.poison is not None or b.poison is not None or not (fits_signed(a) and fits_signed(b)):
         return None
@@ -461,7 +428,7 @@ def _extremum(name, a: Value, b: Value) -> Value | None:
     return None
 
 
-def _divide_power(name, a: Value, b: Value) -> Value | None:
+def divided_by_a_power(name, a: Value, b: Value) -> Value | None:
     """Division by a power of two of a value that cannot be negative."""
     d = _number(b)
     if d is None or d == 0 or d & (d - 1):
@@ -475,7 +442,7 @@ def _divide_power(name, a: Value, b: Value) -> Value | None:
     return binary("and", a, constant(d - 1, a.bits))
 
 
-def _funnel(name, values, attrs):
+def funnel(name, values, attrs):
     """A funnel shift that is a plain shift because one half is zero."""
     lo, hi, n = values
     k = _number(n)
@@ -493,7 +460,7 @@ def _funnel(name, values, attrs):
     return fit(moved, 32)
 
 
-def _permute(values, attrs):
+def permuted(values, attrs):
     """A byte permutation that moves whole known low bytes, or selects one source unchanged."""
     a, b, sel = values
     s = _number(sel)
@@ -532,33 +499,15 @@ def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
     low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
     if not low:
         return None
-    out = meaning_of("prmt").run(32, attrs, a.base, b.base, sel.base)
+    out = OPS["prmt"].concrete(32, attrs, a.base, b.base, sel.base)
     return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
 
 
-# Of these nothing is known when nothing is known of one source.
-_STRICT = frozenset(
-    (
-        "add",
-        "sub",
-        "neg",
-        "not",
-        "zext",
-        "sext",
-        "trunc",
-        "shr.u",
-        "shr.s",
-        *(n for n in ROWS if n.startswith("setp.")),
-        *FLOATS,
-    )
-)
-
-
-def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | None = None):
+def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None):
     """The results of an operation: a Value, or a tuple for rows with several results.
 
     values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
-    operation means on the machine at hand, where that is not what `ROWS` says.
+    operation means on the machine at hand, where that is not what `OPS` says.
     """
     row = row or meaning_of(op.name)
     if row is None:
@@ -567,7 +516,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | Non
             if same_everywhere is not None:
                 return same_everywhere
         return opaque(op.bits, because(*values) or Lost(Kind.NO_MEANING, index, (op.name,)))
-    if op.name in _STRICT:
+    if row.strict:
         for v in values:
             if v.poison is EVERYWHERE:
                 return opaque(1 if row.predicate else op.bits, because(*values))
@@ -602,7 +551,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | Non
         if kept is not None:
             return kept
     if known:
-        out = row.run(op.bits, op.attrs, *(v.base for v in values))
+        out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
         if row.undefined is not None:
             bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
             if bad.any():
@@ -623,7 +572,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Meaning | Non
 
 
 def _several(
-    row: Meaning, op: Op, values: tuple[Value, ...], index: int, numbers: bool
+    row: Row, op: Op, values: tuple[Value, ...], index: int, numbers: bool
 ) -> Value | tuple[Value, ...] | None:
     """The result where the operation has candidates, or a source has alternatives; None where these are too many."""
     if row.candidates is not None:
@@ -640,7 +589,7 @@ def _several(
     if op.name == "select":
         return alternatives.selected(values)
     return alternatives.elementwise(
-        lambda *bases: row.run(op.bits, op.attrs, *bases),
+        lambda *bases: row.concrete(op.bits, op.attrs, *bases),
         row.undefined and (lambda *bases: row.undefined(op.bits, op.attrs, *bases)),
         values,
         op.name,
@@ -648,7 +597,7 @@ def _several(
     )
 
 
-def _candidates(row: Meaning, op: Op, values: tuple[Value, ...], index: int) -> Value:
+def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
     """An operation of which only candidates are known, on numbers."""
     why = because(*values) or Lost(Kind.WITHIN_ERROR, index, (op.name,))
     together = alternatives.of_all(values)
@@ -676,7 +625,7 @@ def _lane_by_lane(row, op: Op, values, index):
         lost = either(lost, v.poison)
     if lost.all():
         return None
-    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
     why = because(*values) or Lost(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
@@ -687,12 +636,7 @@ def _lane_by_lane(row, op: Op, values, index):
     )
 
 
-# The tables of bitwise operations; the first source is the highest bit of the index.
-_TABLES = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
-_BITS_APART = (*_TABLES, "lop3")
-
-
-def _in_all_lanes(op: Op, values) -> Value | None:
+def _in_all_lanes(row: Row, op: Op, values) -> Value | None:
     """A bitwise operation on numbers that are the same in all lanes, some known bit by bit or not at all; None for
     others. A bit of the result is known when no choice of the unknown ones changes it."""
     ones, zeros, whole = [], [], (1 << op.bits) - 1  # of each source: bits that may be 1, that may be 0
@@ -709,7 +653,7 @@ def _in_all_lanes(op: Op, values) -> Value | None:
         sure = whole if v.poison is None else 0 if v.sure is None else int(v.sure.flat[0])
         ones.append(base | ~sure & whole)
         zeros.append(~(base & sure) & whole)
-    table = _TABLES.get(op.name) or op.attrs[0]
+    table = row.truth(op)
     may = [0, 0]
     for index in range(1 << len(values)):
         here = whole
@@ -732,7 +676,7 @@ def _bit_by_bit(row, op: Op, values) -> Value | None:
     """A bitwise operation on values of which some bits are known: those of the result that flipping the others
     does not change."""
     out, shaken = shake(
-        lambda *operands: row.run(op.bits, op.attrs, *operands),
+        lambda *operands: row.concrete(op.bits, op.attrs, *operands),
         [v.base for v in values],
         [~sure_bits(v) for v in values],
     )
@@ -748,12 +692,12 @@ def _poisoned(row, op: Op, values, index):
     if op.name == "mov":
         return values[0]
     if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
-        if op.name in _BITS_APART and op.bits > 1 and (out := _in_all_lanes(op, values)) is not None:
+        if row.truth is not None and op.bits > 1 and (out := _in_all_lanes(row, op, values)) is not None:
             return out
         out = _symbolic(op, values)
-        if out is not None and (out.poison is None or not out.poison.all() or op.name not in _BITS_APART):
+        if out is not None and (out.poison is None or not out.poison.all() or row.truth is None):
             return out
-        if op.name in _BITS_APART and values[0].base.dtype != bool:
+        if row.truth is not None and values[0].base.dtype != bool:
             return _bit_by_bit(row, op, values) or out or opaque(op.bits, because(*values))
         if out is not None:
             return out
@@ -766,7 +710,7 @@ def _poisoned(row, op: Op, values, index):
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
         bits = 1 if row.predicate else op.bits
         return _partly_known(op, values, why) or opaque(bits, why)
-    out = row.run(op.bits, op.attrs, *(v.base for v in values))
+    out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         poison = poison | row.undefined(op.bits, op.attrs, *(v.base for v in values))
     if isinstance(out, tuple):

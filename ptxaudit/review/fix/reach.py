@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from ptxaudit.engine.ops.meaning import MEANINGS
+from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.nodes import Address, Function, Instruction, Op, Reg
 
 _COMPARES = "setp."
@@ -25,7 +25,7 @@ _LOCAL, _ANYWHERE = (
 _MEMORY = frozenset(("load", "store", "atom"))
 _VALUES = frozenset(
     ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
-)  # first words of what only makes values, beside MEANINGS
+)  # first words of what only makes values, beside OPS
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def reach(function: Function) -> Reach:
 
 def _unknown(op: Op) -> bool:
     """It may be more than a value that is made of its operands: a call, or an instruction of which nothing is known."""
-    known = op.name in MEANINGS or op.name in _MEMORY or op.name.startswith(_COMPARES)
+    known = op.name in OPS or op.name in _MEMORY or op.name.startswith(_COMPARES)
     return not known and op.name.partition(".")[0] not in _VALUES
 
 

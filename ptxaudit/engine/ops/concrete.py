@@ -1,0 +1,251 @@
+"""Integer and predicate operations on arrays of lanes: the concrete semantics.
+
+Each is a plain function of unsigned arrays (bool for predicates) to an array, or a tuple of
+arrays where the operation has several results. Arrays broadcast against each other over
+(rows, lanes). Semantics are the PTX ISA manual's ("Integer Arithmetic", "Logic and Shift",
+"Comparison and Selection", "Data Movement": docs.nvidia.com/cuda/parallel-thread-execution);
+the machine-code lifter writes its instructions in the same rows.
+
+    add.32(0xFFFFFFFF, 2)              -> 1
+    shr.s.32(0x80000000, 40)           -> 0xFFFFFFFF         (clamped at the width)
+    bfe.u.32(0xABCD, 8, 4)             -> 0xB
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import BITS, DTYPES, SIGNED, resize, signed
+
+
+def shift_left(bits, attrs, a, n):
+    if n.size == 1:
+        k = int(n.flat[0])
+        return a << a.dtype.type(k) if k < bits else np.zeros_like(a)
+    inside = n < bits
+    return np.where(inside, a << np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+
+
+def shift_right(bits, attrs, a, n):
+    if n.size == 1:
+        k = int(n.flat[0])
+        return a >> a.dtype.type(k) if k < bits else np.zeros_like(a)
+    inside = n < bits
+    return np.where(inside, a >> np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+
+
+def shift_right_signed(bits, attrs, a, n):
+    count = np.minimum(n, bits - 1).astype(SIGNED[bits])
+    return (signed(a) >> count).view(a.dtype)
+
+
+def funnel(bits, attrs, lo, hi, n, left):
+    wide = (hi.astype(np.uint64) << np.uint64(32)) | lo.astype(np.uint64)
+    count = (n & np.uint32(31) if attrs and attrs[0] == "wrap" else np.minimum(n, 32)).astype(np.uint64)
+    wide = (wide << count) >> np.uint64(32) if left else wide >> count
+    return wide.astype(np.uint32)
+
+
+def wide(bits, array, is_signed):
+    """A source of half the result's width, extended to it."""
+    dtype = DTYPES[bits]
+    return signed(array).astype(SIGNED[bits]).view(dtype) if is_signed else array.astype(dtype)
+
+
+def mulhi(bits, a, b, is_signed):
+    if bits < 64:
+        product = wide(2 * bits, a, is_signed) * wide(2 * bits, b, is_signed)
+        return (product >> product.dtype.type(bits)).astype(a.dtype)
+    low = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    al, ah, bl, bh = a & low, a >> half, b & low, b >> half
+    middle = ah * bl + ((al * bl) >> half)
+    carry = (middle & low) + al * bh
+    high = ah * bh + (middle >> half) + (carry >> half)
+    if is_signed:
+        high = high - np.where(signed(a) < 0, b, np.uint64(0)) - np.where(signed(b) < 0, a, np.uint64(0))
+    return high
+
+
+def divide(bits, a, b, is_signed, remainder):
+    safe = np.where(b == 0, b.dtype.type(1), b)
+    if not is_signed:
+        return a % safe if remainder else a // safe
+    x, y = np.broadcast_arrays(a, safe)
+    one = a.dtype.type(1)
+    xm = np.where(signed(x) < 0, ~x + one, x)
+    ym = np.where(signed(y) < 0, ~y + one, y)
+    if remainder:
+        out, negative = xm % ym, signed(x) < 0
+    else:
+        out, negative = xm // ym, (signed(x) < 0) ^ (signed(y) < 0)
+    return np.where(negative, ~out + one, out)
+
+
+def by_zero(bits, attrs, a, b):
+    return b == 0
+
+
+def add3_carry(bits, attrs, a, b, c, in0, in1):
+    low = (1 << 32) - 1
+    if bits == 32:
+        total = a.astype(np.uint64) + b + c + in0 + in1
+        high = total >> np.uint64(32)
+        return total.astype(np.uint32), high >= 1, high >= 2
+    parts_low = (a & np.uint64(low)) + (b & np.uint64(low)) + (c & np.uint64(low)) + in0 + in1
+    parts_high = (a >> np.uint64(32)) + (b >> np.uint64(32)) + (c >> np.uint64(32)) + (parts_low >> np.uint64(32))
+    high = parts_high >> np.uint64(32)
+    return a + b + c + in0 + in1, high >= 1, high >= 2
+
+
+def lop3_table(table: int, a, b, c):
+    """Any three-input function of bits, by its 8-entry truth table (index = 4a + 2b + c)."""
+    out = np.zeros(np.broadcast_shapes(a.shape, b.shape, c.shape), a.dtype)
+    for row in range(8):
+        if table >> row & 1:
+            out = out | ((a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c))
+    return out
+
+
+def lop3(bits, attrs, a, b, c):
+    return lop3_table(attrs[0], a, b, c)
+
+
+def mask_below(bits, length, dtype):
+    """2**length − 1, length clamped to the width."""
+    length = np.minimum(length, bits)
+    full = length >= bits
+    return np.where(
+        full, dtype.type((1 << bits) - 1), (dtype.type(1) << np.where(full, 0, length).astype(dtype)) - dtype.type(1)
+    )
+
+
+def bfe(bits, attrs, a, pos, length, is_signed):
+    pos, length = pos & np.uint32(0xFF), length & np.uint32(0xFF)
+    field = shift_right(bits, (), a, pos) & mask_below(bits, length, a.dtype)
+    if not is_signed:
+        return field
+    top = np.minimum(pos.astype(np.int64) + length - 1, bits - 1)
+    sign = (shift_right(bits, (), a, np.maximum(top, 0).astype(np.uint32)) & a.dtype.type(1)).astype(bool)
+    extended = np.where(
+        sign, field | ~mask_below(bits, np.minimum(length, np.maximum(bits - pos.astype(np.int64), 0)), a.dtype), field
+    )
+    return np.where(length == 0, a.dtype.type(0), extended)
+
+
+def bfi(bits, attrs, a, b, pos, length):
+    pos, length = pos & np.uint32(0xFF), length & np.uint32(0xFF)
+    mask = shift_left(bits, (), mask_below(bits, length, a.dtype), pos)
+    return (b & ~mask) | (shift_left(bits, (), a, pos) & mask)
+
+
+def bmsk(bits, attrs, pos, length):
+    if attrs and attrs[0] == "wrap":
+        pos, length = pos & np.uint32(31), length & np.uint32(31)
+    return shift_left(bits, (), mask_below(bits, length, pos.dtype), pos)
+
+
+def szext(bits, attrs, a, n, is_signed):
+    if attrs and attrs[0] == "wrap":
+        n = n & np.uint32(31)
+    field = a & mask_below(bits, n, a.dtype)
+    if not is_signed:
+        return field
+    sign = (
+        shift_right(bits, (), a, np.clip(n.astype(np.int64) - 1, 0, bits - 1).astype(np.uint32)) & a.dtype.type(1)
+    ).astype(bool)
+    return np.where(sign & (n != 0), field | ~mask_below(bits, n, a.dtype), field)
+
+
+def brev(bits, attrs, a):
+    out = np.zeros_like(a)
+    one = a.dtype.type(1)
+    for i in range(bits):
+        out = (out << one) | ((a >> a.dtype.type(i)) & one)
+    return out
+
+
+def leading_zeros(a, bits):
+    """(…) int64: leading zeros, `bits` for zero."""
+    length = np.zeros(a.shape, np.int64)
+    rest = a.astype(np.uint64)
+    for step in (32, 16, 8, 4, 2, 1):
+        big = rest >= np.uint64(1 << step)
+        length += np.where(big, step, 0)
+        rest = np.where(big, rest >> np.uint64(step), rest)
+    return bits - length - (rest != 0)
+
+
+def bfind(bits, attrs, a, is_signed):
+    if is_signed:
+        a = np.where(signed(a) < 0, ~a, a)
+    zeros = leading_zeros(a, bits)
+    found = zeros if attrs and attrs[0] else bits - 1 - zeros
+    return np.where(a == 0, 0xFFFFFFFF, found).astype(np.uint32)
+
+
+def prmt(bits, attrs, a, b, sel):
+    shape = np.broadcast_shapes(a.shape, b.shape, sel.shape)
+    wide = np.broadcast_to((b.astype(np.uint64) << np.uint64(32)) | a, shape)
+    mode = attrs[0] if attrs else ""
+    out = np.zeros(shape, np.uint32)
+    for i in range(4):
+        if mode == "":
+            nibble = (sel >> np.uint32(4 * i)) & np.uint32(0xF)
+            byte, sign = nibble & np.uint32(7), (nibble & np.uint32(8)).astype(bool)
+        else:
+            s = (sel & np.uint32(3)).astype(np.int64)
+            byte = {
+                "f4e": s + i,
+                "b4e": (s - i) % 8,
+                "rc8": s,
+                "ecl": np.maximum(s, i),
+                "ecr": np.minimum(s, i),
+                "rc16": (s & 1) * 2 + (i & 1),
+            }[mode]
+            sign = np.zeros((1, 1), bool)
+        value = (wide >> (byte.astype(np.uint64) * np.uint64(8))).astype(np.uint32) & np.uint32(0xFF)
+        value = np.where(sign, np.where(value & 0x80, np.uint32(0xFF), np.uint32(0)), value)
+        out = out | (value << np.uint32(8 * i))
+    return out
+
+
+def fns(bits, attrs, mask, base, offset):
+    mask, base, offset = np.broadcast_arrays(mask, base, offset)
+    out = np.full(mask.shape, 0xFFFFFFFF, np.uint32)
+    for at in np.ndindex(mask.shape):
+        m, b, n = int(mask[at]), int(base[at]), int(np.int32(offset[at]))
+        if n == 0:
+            hits = [b] if b < 32 and m >> b & 1 else []
+        elif n > 0:
+            hits = [i for i in range(b, 32) if m >> i & 1][n - 1 : n]
+        else:
+            hits = [i for i in range(min(b, 31), -1, -1) if m >> i & 1][-n - 1 : -n]
+        if hits:
+            out[at] = hits[0]
+    return out
+
+
+def extract(bits, attrs, a):
+    shifted = a >> a.dtype.type(attrs[0]) if attrs[0] else a
+    return resize(shifted, bits)
+
+
+def cat(bits, attrs, *parts):
+    dtype = DTYPES[bits]
+    at, out = 0, None
+    for part in parts:
+        piece = part.astype(dtype) << dtype(at) if at else part.astype(dtype)
+        out = piece if out is None else out | piece
+        at += BITS[part.dtype]
+    return out
+
+
+COMPARISONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}

@@ -1,0 +1,331 @@
+"""Every operation of the intermediate representation, a row each: this module fills the table (`row.OPS`).
+
+A row is the operation's concrete semantics and its transfer function in each abstract domain. To add an operation is to
+add a row here, and a case to tests/test_operations_table.py, which says what rows lack; docs/operations.md shows them.
+What lanes do together (shuffles, votes) is in `ir.warp_operations`, memory in `exec.effects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.bits import bitwise
+from ptxaudit.engine.domain.comparisons import compare
+from ptxaudit.engine.domain.value import BITS, constant, resize, sign_extended, signed
+from ptxaudit.engine.ops import approximate, concrete, operations, ranges
+from ptxaudit.engine.ops.floats import FLOATS
+from ptxaudit.engine.ops.row import OPS, Origin, Row
+
+__all__ = ["OPS"]
+
+
+def _pair(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of two arrays that asks for neither the width nor attributes."""
+    return lambda bits, attrs, a, b: function(a, b)
+
+
+def _signed_pair(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda bits, attrs, a, b: function(signed(a), signed(b)).view(a.dtype)
+
+
+def _with_sign(function: Callable[..., Any], is_signed: bool) -> Callable[..., Any]:
+    return lambda bits, attrs, *arrays: function(bits, *arrays, is_signed)
+
+
+def _with_sign_and_attributes(function: Callable[..., Any], is_signed: bool) -> Callable[..., Any]:
+    return lambda bits, attrs, *arrays: function(bits, attrs, *arrays, is_signed)
+
+
+def _comparison(relation: str, is_signed: bool) -> Callable[..., Any]:
+    function = concrete.COMPARISONS[relation]
+
+    def run(bits, attrs, a, b):
+        if is_signed and a.dtype != bool:
+            a, b = signed(a), signed(b)
+        return function(a, b)
+
+    return run
+
+
+def _resized(bits, attrs, a):
+    return resize(a, bits)
+
+
+def _negated(bits, attrs, a):
+    return ~a + a.dtype.type(1)
+
+
+def _multiply_add(bits, attrs, a, b, c):
+    return a * b + c
+
+
+def _product(bits, a, b, is_signed):
+    return concrete.wide(bits, a, is_signed) * concrete.wide(bits, b, is_signed)
+
+
+def _product_and_sum(bits, a, b, c, is_signed):
+    return _product(bits, a, b, is_signed) + c
+
+
+def _distance(bits, a, b, c, is_signed):
+    """sad: |a − b| + c."""
+    x, y = (signed(a), signed(b)) if is_signed else (a, b)
+    return np.maximum(x, y).view(a.dtype) - np.minimum(x, y).view(a.dtype) + c
+
+
+def _named(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule of several operations, which asks for the name."""
+    return lambda op, *values: rule(op.name, *values)
+
+
+def _bitwise(name: str, function: Callable[..., Any], truth: int) -> Row:
+    return Row(
+        _pair(function),
+        "ss",
+        affine=lambda op, a, b: bitwise(name, a, b, function),
+        truth=lambda op: truth,
+        range=ranges.and_ if name == "and" else lambda op, a, b: ranges.below(a, b),
+        origin=Origin.SUM,
+    )
+
+
+_UNARY_WIDTH = {"widths": "o", "strict": True}
+
+OPS |= {
+    # data movement
+    "mov": Row(
+        lambda bits, attrs, a: a, "s", affine=lambda op, a: a, range=ranges.same, linear=True, origin=Origin.SOURCE
+    ),
+    "zext": Row(
+        _resized,
+        **_UNARY_WIDTH,
+        affine=lambda op, a: affine.fit(a, op.bits),
+        range=ranges.same,
+        linear=True,
+        origin=Origin.NUMBER,
+    ),
+    "sext": Row(
+        lambda bits, attrs, a: sign_extended(bits, a),
+        **_UNARY_WIDTH,
+        affine=operations.extended,
+        linear=True,
+        origin=Origin.NUMBER,
+    ),
+    "trunc": Row(
+        _resized,
+        **_UNARY_WIDTH,
+        affine=lambda op, a: affine.fit(a, op.bits),
+        range=ranges.same,
+        linear=True,
+        origin=Origin.PIECE,
+    ),
+    "extract": Row(concrete.extract, "o", affine=operations.extracted, linear=True, origin=Origin.PIECE),
+    "cat": Row(concrete.cat, "o*", affine=operations.concatenated, linear=True, origin=Origin.PAIR),
+    "select": Row(
+        lambda bits, attrs, a, b, p: np.where(p, a, b),
+        "ssp",
+        affine=lambda op, a, b, p: operations.selected(a, b, p),
+        range=lambda op, a, b, p: a.united(b),
+        origin=Origin.EITHER,
+    ),
+    "prmt": Row(
+        concrete.prmt, "ccc", affine=lambda op, *values: operations.permuted(values, op.attrs), origin=Origin.MIXED
+    ),
+    # arithmetic
+    "add": Row(
+        _pair(np.add),
+        "ss",
+        affine=lambda op, a, b: affine.add(a, b),
+        range=lambda op, a, b: ranges.plus(a, b, op.bits),
+        linear=True,
+        strict=True,
+        origin=Origin.SUM,
+    ),
+    "sub": Row(
+        _pair(np.subtract),
+        "ss",
+        affine=lambda op, a, b: affine.subtract(a, b),
+        range=ranges.minus,
+        linear=True,
+        strict=True,
+        origin=Origin.SUM,
+    ),
+    "mul": Row(
+        _pair(np.multiply),
+        "ss",
+        affine=lambda op, a, b: affine.multiply(a, b),
+        range=lambda op, a, b: ranges.times(a, b),
+        linear=True,
+        origin=Origin.NUMBER,
+    ),
+    "mad": Row(
+        _multiply_add,
+        "sss",
+        affine=lambda op, a, b, c: affine.add(affine.multiply(a, b), c),
+        range=ranges.mad,
+        linear=True,
+        origin=Origin.ADDEND,
+    ),
+    **{f"mulhi.{sign}": Row(_with_sign(concrete.mulhi, sign == "s"), "ss", origin=Origin.NUMBER) for sign in "us"},
+    **{
+        f"mulwide.{sign}": Row(
+            _with_sign(_product, sign == "s"),
+            "hh",
+            affine=operations.wide_product,
+            range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else None,
+            linear=True,
+            origin=Origin.NUMBER,
+        )
+        for sign in "us"
+    },
+    **{
+        f"madwide.{sign}": Row(
+            _with_sign(_product_and_sum, sign == "s"),
+            "hhs",
+            affine=operations.wide_product,
+            range=ranges.mad if sign == "u" else None,
+            linear=True,
+            origin=Origin.ADDEND,
+        )
+        for sign in "us"
+    },
+    "neg": Row(
+        _negated,
+        "s",
+        affine=lambda op, a: affine.subtract(constant(0, op.bits), a),
+        linear=True,
+        strict=True,
+        origin=Origin.NUMBER,
+    ),
+    "abs": Row(lambda bits, attrs, a: np.where(signed(a) < 0, ~a + a.dtype.type(1), a), "s", origin=Origin.NUMBER),
+    "min.u": Row(
+        _pair(np.minimum), "ss", affine=_named(operations.extremum), range=ranges.minimum, origin=Origin.EITHER
+    ),
+    "max.u": Row(_pair(np.maximum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
+    "min.s": Row(_signed_pair(np.minimum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
+    "max.s": Row(_signed_pair(np.maximum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
+    **{
+        f"{name}.{sign}": Row(
+            lambda bits, attrs, a, b, is_signed=sign == "s", rest=name == "rem": concrete.divide(
+                bits, a, b, is_signed, rest
+            ),
+            "ss",
+            concrete.by_zero,
+            affine=_named(operations.divided_by_a_power),
+            range=ranges.remainder if (name, sign) == ("rem", "u") else None,
+            origin=Origin.NUMBER,
+        )
+        for name in ("div", "rem")
+        for sign in "us"
+    },
+    "add3.carry": Row(
+        concrete.add3_carry,
+        "ssspp",
+        results=3,
+        affine=operations.sum_with_carry,
+        range=ranges.sum3,
+        linear=True,
+        origin=Origin.SUM,
+    ),
+    **{f"sad.{sign}": Row(_with_sign(_distance, sign == "s"), "sss", origin=Origin.NUMBER) for sign in "us"},
+    # logic and shifts
+    "and": _bitwise("and", np.bitwise_and, 0b1000),
+    "or": _bitwise("or", np.bitwise_or, 0b1110),
+    "xor": _bitwise("xor", np.bitwise_xor, 0b0110),
+    "not": Row(
+        lambda bits, attrs, a: ~a, "s", affine=lambda op, a: affine.invert(a), strict=True, origin=Origin.NUMBER
+    ),
+    "cnot": Row(lambda bits, attrs, a: (a == 0).astype(a.dtype), "s", origin=Origin.NUMBER),
+    "lop3": Row(
+        concrete.lop3,
+        "sss",
+        affine=lambda op, a, b, c: operations.lop3(op.attrs[0], op.bits, a, b, c),
+        truth=lambda op: op.attrs[0],
+        range=ranges.lop3,
+        origin=Origin.SUM,
+    ),
+    "shl": Row(
+        concrete.shift_left,
+        "sc",
+        affine=operations.shift_left,
+        range=ranges.shift_left,
+        linear=True,
+        origin=Origin.NUMBER,
+    ),
+    "shr.u": Row(
+        concrete.shift_right,
+        "sc",
+        affine=operations.shift_down,
+        range=ranges.shift_right,
+        strict=True,
+        origin=Origin.NUMBER,
+    ),
+    "shr.s": Row(concrete.shift_right_signed, "sc", affine=operations.shift_down, strict=True, origin=Origin.NUMBER),
+    **{
+        f"shf.{way}": Row(
+            partial(concrete.funnel, left=way == "l"),
+            "ccc",
+            affine=lambda op, *values: operations.funnel(op.name, values, op.attrs),
+            origin=Origin.NUMBER,
+        )
+        for way in "lr"
+    },
+    "bfe.u": Row(
+        _with_sign_and_attributes(concrete.bfe, False),
+        "scc",
+        affine=lambda op, *values: operations.field(op.name, values, op.bits),
+        range=ranges.field,
+        origin=Origin.NUMBER,
+    ),
+    "bfe.s": Row(_with_sign_and_attributes(concrete.bfe, True), "scc", origin=Origin.NUMBER),
+    "bfi": Row(concrete.bfi, "sscc", origin=Origin.SUM),
+    "bmsk": Row(concrete.bmsk, "cc", origin=Origin.NUMBER),
+    "szext.u": Row(
+        _with_sign_and_attributes(concrete.szext, False),
+        "sc",
+        affine=lambda op, *values: operations.field(op.name, values, op.bits),
+        origin=Origin.NUMBER,
+    ),
+    "szext.s": Row(_with_sign_and_attributes(concrete.szext, True), "sc", origin=Origin.NUMBER),
+    "brev": Row(concrete.brev, "s", origin=Origin.NUMBER),
+    "popc": Row(
+        lambda bits, attrs, a: np.bitwise_count(a).astype(np.uint32),
+        "o",
+        range=lambda op, a: ranges.Range(0, op.src[0].bits),
+        origin=Origin.NUMBER,
+    ),
+    "clz": Row(
+        lambda bits, attrs, a: concrete.leading_zeros(a, BITS[a.dtype]).astype(np.uint32), "o", origin=Origin.NUMBER
+    ),
+    **{
+        f"bfind.{sign}": Row(
+            lambda bits, attrs, a, is_signed=sign == "s": concrete.bfind(BITS[a.dtype], attrs, a, is_signed),
+            "o",
+            origin=Origin.NUMBER,
+        )
+        for sign in "us"
+    },
+    "fns": Row(concrete.fns, "ccc", origin=Origin.NUMBER),
+    # comparisons
+    **{
+        f"setp.{name}": Row(
+            _comparison(name.partition(".")[0], name.endswith(".s")),
+            "ss",
+            predicate=True,
+            affine=lambda op, a, b, name=name: compare(name, a, b),
+            strict=True,
+            origin=Origin.NUMBER,
+        )
+        for name in ("eq", "ne", *(f"{relation}.{sign}" for relation in ("lt", "le", "gt", "ge") for sign in "us"))
+    },
+    # floating point
+    **{name: replace(row, strict=True, origin=Origin.NUMBER) for name, row in FLOATS.items()},
+    **{name: replace(row, origin=Origin.NUMBER) for name, row in approximate.MUFU.items()},
+    **approximate.PTX,
+}

@@ -1,0 +1,213 @@
+"""The table of operations: every operation that is lifted has a row, and every transfer function of a row is sound.
+
+Each domain of a row is held against the operation's meaning on numbers: what it says of values that are not known must
+hold for every number that they may be. A row without a function for a domain says nothing there; which those are is in
+`LACKING`, so that an operation that is added comes with its functions, or is added there.
+"""
+
+import random
+
+import numpy as np
+import pytest
+from test_declared import LINES, OPCODES, lowered
+
+from bench import operations_doc
+from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, constant, unknown
+from ptxaudit.engine.exec import effects
+from ptxaudit.engine.ops import OPS, Origin
+from ptxaudit.engine.ops.floats import FLOATS
+from ptxaudit.engine.ops.operations import apply, of_its_sources
+from ptxaudit.engine.ops.ranges import Range
+from ptxaudit.engine.ops.row import source_bits
+from ptxaudit.frontend.ptx.lift import meaning
+from ptxaudit.ir.nodes import Const, Op
+from ptxaudit.ir.warp_operations import ACROSS, WARP
+
+WIDTHS = (32, 64)
+INTEGER = [name for name, row in OPS.items() if row.concrete is not None and name not in FLOATS]
+ATTRIBUTES = {"lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)], "extract": [(0,), (8,), (16,)]}
+
+# Of these nothing is known where a source is not: no rule on affine values; where addresses are made of them, no range.
+LACKING = {
+    "affine": "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns mulhi.s mulhi.u popc sad.s sad.u szext.s",
+    "range": (
+        "abs bfe.s bfi bfind.s bfind.u bmsk brev cat clz cnot div.s div.u extract fns madwide.s max.s max.u min.s mulhi.s"
+        " mulhi.u mulwide.s neg not prmt rem.s sad.s sad.u sext shf.l shf.r shr.s szext.s szext.u"
+    ),
+}
+# What has no row: memory, control, what lanes do together, what nobody understands; and what a run asks its launch.
+OTHER = {"load", "store", "atom", "clobber", "opaque", "cvta", "cvta.to", "isspacep", "mapa", "getctarank", "call"}
+
+
+def emitted():
+    """Names of operations that lifting writes for everything that was seen of either instruction set."""
+    names = {op.name for line in LINES for op in lowered(*line).ops}
+    rows = [meaning(opcode) for opcode in OPCODES]
+    return names | {row.name for row in rows if type(row).__name__ == "Plain"}
+
+
+def test_every_operation_that_is_lifted_has_a_row():
+    stems = {name for name in emitted() if name not in OPS and not of_its_sources(name)}
+    stems = {name for name in stems if not name[0].isupper()}  # accesses: of machine code they keep their opcode
+    stems = {name for name in stems if name.partition(".")[0] not in WARP and not name.startswith("barrier.")}
+    assert stems <= OTHER, sorted(stems - OTHER)
+
+
+def test_what_lanes_do_together_is_run_and_has_no_row():
+    assert set(effects._ACROSS) == set(ACROSS)
+    assert not {name.partition(".")[0] for name in OPS} & WARP.keys()
+
+
+@pytest.mark.parametrize("domain", sorted(LACKING))
+def test_what_rows_lack(domain):
+    lacking = {name for name in INTEGER if getattr(OPS[name], domain) is None and not OPS[name].predicate}
+    assert lacking == set(LACKING[domain].split())
+
+
+def numbers(name, bits, dice, limit=None):
+    """A number for each source, odd ones among them."""
+    row = OPS[name]
+    count = 2 if row.widths == "o*" else len(row.widths)
+    out = []
+    for at, letter in enumerate(row.letters(count)):
+        width = source_bits(letter, bits, bits // count if name == "cat" else bits)
+        most = (1 << width) - 1 if limit is None or letter == "p" else min(limit, (1 << width) - 1)
+        if letter == "c" and row.widths != "ccc":
+            most = min(most, 40)
+        number = dice.choice((0, 1, most, most // 2 + 1, dice.randint(0, most), dice.randint(0, min(most, 64))))
+        out.append((number or (at == 1 and row.undefined is not None), width))
+    return [(int(number), width) for number, width in out]
+
+
+def result(name, bits, attrs, sources):
+    arrays = [np.full((1, 1), n, DTYPES[w]) for n, w in sources]
+    out = OPS[name].concrete(bits, attrs, *arrays)
+    return int((out[0] if isinstance(out, tuple) else out).flat[0])
+
+
+def attributes(name, dice):
+    return dice.choice(ATTRIBUTES.get(name, [()]))
+
+
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
+def test_ranges_hold_all_results(name):
+    dice, said = random.Random(name), 0
+    for _ in range(400):
+        bits = dice.choice(WIDTHS)
+        attrs = attributes(name, dice)
+        limit = dice.choice((3, 40, 300, 5000))
+        ends = [numbers(name, bits, dice, limit) for _ in range(2)]
+        fixed = dice.random() < 0.7
+        spans = []
+        for at, ((a, width), (b, _)) in enumerate(zip(*ends)):
+            b = a if at and fixed or name.startswith("sh") and at else b
+            spans.append((min(a, b), max(a, b), width))
+        op = Op(name, bits=bits, attrs=attrs, src=tuple(Const(0, width) for *_, width in spans))
+        found = OPS[name].range(op, *(Range(low, high) for low, high, _ in spans))
+        if found is None or found.low < 0 or found.high >= 1 << bits:
+            continue
+        said += 1
+        for _ in range(5):
+            picked = [(dice.randint(low, high), width) for low, high, width in spans]
+            if OPS[name].undefined is not None and not picked[1][0]:
+                continue
+            assert found.low <= result(name, bits, attrs, picked) <= found.high, (op, spans, picked)
+    assert said > 20
+
+
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].linear and OPS[name].results == 1])
+def test_linear_operations_of_steady_sources_are_steady(name):
+    """One source grows by the same number three times; the others stay. (An addition, also both.)"""
+    dice = random.Random(name)
+    for _ in range(200):
+        bits = dice.choice(WIDTHS)
+        sources = numbers(name, bits, dice, 1000)
+        moving = 0 if name in ("shl", "sext", "zext", "trunc", "extract") else dice.randrange(len(sources))
+        step = dice.randint(0, 50)
+        if name == "extract":
+            continue  # only of the lowest bits: see trips
+        series = []
+        for trip in range(4):
+            now = [(n + step * trip * (at == moving), w) for at, (n, w) in enumerate(sources)]
+            series.append(result(name, bits, attributes(name, dice), now))
+        assert len({(b - a) % (1 << bits) for a, b in zip(series, series[1:])}) == 1, (name, sources, series)
+
+
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].truth is not None])
+def test_truth_tables_are_the_operations(name):
+    dice = random.Random(name)
+    for attrs in ATTRIBUTES.get(name, [()]):
+        table = OPS[name].truth(Op(name, bits=32, attrs=attrs))
+        count = len(OPS[name].widths)
+        for _ in range(50):
+            words = [dice.getrandbits(32) for _ in range(count)]
+            out = result(name, 32, attrs, [(word, 32) for word in words])
+            for bit in range(32):
+                index = sum((word >> bit & 1) << (count - 1 - at) for at, word in enumerate(words))
+                assert out >> bit & 1 == table >> index & 1
+
+
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].affine is not None])
+def test_affine_rules_hold_for_every_choice_of_the_unknown(name):
+    """One source has an unknown u of few values in it; what is said of the result holds for each of them."""
+    dice, said = random.Random(name), 0
+    for round in range(150):
+        bits = 32 if name in ("prmt", "shf.l", "shf.r", "bfe.u", "szext.u") else dice.choice(WIDTHS)
+        attrs = attributes(name, dice)
+        sources = numbers(name, bits, dice, dice.choice((None, 100, 5000)))
+        at = dice.choice([k for k, (_, width) in enumerate(sources) if width > 1] or [0])
+        base, width = sources[at]
+        if width == 1:
+            continue
+        most, step = dice.choice((1, 7)), dice.choice((1, 4, 64))
+        u = Uniform(f"u{round}", width, 0, 0, most, "parameter", (name, round))
+        values = [constant(n, w) if w > 1 else Value(np.full((1, 1), bool(n))) for n, w in sources]
+        coefficient = np.full((1, 1), step, DTYPES[width])
+        values[at] = Value(values[at].base, ((u, coefficient),))
+        out = apply(Op(name, bits=bits, attrs=attrs), tuple(values))
+        out = out[0] if isinstance(out, tuple) else out
+        if out.poison is not None or any(v != u for v, _ in out.terms):
+            continue
+        said += 1
+        for choice in range(most + 1):
+            now = [*sources]
+            now[at] = ((base + step * choice) % (1 << width), width)
+            if OPS[name].undefined is not None and not now[1][0]:
+                continue
+            claimed = int(out.base.flat[0]) + sum(int(c.flat[0]) * choice for _, c in out.terms)
+            known = min(bits if out.valid is None else out.valid, BITS_OF(out))
+            assert (claimed - result(name, bits, attrs, now)) % (1 << known) == 0, (name, bits, attrs, now, out)
+    assert said or OPS[name].predicate
+
+
+def BITS_OF(value):
+    return 1 if value.base.dtype == bool else value.bits
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if OPS[name].strict and OPS[name].results == 1])
+def test_strict_operations_know_nothing_of_a_source_of_which_nothing_is_known(name):
+    from ptxaudit.engine.domain.value import Lost, opaque
+    from ptxaudit.ir.reasons import Kind
+
+    widths = [source_bits(letter, 32, 32) for letter in OPS[name].letters(len(OPS[name].widths))]
+    values = tuple(opaque(width, Lost(Kind.NO_RESULT, 0)) for width in widths)
+    assert apply(Op(name, bits=32, attrs=("rn", False, False)), values).poison.all()
+
+
+def test_numbers_are_no_addresses():
+    """An operation whose result is a number mixes the bits of an address, or cuts them: none of these moves one."""
+    moves = {name for name, row in OPS.items() if row.origin not in (Origin.NUMBER, Origin.OPAQUE)}
+    assert moves == set(
+        "mov select add sub and or xor lop3 bfi mad madwide.u madwide.s add3.carry extract trunc cat prmt min.u max.u"
+        " min.s max.s".split()
+    )
+
+
+def test_the_page_is_that_of_the_table():
+    assert operations_doc.PAGE.read_text(encoding="utf-8") == operations_doc.page(), "make operations"
+
+
+def test_an_unknown_is_an_unknown():
+    """The helper of this file: a value with an unknown in it."""
+    u = Uniform("u", 32, 0, 0, 3, "parameter", "u")
+    assert unknown(u).terms[0][0] is u

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PICTURES = "hardware"
 DATA = ROOT / "tests" / "data"
-FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz")
+FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz")
 LANES = range(32)
 REFERENCE = "sm_90"
 
@@ -86,7 +86,8 @@ because it has left.""",
         """
 A 64-bit access is served by half-warps and a 128-bit one by quarter-warps: as many lanes as fill the 32 banks once. Loads
 *merge*: if for every active lane i the lane i^1 is off or has the same address, or if that holds with i^2, groups are
-twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.""",
+twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.
+No mask is an exception: `sparse_sm90.json.gz` has 4,608 requests of which lanes are off, most with one lane of a pair at most.""",
         (
             Picture("lds64", "LDS.64", _of(lambda i: 8 * i), "`LDS.64` of consecutive addresses: two half-warps"),
             Picture(

@@ -56,7 +56,13 @@ def test_the_files_are_those_that_the_records_count():
     from bench.calibrate.tables import counted
 
     assert len(REQUESTS) == 2590
-    names = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "timing_sm90.json.gz", "cp_async_cycles_sm90.jsonl")
+    names = (
+        "requests_sm90.json.gz",
+        "calibration_sm90.json.gz",
+        "sparse_sm90.json.gz",
+        "timing_sm90.json.gz",
+        "cp_async_cycles_sm90.jsonl",
+    )
     assert counted([DATA / name for name in names]) == machines.get("sm_90").measured
 
 

@@ -5,8 +5,8 @@
 Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts of warps), `copies`
 (cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
 `classes` (which source lines share a class), `partial` (cp.async.cg of parts of 16 bytes), `prefetching`
-(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `probe` (all this in small:
-a first look).
+(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `sparse` (wide accesses of
+which lanes are off), `probe` (all this in small: a first look).
 """
 
 from __future__ import annotations
@@ -219,6 +219,370 @@ def merges(arch: str) -> Iterator[Request]:
                 yield request(one.name, name, [one.width * u for u in units], mask)
 
 
+def sparse(arch: str) -> Iterator[Request]:
+    """Wide accesses of which lanes are off: which masks let a load take a group twice as long, and what one costs."""
+    random = Random(SEED + 8)
+    made: list[Request] = []
+    for name, count in (
+        ("lds64", 1500),
+        ("lds128", 1500),
+        ("lds64_guard", 300),
+        ("lds128_guard", 300),
+        ("lds_v2_b32", 100),
+        ("lds_v4_b32", 100),
+        ("sts64", 250),
+        ("sts128", 250),
+        ("ld_generic_v2", 150),
+        ("ld_generic_v4", 150),
+    ):
+        width = 16 if name.endswith(("128", "128_guard", "v4", "v4_b32")) else 8
+        for i in range(count):
+            mask = _sparse_mask(random, i)
+            span = random.choice((8, 16, 16, 32, 64, 64, 256, 256))
+            free = [random.randrange(span) for _ in range(LANES)]
+            agree, units = _agreeing(random, i // 7, free)
+            made.append(request(name, f"sparse {agree} of {span}", [width * unit for unit in units], mask))
+    made += [request("lds64", "seed 1332", addresses, mask) for mask, addresses in _OF_A_KERNEL]
+    random.shuffle(made)
+    yield from made
+
+
+def _sparse_mask(random: Random, i: int) -> int:
+    """A mask in which some pairs, i^1 or i^2 or both, have one lane at most; others of any density."""
+    kind, mask = i % 7, 0
+    if kind == 0:
+        return EVERYONE
+    if kind == 1:
+        return sum(1 << lane for lane in range(LANES) if random.random() < random.choice((0.2, 0.5, 0.9))) or 1
+    for quad in range(0, LANES, 4):
+        choices = {
+            2: (0b0001, 0b0010, 0b0100, 0b1000),
+            3: (0b0001, 0b0010, 0b0100, 0b1000, 0b1001, 0b0110),
+            4: (0b0101, 0b1010, 0b1001, 0b0110),
+            5: (0b0011, 0b1100, 0b1001, 0b0110),
+            6: (0b0001, 0b0010, 0b0100, 0b1000, 0b1001, 0b0110, 0b0011, 0b1100, 0b0101, 0b1010, 0),
+        }[kind]
+        mask |= random.choice(choices) << quad
+    if random.randrange(4) == 0:
+        mask &= random.choice((0xFFFF, 0xFFFF0000, 0xFFFFFF, 0xFF, 0xF0F0F0F0, 0x7FFFFFFF, 0xFFFFF800))
+    if random.randrange(6) == 0:
+        mask |= 1 << random.randrange(LANES)
+    return mask or 1
+
+
+def _agreeing(random: Random, i: int, free: list[int]) -> tuple[str, list[int]]:
+    """(name, units): as they are, or such that lanes i^1, i^2 or whole quads agree, in all places or all but one."""
+    kind = i % 6
+    if kind < 2:
+        return "free", free
+    keep = (~1, ~2, ~3, ~1)[kind - 2]
+    units = [free[lane & keep] for lane in range(LANES)]
+    if kind == 5:
+        units[random.randrange(LANES)] = free[0] + 1
+    return f"agreeing {~keep}{' but one' if kind == 5 else ''}", units
+
+
+# requests of an LDS.64 whose counter in a launch was above what was claimed
+_OF_A_KERNEL: tuple[tuple[int, list[int]], ...] = (
+    (
+        0xF73BDC00,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            24,
+            80,
+            136,
+            0,
+            472,
+            1488,
+            1656,
+            1824,
+            0,
+            1936,
+            56,
+            224,
+            0,
+            0,
+            1576,
+            1632,
+            1688,
+            0,
+            2024,
+            24,
+            80,
+            1328,
+        ],
+    ),
+    (
+        0xDEE77800,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1160,
+            136,
+            304,
+            472,
+            0,
+            576,
+            744,
+            912,
+            0,
+            0,
+            224,
+            272,
+            328,
+            0,
+            664,
+            720,
+            776,
+            2024,
+            0,
+            80,
+            248,
+        ],
+    ),
+    (
+        0xF73BDC00,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1592,
+            1160,
+            728,
+            0,
+            2032,
+            40,
+            688,
+            1344,
+            0,
+            480,
+            1136,
+            1784,
+            0,
+            0,
+            1096,
+            664,
+            232,
+            0,
+            1536,
+            1112,
+            680,
+            848,
+        ],
+    ),
+    (
+        0xDEE77800,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            672,
+            728,
+            1384,
+            2032,
+            0,
+            1176,
+            1824,
+            432,
+            0,
+            0,
+            1784,
+            1352,
+            928,
+            0,
+            184,
+            1800,
+            1368,
+            1536,
+            0,
+            680,
+            1328,
+        ],
+    ),
+    (
+        0xF73BDC00,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            320,
+            672,
+            1032,
+            0,
+            768,
+            336,
+            208,
+            72,
+            0,
+            784,
+            648,
+            520,
+            0,
+            0,
+            1880,
+            184,
+            536,
+            0,
+            272,
+            624,
+            976,
+            1632,
+        ],
+    ),
+    (
+        0xDEE77800,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1456,
+            1032,
+            896,
+            768,
+            0,
+            1472,
+            1344,
+            1208,
+            0,
+            0,
+            520,
+            872,
+            1224,
+            0,
+            960,
+            1320,
+            1672,
+            272,
+            0,
+            976,
+            848,
+        ],
+    ),
+    (
+        0x66199800,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1456,
+            544,
+            0,
+            0,
+            1904,
+            992,
+            0,
+            0,
+            296,
+            1432,
+            0,
+            0,
+            0,
+            0,
+            960,
+            48,
+            0,
+            0,
+            1408,
+            496,
+            0,
+        ],
+    ),
+    (
+        0xCCC33000,
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            544,
+            1680,
+            0,
+            0,
+            992,
+            72,
+            0,
+            0,
+            0,
+            0,
+            1656,
+            744,
+            0,
+            0,
+            48,
+            1184,
+            0,
+            0,
+            496,
+            1632,
+        ],
+    ),
+)
+
+
 def classes(arch: str) -> Iterator[Request]:
     """Two lanes, two source lines d apart: one wavefront more where both lines are of one class.
 
@@ -279,6 +643,7 @@ def generic(arch: str) -> Iterator[Request]:
 
 PARTS = {
     "merges": merges,
+    "sparse": sparse,
     "partial": partial,
     "prefetching": prefetching,
     "generic": generic,

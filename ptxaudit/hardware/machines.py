@@ -39,8 +39,8 @@ WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, 
 SOURCES = {
     "H200": Source(
         f"{sum(n for opcode, n in MEASURED.items() if opcode[0].isupper() and 'BYPASS' not in opcode):,} single"
-        " requests by hardware counter on an NVIDIA H200 (sm_90), Nsight Compute 2025.3.1, driver 580.159:"
-        " tests/data/requests_sm90.json.gz, tests/data/calibration_sm90.json.gz"
+        " requests by hardware counter on an NVIDIA H200 and an H100 (sm_90), Nsight Compute 2025.3.1, driver 580.159:"
+        " tests/data/requests_sm90.json.gz, tests/data/calibration_sm90.json.gz, tests/data/sparse_sm90.json.gz"
     ),
     "H200 cycles": Source(
         "cycles per request of cp.async on an NVIDIA H200, by destination: tests/data/cp_async_cycles_sm90.jsonl, and"

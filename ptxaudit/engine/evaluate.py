@@ -26,6 +26,11 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Const, Function, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, several
 
+MEETING = (
+    "divergent branches: lanes meet again where the ways of a branch do, at its post-dominator; ptxas may let them meet"
+    " later"
+)
+
 
 @no_collection()
 def evaluate(
@@ -138,10 +143,15 @@ def _evaluated(
         else:
             results[i] = inferred.sites[i]
     of_memory = facts.memory.sentences() if facts.memory is not None else ()
+    sites = tuple(results[i] for i in sorted(results))
     return KernelResult(
-        tuple(results[i] for i in sorted(results)),
-        inferred.assumed + constants.sentences() + of_memory + code.sentences(),
+        sites, inferred.assumed + constants.sentences() + of_memory + code.sentences() + _of_branches(sites)
     )
+
+
+def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """What counts in PTX rest on where lanes part: it does not say where they meet."""
+    return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
 
 
 def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
@@ -217,7 +227,9 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
         return run
     if run.requests is None:
         return listed
-    known = replace(listed, requests=run.requests, active_requests=run.active_requests)
+    known = replace(
+        listed, requests=run.requests, active_requests=run.active_requests, meeting_assumed=run.meeting_assumed
+    )
     if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
@@ -289,6 +301,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
             inferred,
             status=Status.EXACT if counted else Status.INVARIANT,
             requests=simulated.requests,
+            meeting_assumed=simulated.meeting_assumed,
             active_requests=simulated.active_requests,
             wavefronts=0,
             ideal=0,

@@ -658,8 +658,10 @@ class Graph:
         """What the code says of branches that may part lanes; None for PTX, whose branches do not say where lanes
         meet.
         """
-        if not self.function.explicit_reconvergence:
-            return None
+        return self._differences if self.function.explicit_reconvergence else None
+
+    @cached_property
+    def _differences(self) -> Divergence:
         from ptxaudit.ir.divergence import Divergence  # which asks for what this module is
 
         return Divergence(self)
@@ -667,6 +669,10 @@ class Graph:
     def may_part(self, index: int) -> bool:
         """Lanes that run together may go different ways at a branch."""
         return self.divergence is None or self.divergence.differs(index)
+
+    def may_differ(self, index: int) -> bool:
+        """What decides a branch may differ between lanes, by what the code says in either instruction set."""
+        return self._differences.differs(index)
 
     def parts_inside(self, block: int) -> bool:
         """Lanes that run together may go different ways at a branch between the one that ends `block` and its

@@ -123,6 +123,7 @@ class SiteRecord:
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)  # base modulo the shift -> [low, high, ideal] of a request
+    meeting_assumed: bool = False  # PTX: counted as one where lanes are taken to have met again
     loose: Reason | None = None  # why a range remains although the addresses are known up to a shift
     evidence: str = ""  # the machine's for this access; "by rule" as soon as one request is
     trips: list = field(default_factory=list)  # trip -> [requests, {key: weights}]

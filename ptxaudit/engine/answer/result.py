@@ -72,6 +72,7 @@ class SiteResult:
     formula: str = ""  # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()  # most frequent first
     trips: tuple[tuple[int, int, int], ...] = ()
+    meeting_assumed: bool = False  # PTX: counted as lanes come that meet again where the ways of a branch do
     kept: Kept | None = None  # all its requests with their places, where these were asked for
 
 

@@ -207,7 +207,13 @@ class Repeats:
         """True: many rounds are done; False: this period has no closed form; None: try fewer at once."""
         sim = self.simulation
         symbol = Uniform("k", 64, 0, 0, most, "rounds", ("rounds", block))
-        saved = (sim.registers.values, sim.alive, sim.barriers, {i: v.copy() for i, v in sim.visits.items()})
+        saved = (
+            sim.registers.values,
+            sim.alive,
+            sim.barriers,
+            {i: v.copy() for i, v in sim.visits.items()},
+            sim.same_way.copy(),
+        )
         groups = sim.warps.saved()
         start = {}
         for name, value in now.items():
@@ -247,7 +253,7 @@ class Repeats:
         if not ok:
             if order is not None:
                 sim.shadow.restore(order)
-            sim.registers.values, sim.alive, sim.barriers, sim.visits = saved
+            sim.registers.values, sim.alive, sim.barriers, sim.visits, sim.same_way = saved
             sim.warps.restore(groups)
             return ok if ok is None else False
         rounds = min(lap.limit, most)

@@ -214,7 +214,13 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             return SiteResult(index, Status.UNKNOWN, record.doubt or record.lost)
         if not record.requests:
             return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence="by rule")
-        return SiteResult(index, Status.UNKNOWN, requests=record.requests, active_requests=record.active_requests)
+        return SiteResult(
+            index,
+            Status.UNKNOWN,
+            requests=record.requests,
+            active_requests=record.active_requests,
+            meeting_assumed=record.meeting_assumed,
+        )
     record.flush()
     if record.doubt:
         status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
@@ -235,6 +241,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             per_request=(0, 0),
             ideal_per_request=(0, 0),
             evidence=record.evidence,
+            meeting_assumed=record.meeting_assumed,
         )
     if record.requests == 0:
         return SiteResult(
@@ -243,6 +250,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     common = {
         "requests": record.requests + record.elsewhere,
         "evidence": record.evidence,
+        "meeting_assumed": record.meeting_assumed,
         "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
         "patterns": record.patterns(),
         "trips": record.trip_table(),

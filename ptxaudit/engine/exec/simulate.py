@@ -38,7 +38,17 @@ from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.block_ranges import block_terms, decide, dimensions, made_of
 from ptxaudit.engine.domain.value import Lost, Value, array_zeros, constant, known, opaque, signed, squeeze
 from ptxaudit.engine.exec.convergence import Warps, either_state
-from ptxaudit.engine.exec.effects import Registers, View, execute, forget_local, guard_mask, pack, take, unpack
+from ptxaudit.engine.exec.effects import (
+    FULL_MASK,
+    Registers,
+    View,
+    execute,
+    forget_local,
+    guard_mask,
+    pack,
+    take,
+    unpack,
+)
 from ptxaudit.engine.exec.followed import Followed
 from ptxaudit.engine.exec.repeat import NotAffine, Repeats, Round
 from ptxaudit.engine.exec.states import doubt_of
@@ -56,6 +66,7 @@ MAX_ROWS = 1 << 15  # warps run together; more block classes than this are given
 MAX_CALLS = 256
 MOST_SPLITS = 200  # of the rows at one comparison
 RUNNING = "running the launch"
+OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
 
 
 class NeedBlocks(Exception):
@@ -127,6 +138,10 @@ class Simulation:
         self.alive = env.exists.copy()
         self.called_apart: dict = {}  # where lanes that call different functions meet in PTX: ptxas need not let them
         self.barriers: dict = {}
+        # PTX: with which lanes each has gone the same way since lanes met for certain; others it meets where ptxas lets
+        # them
+        self.same_way = np.full((env.rows, LANES), FULL_MASK, np.uint32)
+        self.went_apart = False
         self.visits = {i: np.zeros(env.rows, np.int64) for i in records}
         self.heap: list = []
         self.waiting: list[tuple[Cohort, object]] = []
@@ -491,6 +506,7 @@ class Simulation:
         self.registers.expand(index)
         self.alive = self.alive[index]
         self.barriers = {k: v[index] for k, v in self.barriers.items()}
+        self.same_way = self.same_way[index]
         self.visits = {k: v[index] for k, v in self.visits.items()}
         env = self.env
         env.exists, env.warp = env.exists[index], env.warp[index]
@@ -545,6 +561,7 @@ class Simulation:
         if cohort.doubt or parted:
             record.doubt = first_of(record.doubt, first_of(cohort.doubt, parted))
             return
+        record.meeting_assumed = record.meeting_assumed or self._meeting_assumed(cohort)
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows].copy()
         visits[cohort.rows] += active.any(axis=1)
@@ -742,8 +759,28 @@ class Simulation:
         if self.explicit:
             return self.go_on(self.warps.choose(parts))
         for part in parts:
+            self._apart_from_now(part, pack(part.mask))
             self.push(part)
         return None
+
+    def _meeting_assumed(self, cohort: Cohort) -> bool:
+        """PTX: lanes of a warp are together here because they are taken to meet where their ways do."""
+        if not self.went_apart:
+            return False
+        first = np.take_along_axis(self.same_way[cohort.rows], cohort.mask.argmax(axis=1)[:, None], 1)
+        return bool((pack(cohort.mask) & ~first).any())
+
+    def _apart_from_now(self, cohort: Cohort, words: np.ndarray) -> None:
+        """PTX: lanes go the same way as those of their word at most. words: (n or 1, LANES or 1) uint32."""
+        self.went_apart = True
+        ways = self.same_way[cohort.rows]
+        self.same_way[cohort.rows] = np.where(cohort.mask, ways & words, ways)
+
+    def _surely_met(self, cohort: Cohort) -> None:
+        if not self.went_apart:
+            return
+        ways = self.same_way[cohort.rows]
+        self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
 
     def _expect(self, instruction, cohort: Cohort, torn: np.ndarray) -> None:
         """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
@@ -816,6 +853,7 @@ class Simulation:
         """All living lanes of these warps come together for certain."""
         self.warps.loose[cohort.rows] = False
         cohort.parted = None
+        self._surely_met(cohort)
 
     def _gather(self, cohort: Cohort, expected: np.ndarray, key, words) -> Cohort | None:
         if key[1] in self.called_apart:
@@ -866,6 +904,7 @@ class Simulation:
 
     def ordered(self, cohort: Cohort, named: int) -> None:
         """Its lanes have waited for those that they name."""
+        self._surely_met(cohort)
         if self.followed is not None and named and len(cohort.rows):
             self.followed.ordered(cohort, named)
 
@@ -1016,6 +1055,9 @@ class Simulation:
     def _step_over(self, instruction, cohort: Cohort, doubt: Value | None) -> Cohort | None:
         """Go to the post-dominator. doubt None: nothing inside matters."""
         meeting, sites, written = self._region(self.graph.block_of[instruction.index])
+        uniform = doubt is not None and doubt.poison is None and squeeze(doubt).uniform
+        if not self.explicit and not uniform and self.graph.may_differ(instruction.index):
+            self._apart_from_now(cohort, OWN_LANE)
         if doubt is not None:
             doubt = as_unknown(doubt)
             if self.repeats.round is not None:

@@ -1,0 +1,70 @@
+"""PTX does not say where lanes that parted meet: a count that rests on it says so, one that does not says nothing."""
+
+import pytest
+
+import ptxaudit
+from ptxaudit.engine.evaluate import MEETING
+from ptxaudit.frontend.compile.ptxas import assemble
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p_in, .param .u32 p_n) {
+ .reg .pred p, q; .reg .b32 t, n, a, b, v; .reg .b64 in;
+ .shared .align 4 .b8 s[1024];
+ mov.u32 t, %tid.x; ld.param.u32 n, [p_n]; ld.param.u64 in, [p_in]; shl.b32 a, t, 2; mov.u32 b, s; add.u32 a, a, b; mov.u32 v, 0;
+"""
+BODIES = {
+    "parted and met": ("setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: st.shared.u32 [a], v; ret;", True),
+    "before it": (
+        "st.shared.u32 [a], v; setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: st.global.u32 [in], v; ret;",
+        False,
+    ),
+    "on one way": ("setp.lt.u32 p, t, 7; @p bra one; st.shared.u32 [a], v; one: ret;", False),
+    "met again inside": (
+        (
+            "setp.lt.u32 p, t, 7; @p bra one; setp.lt.u32 q, t, 9; @q bra two; add.u32 v, v, 3; two: st.shared.u32 [a],"
+            " v; one: ret;"
+        ),
+        True,
+    ),
+    "by whole warps": ("setp.lt.u32 p, t, 32; @p bra one; add.u32 a, a, 4; one: st.shared.u32 [a], v; ret;", False),
+    "all by one parameter": (
+        "setp.lt.u32 p, n, 7; @p bra one; st.global.u32 [in], v; one: st.shared.u32 [a], v; ret;",
+        False,
+    ),
+    "by data that decide nothing else": (
+        (
+            "ld.global.u32 v, [in]; mul.wide.u32 in, t, 4; ld.global.u32 v, [in]; setp.lt.u32 p, v, 7; @p bra one;"
+            " st.global.u32 [in], v; one: st.shared.u32 [a], v; ret;"
+        ),
+        True,
+    ),
+    "a barrier between": (
+        "setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: bar.sync 0; st.shared.u32 [a], v; ret;",
+        False,
+    ),
+    "a barrier of the warp": (
+        "setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: bar.warp.sync -1; st.shared.u32 [a], v; ret;",
+        False,
+    ),
+    "those that left": ("setp.lt.u32 p, t, 7; @p ret; st.shared.u32 [a], v; ret;", False),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("n", [3, None], ids=["told", "not told"])
+def test_a_count_that_rests_on_where_lanes_meet_says_so(tmp_path, name: str, n: int | None) -> None:
+    body, rests = BODIES[name]
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\n}}\n")
+    params = [None, n]
+    launch = ptxaudit.Launch("k", grid=1, block=64, params=params)
+    kernel = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).kernels[0]
+    assert kernel.sites[0].requests is not None
+    assert (MEETING in kernel.assumed) == rests
+
+
+def test_machine_code_says_where_they_meet(tmp_path) -> None:
+    (tmp_path / "k.cubin").write_bytes(assemble(f"{HEAD}{BODIES['met again inside'][0]}\n}}\n", "sm_90").cubin)
+    report = ptxaudit.audit(tmp_path / "k.cubin", launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 3])])
+    assert report.kernels[0].sites[0].status == "exact" and report.kernels[0].assumed == ()

@@ -53,7 +53,7 @@ operations: $(STAMP)
 # docs/coverage.md and docs/machine_code.md, from bench/corpus.json and bench/artifacts.json; with CORPUS=FOLDER the folder's
 # PTX is audited first, with WHEELS="FILE…" the machine code in packages.
 coverage: $(STAMP)
-	$(if $(CORPUS),$(BIN)/python bench/corpus.py $(CORPUS) -o bench/corpus.json)
+	$(if $(CORPUS),$(BIN)/python -m bench.corpus $(CORPUS) -o bench/corpus.json)
 	$(if $(WHEELS),$(BIN)/python bench/artifacts.py $(WHEELS) -o bench/artifacts.json)
 	@$(BIN)/python bench/coverage.py
 	@$(BIN)/python bench/artifacts.py --page

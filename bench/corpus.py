@@ -1,6 +1,6 @@
 """Audits a folder of PTX files with nothing told, kernel by kernel: what share of their sites is answered?
 
-    python bench/corpus.py FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--ptxas 1] [--only GLOB]
+    python -m bench.corpus FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--ptxas 1] [--only GLOB]
 
 FOLDER holds one folder a package, each with PTX files. Every kernel is audited on its own under a
 guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas assembles
@@ -35,13 +35,12 @@ import sys
 import time
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
+from bench.processor_time import TooLong, at_most
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.version import __version__
 from ptxaudit.base.work import Account
@@ -64,10 +63,6 @@ NAME_LENGTH = 96  # names of template instances run to thousands of letters
 TOP = 40  # reasons listed
 LONGEST = 5  # files left out of the second ratio to ptxas
 BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACHED)
-
-
-class TimeOut(BaseException):
-    """A kernel took longer than it may; not an Exception, so that nothing on the way takes it for a fault."""
 
 
 @dataclass(frozen=True)
@@ -128,22 +123,6 @@ def short(name: str) -> str:
 # --- one file -------------------------------------------------------------------------------
 
 
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """TimeOut inside when it takes more processor time."""
-
-    def ring(*_: object) -> None:
-        raise TimeOut
-
-    previous = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, previous)
-
-
 def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
     """All kernels of a file that have sites."""
     start = time.process_time()
@@ -175,7 +154,7 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
             sites = engine.evaluate(
                 function, flow, machine=machine, account=Account.for_budget(PATIENCE * budget)
             ).sites
-    except TimeOut:
+    except TooLong:
         fault = "time-out"
     except InputError as error:
         fault = str(error)

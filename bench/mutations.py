@@ -21,19 +21,19 @@ import random
 import re
 import resource
 import shutil
-import signal
 import struct
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bench.processor_time import TooLong, at_most
 
 if TYPE_CHECKING:
     from ptxaudit.report.model import Report
@@ -562,26 +562,6 @@ KINDS = (
 )
 
 
-class TooLong(BaseException):
-    """A case took more than its processor time."""
-
-
-@contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raises TooLong after so much processor time."""
-
-    def end(*_: object) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
 def kind_of(number: int) -> Kind:
     """Of a case; neighbours are of one kind, so that they can be taken together."""
     return random.Random(f"kind {number // TOGETHER}").choices(KINDS, [kind.weight for kind in KINDS])[0]
@@ -628,7 +608,7 @@ def _timed(cases: Sequence[Case], kind: Kind, bases: Bases, tally: Tally, second
     """The endings; None where one took too long, or what went wrong is of none alone."""
     begin = time.process_time()
     try:
-        with limited(seconds):
+        with at_most(seconds):
             endings = kind.see(cases, bases)
     except TooLong:
         return None

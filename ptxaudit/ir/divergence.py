@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ptxaudit.ir.graph import END, Graph
+from ptxaudit.ir.graph import END, Graph, is_unresolved, parts_if
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
 from ptxaudit.ir.warp_operations import DIFFERS
 
+LOOKING = "looking for branches that part lanes"
 OWN = ("tid", "laneid", "lanemask")  # special registers that differ from lane to lane
 ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may, whatever they read
 
@@ -32,6 +33,7 @@ class Divergence:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.known: dict[int, bool] = {}  # instruction -> it may
+        self._parted_by: dict[int, frozenset[Reg] | None] = {}
 
     @cached_property
     def parting(self) -> frozenset[int]:
@@ -68,6 +70,69 @@ class Divergence:
         self.known.update(dict.fromkeys(before, False))
         return False
 
+    def parted_by(self, block: int) -> frozenset[Reg] | None:
+        """As `Graph.parted_by`: what the branches of the region are made of inside of it, as far as to registers that
+        come from outside. Found once for each block."""
+        if block not in self._parted_by:
+            self._parted_by[block] = self._entering(block)
+        return self._parted_by[block]
+
+    def _entering(self, block: int) -> frozenset[Reg] | None:
+        graph, region = self.graph, self.graph.region(block)
+        last = [graph.function.instructions[graph.ends[b] - 1] for b in region]
+        if any(before != block and before not in region for b in region for before in graph.before[b]) or any(
+            is_unresolved(i.control) for i in last
+        ):
+            return None  # ways come in from elsewhere, such as a routine that other calls share
+        stack = [i.index for i in last if parts_if(i)]
+        seen, found = set(stack), set()
+        while stack:
+            at = stack.pop()
+            if self._is_origin(at):
+                return None
+            made_of = {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[at], ()) if b in region}
+            for reg in self._reads(at):
+                inside, enters = self._reaching_inside(reg.name, at, block, region)
+                made_of |= inside
+                if enters:
+                    found.add(reg)
+            graph.account.spend(1 + len(made_of), LOOKING)
+            stack += made_of - seen
+            seen |= made_of
+        return frozenset(found)
+
+    def _reaching_inside(self, name: str, index: int, block: int, region: set[int]) -> tuple[set[int], bool]:
+        """(writes in the region that may be read at `index`, whether what was there at the branch that ends `block` may
+        be).
+        """
+        graph = self.graph
+        writes: dict[int, list[tuple[int, bool]]] = {}
+        for at, kills in graph.definitions.get(name, ()):
+            if graph.block_of[at] in region:
+                writes.setdefault(graph.block_of[at], []).append((at, kills))
+        found: set[int] = set()
+
+        def passes(b: int, end: int) -> bool:
+            """What held at the start of a block may hold before `end`."""
+            for at, kills in reversed(writes.get(b, ())):
+                if at < end:
+                    found.add(at)
+                    if kills:
+                        return False
+            return True
+
+        enters, seen = False, set()
+        stack = list(graph.before[graph.block_of[index]]) if passes(graph.block_of[index], index) else []
+        while stack:
+            b = stack.pop()
+            enters = enters or b == block
+            if b in region and b not in seen:
+                seen.add(b)
+                if passes(b, graph.ends[b]):
+                    stack += graph.before[b]
+        graph.account.spend(1 + len(seen), LOOKING)
+        return found, enters
+
     def _is_origin(self, index: int) -> bool:
         instruction = self.graph.function.instructions[index]
         return any(_differs_by_itself(op) for op in instruction.ops)
@@ -77,22 +142,30 @@ class Divergence:
         graph = self.graph
         instruction = graph.function.instructions[index]
         found: set[int] = set()
-        if (
-            instruction.ops
-            and all(d is None or d.uniform for op in instruction.ops for d in op.dst)
-            and any(d is not None for op in instruction.ops for d in op.dst)
-        ):
+        if _writes_uniform(instruction):
             return found
-        regs = graph.reads(instruction, follow_loads=True, entering=True) + graph.control_reads(instruction)
-        if instruction.guard is not None:
-            regs.append(instruction.guard.reg)
-        for reg in regs:
-            if not reg.uniform:
-                found |= graph.reaching(reg.name, index)
+        for reg in self._reads(index):
+            found |= graph.reaching(reg.name, index)
         found.discard(index)
         found |= {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[index], ())}
-        graph.account.spend(1 + len(found), "looking for branches that part lanes")
+        graph.account.spend(1 + len(found), LOOKING)
         return found
+
+    def _reads(self, index: int) -> list[Reg]:
+        """The registers of lanes that decide what it writes, or where it goes."""
+        instruction = self.graph.function.instructions[index]
+        if _writes_uniform(instruction):
+            return []
+        regs = self.graph.reads(instruction, follow_loads=True, entering=True) + self.graph.control_reads(instruction)
+        if instruction.guard is not None:
+            regs.append(instruction.guard.reg)
+        return [reg for reg in regs if not reg.uniform]
+
+
+def _writes_uniform(instruction: Instruction) -> bool:
+    """All that it writes are registers of the warp."""
+    written = [d for op in instruction.ops for d in op.dst]
+    return any(d is not None for d in written) and all(d is None or d.uniform for d in written)
 
 
 def _differs_by_itself(op: Op) -> bool:

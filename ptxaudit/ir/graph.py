@@ -101,6 +101,12 @@ def is_unresolved(control: Control | None) -> bool:
     return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
 
 
+def parts_if(instruction: Instruction) -> bool:
+    """Lanes go different ways at it if they do not agree."""
+    control = instruction.control
+    return control is not None and (control.kind == "switch" or control.guard is not None)
+
+
 @dataclass(frozen=True)
 class Slice:
     """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
@@ -674,23 +680,14 @@ class Graph:
         """What decides a branch may differ between lanes, by what the code says in either instruction set."""
         return self._differences.differs(index)
 
-    def parts_inside(self, block: int) -> bool:
-        """Lanes that run together may go different ways at a branch between the one that ends `block` and its
-        post-dominator.
-        """
-        if block not in self._parted_inside:
-            ends = (self.function.instructions[self.ends[b] - 1] for b in self.region(block) if b != block)
-            self._parted_inside[block] = any(
-                i.control is not None
-                and (i.control.kind == "switch" or i.control.guard is not None)
-                and self.may_part(i.index)
-                for i in ends
-            )
-        return self._parted_inside[block]
-
-    @cached_property
-    def _parted_inside(self) -> dict[int, bool]:
-        return {}
+    def parted_by(self, block: int) -> frozenset[Reg] | None:
+        """The registers that part lanes, if their values differ from lane to lane where the branch that ends `block`
+        is, at a branch between there and its post-dominator; None: lanes may go different ways there whatever they
+        hold."""
+        if self.divergence is not None:
+            return self.divergence.parted_by(block)
+        ends = (self.function.instructions[self.ends[b] - 1] for b in self.region(block) if b != block)
+        return None if any(parts_if(i) for i in ends) else frozenset()
 
     def _moving_barriers(self) -> list[int]:
         """Instructions that save a convergence barrier, put it back or clear it."""

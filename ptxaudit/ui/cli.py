@@ -21,7 +21,6 @@ from ptxaudit.base.faults import debugging, fault
 from ptxaudit.base.version import __version__
 from ptxaudit.ui import commands
 
-EXIT_DENIED = 1
 EXIT_UNCHECKED = 2
 # objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the
 # memory of a library

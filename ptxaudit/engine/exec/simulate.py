@@ -51,7 +51,7 @@ from ptxaudit.engine.exec.effects import (
 )
 from ptxaudit.engine.exec.followed import Followed
 from ptxaudit.engine.exec.repeat import NotAffine, Repeats, Round
-from ptxaudit.engine.exec.states import doubt_of
+from ptxaudit.engine.exec.states import doubt_of, is_uniform
 from ptxaudit.engine.memory import clusters, copied, given
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.shadow import BlocksNeeded
@@ -218,7 +218,7 @@ class Simulation:
             return pc
         instruction = self.instructions[pc]
         control = instruction.control
-        if control is not None and control.kind == "call" and control.guard is None and len(control.targets) == 1:
+        if control is not None and control.kind == "call" and control.targets:
             # one of the calls that a computed one may be: lanes that have chosen are on their way to different
             # functions
             return instruction.place, instruction.opcode, self.instructions[control.targets[0]].place
@@ -915,7 +915,9 @@ class Simulation:
 
     def _release_all(self) -> None:
         """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
-        if self.explicit or not self.waiting:
+        if (
+            not self.waiting
+        ):  # machine code never waits here, and lanes at a bar.warp.sync of PTX are no lanes of a post-dominator
             return self.warps.idle()
         waiting, self.waiting = self.waiting, []
         first = min(c.pc for c, _ in waiting)
@@ -1054,8 +1056,9 @@ class Simulation:
 
     def _step_over(self, instruction, cohort: Cohort, doubt: Value | None) -> Cohort | None:
         """Go to the post-dominator. doubt None: nothing inside matters."""
-        meeting, sites, written = self._region(self.graph.block_of[instruction.index])
-        uniform = doubt is not None and doubt.poison is None and squeeze(doubt).uniform
+        block = self.graph.block_of[instruction.index]
+        meeting, sites, written = self._region(block)
+        uniform = doubt is not None and is_uniform(doubt)
         if not self.explicit and not uniform and self.graph.may_differ(instruction.index):
             self._apart_from_now(cohort, OWN_LANE)
         if doubt is not None:
@@ -1063,22 +1066,21 @@ class Simulation:
             if self.repeats.round is not None:
                 raise NotAffine
             why = doubt_of(doubt, instruction.index)
-            if self.followed is not None and self.followed.matters(self.graph.block_of[instruction.index]):
+            if self.followed is not None and self.followed.matters(block):
                 self.followed.lose(cohort)
             for k in sites:
                 record = self.records[k]
                 record.doubt = first_of(record.doubt, Lost(Kind.RUNS, instruction.index, cause=why))
-            self._enter_hidden(self.graph.region(self.graph.block_of[instruction.index]))
+            self._enter_hidden(self.graph.region(block))
             view = self._view(cohort)
+            yields = self.graph.yields(block) or bool(instruction.control.choices)
+            parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
             for reg in written:
                 if reg is None:
                     forget_local(self.registers)
                 else:
                     view.write(reg, opaque(reg.bits, why), None)
-            block = self.graph.block_of[instruction.index]
-            apart = not (doubt.poison is None and squeeze(doubt).uniform) and self.graph.may_part(instruction.index)
-            yields = self.graph.yields(block) or bool(instruction.control.choices)
-            apart = apart or yields and self.graph.parts_inside(block)  # all may take one way, and part on it
+            apart = not uniform and self.graph.may_part(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Lost(Kind.YIELD))
             if apart and (yields or self.explicit):
@@ -1089,6 +1091,21 @@ class Simulation:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.graph.starts[meeting]
         return cohort
+
+    def _may_part_inside(self, instruction: Instruction, view: View) -> bool:
+        """Lanes that take one way may part before they are at the post-dominator of the branch."""
+        registers = self.graph.parted_by(self.graph.block_of[instruction.index])
+        return registers is None or not all(
+            self._followed_here(reg, instruction.index) and is_uniform(view.read(reg)) for reg in registers
+        )
+
+    def _followed_here(self, reg: Reg, index: int) -> bool:
+        """What the run holds of a register is what it has there: whatever may have written it was run."""
+        ops = self.part.ops
+        return all(
+            any(d is not None and d.name == reg.name for op in ops.get(k, ()) for d in op.dst)
+            for k in self.graph.reaching(reg.name, index)
+        )
 
     def _give_up(self, cohort: Cohort, index: int, reason: Lost) -> None:
         """These warps are not followed further: no count of what lies ahead is certain."""

@@ -13,7 +13,6 @@ opcode as its name that writes every register the instruction may write (`clobbe
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -372,13 +371,3 @@ def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:
     if line.opcode in ("IMAD", "R2UR") and rest.partition(",")[0] in slots:
         return slots | {written}
     return slots - {written}
-
-
-def without_meaning(module: ir.Module) -> Counter:
-    """Opcodes whose results are opaque, with how many instructions of the module have them."""
-    return Counter(
-        i.opcode
-        for function in module.functions.values()
-        for i in function.instructions
-        if any(op.name == "opaque" and op.dst for op in i.ops)
-    )

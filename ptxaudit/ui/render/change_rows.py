@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ptxaudit.base.records import record
 from ptxaudit.base.words import bare_name, cut_at, interval, number, plural
-from ptxaudit.report.measures import MEASURES, PAID, Figure
+from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.mix import CLASSES, widths
 from ptxaudit.report.model import Kernel, Site, Totals
 from ptxaudit.report.paths import place
@@ -413,8 +413,3 @@ def _requests(row: Row) -> str:
     if None in old or None in new or sum(old) == sum(new):
         return ""
     return f"requests {number(sum(old))}{ARROW}{number(sum(new))}"
-
-
-def paid_changed(entry: KernelDiff) -> bool:
-    """The wavefronts or the excess of the launch are not what they were."""
-    return bool(_changed(entry, PAID))

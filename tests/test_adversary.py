@@ -385,3 +385,14 @@ def test_no_claim_about_measured_kernels_is_wrong(measured: list[truth.Truth], h
     assert list(report.wrong(checked)) == []
     assert list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL[how]
+
+
+MORE = ROOT / "tests" / "data" / "adversary_more_sm90"
+
+
+def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
+    """Lanes that a YIELD inside a branch parts, a place in a block of the cluster that is the same for all; and kernels
+    that lock in a recursion, mix the memories of generic atomics, and access vectors in loops of goto."""
+    checked = [audit(one, "told", "sass") for one in truth.load(MORE, [MORE / "launches.json.gz"])]
+    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
+    assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= 151

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.adversary.plan import CUBINS, add
-from bench.adversary.truth import members
+from bench.adversary.truth import code_of, members
 
 LAUNCHES = "launches.json.gz"
 
@@ -22,7 +22,7 @@ def keep(folder: Path, results: Sequence[Path], out: Path, cubins: Iterable[str]
     chosen = set(cubins)
     documents = [json.loads(gzip.decompress(path.read_bytes())) for path in results]
     launches = [entry for document in documents for entry in document["launches"] if entry["cubin"] in chosen]
-    code = {cubin: opcodes for document in documents for cubin, opcodes in document["code"].items() if cubin in chosen}
+    code = {cubin: opcodes for cubin, opcodes in code_of(documents).items() if cubin in chosen}
     if missing := chosen - {entry["cubin"] for entry in launches}:
         raise SystemExit(f"not in these results: {', '.join(sorted(missing))}")
     kept = documents[0] | {"launches": launches, "code": code}

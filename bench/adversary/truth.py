@@ -222,7 +222,7 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
     """The measured launches of a plan's folder, by files of results, of the cubins in `only` or all; those that cannot
     be read are named and left out."""
     documents = [json.loads(gzip.decompress(Path(path).read_bytes())) for path in results]
-    code = {cubin: opcodes for document in documents for cubin, opcodes in document["code"].items()}
+    code = code_of(documents)
     by_cubin: dict[str, list[dict[str, Any]]] = {}
     for document in documents:
         for entry in document["launches"]:
@@ -249,6 +249,15 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
                 yield Truth(
                     entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike
                 )
+
+
+def code_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """{cubin: {place: opcode}}; launches of a cubin may be in several documents, with what ran in them."""
+    code: dict[str, dict[str, str]] = {}
+    for document in documents:
+        for cubin, opcodes in document["code"].items():
+            code.setdefault(cubin, {}).update(opcodes)
+    return code
 
 
 def members(path: Path, names: set[str]) -> dict[str, bytes]:

@@ -861,7 +861,7 @@ class Interpreter:
         if called_apart & (between | {dominator}):
             return True
         return not between.isdisjoint(self.graph.yielding | self.given_way) and any(
-            self.branches.any(b, "varying", "apart") for b in between
+            self.branches.any(b, "varying", "apart") for b in between | {dominator}
         )
 
     def _held(self, dominator: int, block: int) -> bool:

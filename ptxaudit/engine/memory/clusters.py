@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import Lost, Value, array_zeros, constant, signed
+from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, signed
 from ptxaudit.engine.exec.effects import View
 from ptxaudit.engine.memory.spaces import OPEN, SHARED, spaces_of, within
 from ptxaudit.hardware.banks.access import UNSCORED
@@ -71,5 +71,13 @@ def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:
     rank = view.read(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
     rest = affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
     base = np.broadcast_to(signed(rest.base), active.shape)[active]
-    apart = any(u.zeros + array_zeros(c) >= RANK_BIT for u, c in rest.terms)
+    apart = any(_leaves(u, c, active) for u, c in rest.terms)
     return REMOTE if apart or ((base < -(1 << RANK_BIT - 1)) | (base >= 1 << RANK_BIT)).any() else None
+
+
+def _leaves(unknown: Uniform, coefficients: np.ndarray, active: np.ndarray) -> bool:
+    """One step of the unknown takes an active lane out of all that a block has. (An unknown that steps less is taken to
+    stay in its array.)
+    """
+    of_lanes = np.abs(np.broadcast_to(signed(coefficients).astype(np.int64), active.shape)[active])
+    return bool((of_lanes << min(unknown.zeros, RANK_BIT) >= 1 << RANK_BIT - 1).any())

@@ -454,7 +454,7 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         " are right, but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out"
         " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
         " 483 and 686), while `…_op_ld` of the same launches was exact. It is not always: one launch of"
-        " `bench/adversary`, seed 1332, six times in a row, has 116 to 118 where its loads take 115."
+        " `bench/adversary`, seed 1332, measured six times, has 115 to 118 where its loads take 115."
     )
     yield ""
 

@@ -1,1 +1,3 @@
-"""The intermediate representation of PTX and SASS: instructions of operations, calls linked, control flow and slices."""
+"""The intermediate representation of PTX and SASS: instructions of operations, calls linked, control flow and
+slices.
+"""

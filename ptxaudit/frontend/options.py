@@ -34,9 +34,10 @@ class Options:
     source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
     working folder. cache: take what is kept of files that have not changed, and keep what is found.
     keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
-    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. jobs:
-    files audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`:
-    they are counted in steps, so that the answers are the same on every machine); None = no limit.
+    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
+    the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
+    audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they are
+    counted in steps, so that the answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None
@@ -61,6 +62,7 @@ class Options:
     keep: bool = False
     fixes: bool = False
     edits: bool = False
+    patterns: bool = False
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:

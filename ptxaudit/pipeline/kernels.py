@@ -91,6 +91,7 @@ def examine_kernels(
                             notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
                             facts=facts,
                             local=prepared.local,
+                            patterns=options.patterns,
                         )
                         known = loaded.known if function.isa == "sass" else None
                         yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
@@ -132,7 +133,7 @@ def _evaluate(
     if prepared.spent is not None and not prepared.whole:
         return engine.not_begun(function, prepared.spent)
     account = Account.for_budget(options.budget)
-    facts = Facts(aligned, keep=options.keep or options.fixes)
+    facts = Facts(aligned, keep=options.keep or options.fixes, seen=options.patterns)
     result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
     return with_questions(result, function, flow, machine, launch, account)
 

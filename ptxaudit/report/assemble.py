@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 from pathlib import PurePath
@@ -30,9 +31,10 @@ from ptxaudit.hardware import banks
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.local_memory import LocalAccess
 from ptxaudit.ir.reasons import Reason, arguments, leading, sentence
+from ptxaudit.report import model as report
 from ptxaudit.report.cause import cause_of
 from ptxaudit.report.code_facts import CodeFacts
-from ptxaudit.report.model import Condition, Frame, Kernel, LaunchRecord, Local, Site, Source, Span, Trip, Why
+from ptxaudit.report.model import Condition, Frame, Kernel, LaunchRecord, Local, Seen, Site, Source, Span, Trip, Why
 from ptxaudit.report.resident import occupancy_of
 
 BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
@@ -49,9 +51,11 @@ def kernel_entry(
     notes: tuple[str, ...] = (),
     facts: CodeFacts,
     local: Iterable[LocalAccess] = (),
+    patterns: bool = False,
 ) -> Kernel:
     """The report's entry of one kernel under one launch (or none). notes: of the whole input;
-    facts: of its code; local: its `local_memory.lane_indexed`."""
+    facts: of its code; local: its `local_memory.lane_indexed`; patterns: the distinct requests of its sites are
+    wanted."""
     ids = SiteIds(function)
     return Kernel(
         name=function.name,
@@ -64,7 +68,7 @@ def kernel_entry(
         assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
-        sites=tuple(site_entry(function, site, ids, machine, lines) for site in result.sites),
+        sites=tuple(site_entry(function, site, ids, machine, lines, patterns) for site in result.sites),
         registers=facts.registers,
         instructions=facts.instructions,
         local=tuple(local_entry(function, access, lines) for access in local),
@@ -98,7 +102,12 @@ def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) 
 
 
 def site_entry(
-    function: ir.Function, result: SiteResult, ids: SiteIds, machine: banks.Machine, lines: SourceLines
+    function: ir.Function,
+    result: SiteResult,
+    ids: SiteIds,
+    machine: banks.Machine,
+    lines: SourceLines,
+    patterns: bool = False,
 ) -> Site:
     """The report's entry of one site."""
     instruction = function.instructions[result.index]
@@ -142,7 +151,67 @@ def site_entry(
         consecutive=consecutive(result.patterns, width),
         unaligned=result.unaligned,
         lane_step=lane_step(result.patterns),
+        patterns=pattern_entries(result, machine, opcode) if patterns else (),
+        distinct=max(result.distinct, len(result.patterns)) if patterns else None,
+        scored_as=opcode if patterns else "",
     )
+
+
+def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[report.Pattern, ...]:
+    """The report's entries of a site's distinct requests."""
+    return tuple(pattern_entry(one, machine, opcode, result.requests is not None) for one in result.patterns)
+
+
+def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted: bool) -> report.Pattern:
+    """The report's entry of one distinct request. counted: how often the site is issued is known."""
+    on = pattern.active
+    return report.Pattern(
+        addresses=tuple(np.where(on, pattern.addresses, 0).tolist()),
+        active=mask_of(on),
+        count=pattern.count if counted else None,
+        low=pattern.low,
+        high=pattern.high,
+        ideal=pattern.ideal,
+        ways=pattern.ways,
+        seen=seen_entry(pattern.seen),
+        turns=turns_of(machine, opcode, pattern),
+    )
+
+
+def seen_entry(seen: Iterable[tuple[int, int]]) -> tuple[Seen, ...]:
+    """Trips one after the other with the same warps as one."""
+    found: list[Seen] = []
+    for trip, warps in seen:
+        if found and found[-1].warps == warps and found[-1].last == trip - 1:
+            found[-1] = replace(found[-1], last=trip)
+        else:
+            found.append(Seen(trip, trip, warps))
+    return tuple(found)
+
+
+def mask_of(active: np.ndarray) -> int:
+    """Booleans of lanes as a number, bit i for lane i."""
+    return sum(1 << lane for lane in np.flatnonzero(active).tolist())
+
+
+def turns_of(machine: banks.Machine, opcode: str, pattern: Pattern) -> tuple[int, ...] | None:
+    """The round that serves each lane of a cp.async.ca whose sources are known, 0 for one that takes no part; None
+    where the rounds of one pass are not what it costs."""
+    if pattern.sources is None:
+        return None
+    from ptxaudit.hardware.banks.copies import slots
+    from ptxaudit.hardware.banks.few import rounds_in_l1
+
+    count = machine.rule(banks.classify(opcode)).count
+    to, source = (row.tolist() for row in slots(count, pattern.addresses, pattern.sources))
+    turns, total = [0] * len(to), 0
+    for start in range(0, len(to), count.lanes):
+        members = [lane for lane in range(start, start + count.lanes) if pattern.active[lane]]
+        served = rounds_in_l1([to[lane] for lane in members], [source[lane] for lane in members], count.lanes)
+        total += max(served, default=0)
+        for lane, turn in zip(members, served, strict=True):
+            turns[lane] = turn
+    return tuple(turns) if total == pattern.low == pattern.high else None
 
 
 def why_entry(reason: Reason, function: ir.Function) -> Why:

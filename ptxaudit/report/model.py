@@ -125,6 +125,62 @@ class Trip:
 
 
 @record
+class Seen:
+    """Warps that make a request when they come to its site for the first-th to last-th time, from 0: the trips of the
+    loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not told apart."""
+
+    first: int
+    last: int
+    warps: int
+
+
+@record
+class Pattern:
+    """One distinct request of a site, up to a shift of all its addresses that changes no figure.
+
+    addresses: bytes, one a lane, 0 in lanes that take no part; active: a mask, bit i for lane i. count: requests of the
+    launch that are like it, null where that is not known. low, high, ideal, ways: of one such request; low is -1 where
+    no counter sees its wavefronts. seen: where it was met, of a launch that was run. turns: of a cp.async.ca with known
+    sources, the round that serves each lane, from 1; else null.
+    """
+
+    addresses: tuple[int, ...]
+    active: int
+    count: int | None
+    low: int
+    high: int
+    ideal: int
+    ways: int
+    seen: tuple[Seen, ...] = ()
+    turns: tuple[int, ...] | None = None
+
+
+@record
+class Moved:
+    """A site's costliest request before and after a repair: bytes from the beginning of the array, one a lane; active:
+    a mask; wavefronts: [before, after]."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    active: int
+    wavefronts: tuple[int, int]
+
+
+@record
+class Loop:
+    """A natural loop that has sites in it. file, first, last: the lines of the source that its instructions are of,
+    null where none is known. offset, ptx_line: of its head; depth: 1 for an outermost one; sites: their ids."""
+
+    file: str | None
+    first: int | None
+    last: int | None
+    offset: int | None
+    ptx_line: int | None
+    depth: int
+    sites: tuple[str, ...]
+
+
+@record
 class Why:
     """A reason for programs. kind: of `reasons.Kind`; data: data that no one told decides; offset, ptx_line: of the
     instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the kind
@@ -181,8 +237,8 @@ class Replacement:
 class Fix:
     """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites
     of the array after it, sums over the launch, or of one request of each; null where only a range is known. bytes:
-    added. optimum: no layout of its family does better. replacements: the changes of the source, where these are
-    plain."""
+    added. optimum: no layout of its family does better. replacements: the changes of the source, where these are plain.
+    moved: what it makes of the site's costliest request, where patterns were asked for."""
 
     array: str
     summary: str
@@ -193,6 +249,7 @@ class Fix:
     proved_for: str
     optimum: bool
     replacements: tuple[Replacement, ...] = ()
+    moved: Moved | None = None
 
 
 @record
@@ -238,6 +295,9 @@ class Site:
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
     fix: Fix | None = None  # where repairs were asked for
+    patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
+    distinct: int | None = None  # how many patterns it has in all
+    scored_as: str = ""  # the opcode whose rule counts it, where patterns were asked for
 
     @property
     def settled(self) -> bool:
@@ -367,6 +427,7 @@ class Kernel:
     spills: Spills | None = None
     occupancy: Occupancy | None = None  # where the block and the registers are known
     code: Code | None = None  # None in a report of an earlier version
+    loops: tuple[Loop, ...] = ()  # where patterns were asked for
 
     @property
     def is_ptx_file(self) -> bool:

@@ -163,7 +163,7 @@ def _place(site: Site) -> Hashable:
 def paired(kernels: Sequence[Kernel], sides: Sequence[Side]) -> list[Kernel]:
     """The kernels, with pairings in the sites of those that are there in both instruction sets."""
     found: list[dict[str, Pairing]] = [{} for _ in kernels]
-    for ptx, sass in _partners(kernels):
+    for ptx, sass in partners(kernels):
         for pairing in pair(kernels[ptx].name, sides[ptx], sides[sass]):
             for at, ids in ((ptx, pairing.ptx), (sass, pairing.sass)):
                 for name in ids:
@@ -171,7 +171,7 @@ def paired(kernels: Sequence[Kernel], sides: Sequence[Side]) -> list[Kernel]:
     return [_with(kernel, pairings) if pairings else kernel for kernel, pairings in zip(kernels, found, strict=True)]
 
 
-def _partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
     """Indices of the PTX and the machine code of one kernel and launch: of one architecture, else of the only PTX there
     is.
     """

@@ -20,11 +20,15 @@ from ptxaudit.report.model import (
     Kernel,
     LaunchRecord,
     Local,
+    Loop,
+    Moved,
     Occupancy,
     Pairing,
+    Pattern,
     Problem,
     Replacement,
     Report,
+    Seen,
     Site,
     Source,
     Span,
@@ -122,6 +126,7 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         occupancy=_record(Occupancy, entry.get("occupancy")),
         code=_record(Code, entry.get("code")),
         local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
+        loops=tuple(Loop(**(loop | {"sites": _tuple(loop["sites"])})) for loop in entry.get("loops", ())),
     )
 
 
@@ -139,9 +144,8 @@ def _site(entry: dict[str, Any]) -> Site:
         "excess_per_request": _span,
         "conditions": lambda rows: tuple(Condition(**row) for row in rows),
         "trips": lambda rows: tuple(Trip(**row) for row in rows),
-        "fix": lambda entry: (
-            entry and Fix(**entry | {"replacements": tuple(Replacement(**one) for one in entry["replacements"])})
-        ),
+        "fix": _fix,
+        "patterns": lambda rows: tuple(map(_pattern, rows)),
         "unaligned": _tuple,
         "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
@@ -149,6 +153,23 @@ def _site(entry: dict[str, Any]) -> Site:
     if "line_class_proved" not in entry and entry["lines"] is not None:  # an older report, of which k was the figure
         entry = entry | {"line_class_proved": entry["line_class_max"], "lines_proved": entry["lines"]}
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
+
+
+def _tuples(cls: type[Record], entry: dict[str, Any]) -> Record:
+    """A record whose lists are tuples."""
+    return cls(**{key: _tuple(value) for key, value in entry.items()})
+
+
+def _pattern(entry: dict[str, Any]) -> Pattern:
+    return _tuples(Pattern, entry | {"seen": tuple(Seen(**one) for one in entry["seen"])})
+
+
+def _fix(entry: dict[str, Any] | None) -> Fix | None:
+    if entry is None:
+        return None
+    moved = entry.get("moved")
+    replacements = tuple(Replacement(**one) for one in entry["replacements"])
+    return Fix(**entry | {"replacements": replacements, "moved": moved and _tuples(Moved, moved)})
 
 
 def _why(entry: dict[str, Any] | None) -> Why | None:

@@ -59,9 +59,9 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     return report
 
 
-def run(inputs: Sequence[Any], options: Options, progress: Progress = silent) -> Report:
-    """`audit` with its options as a record."""
-    parts = audit_parts(inputs, options, progress)
+def run(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Report:
+    """`audit` with its options as a record. keep: as of `audit_parts`."""
+    parts = audit_parts(inputs, options, progress, keep)
     failed = any(part.failed for part in parts)
     problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
     return report_of(parts, Roots.of(inputs, options), problems)
@@ -161,8 +161,11 @@ def audit_loaded(
 def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
     """The part with the kernels that are examined, in both instruction sets paired."""
     sides: list[Side] = []
+    if options.patterns:
+        from ptxaudit.pipeline.code_loops import with_loops
     for examined in stream:
-        part.kernels.append(_with_fixes(examined, options) if options.fixes else examined.entry)
+        entry = _with_fixes(examined, options) if options.fixes else examined.entry
+        part.kernels.append(with_loops(entry, examined) if options.patterns else entry)
         if keep is not None:
             keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))
         if options.isa == "both":

@@ -412,6 +412,7 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
         index,
         formula=OWN_FORMULA,
         patterns=shown,
+        distinct=len(record.scored) if record is not None else 0,
         ideal_per_request=ideals,
         evidence=record.evidence if record is not None else machine.evidence(access),
     )

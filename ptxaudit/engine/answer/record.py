@@ -129,6 +129,7 @@ class SiteRecord:
     trips: list = field(default_factory=list)  # trip -> [requests, {key: weights}]
     many_trips: bool = False
     kept: Keeper | None = None  # the requests with their places, where these are asked for
+    seen: bool = False  # the warps and trips of each distinct request are asked for, too
     _patterns: tuple | None = None
     _sums: Totals | None = None
 
@@ -145,6 +146,7 @@ class SiteRecord:
         zeros: int = 32,
         line: int = 0,
         filled: np.ndarray | None = None,
+        warps: np.ndarray | None = None,
         times: int = 1,
     ) -> None:
         """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
@@ -153,7 +155,7 @@ class SiteRecord:
         line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
         which banks repeat: the banks are known, whether lanes share a word is not.
         filled: (n, lanes) bool, lanes of a cp.async that write zeros; None = none, or not known where the access says
-        so. times: as many requests one after the other, alike.
+        so. warps: (n,) numbers of the warps in their block. times: as many requests one after the other, alike.
         """
         if times > 1:
             weights = weights * times
@@ -168,6 +170,7 @@ class SiteRecord:
             addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
             sources = None if sources is None else sources[some]
             filled = None if filled is None else filled[some]
+            warps = None if warps is None else warps[some]
         if not len(weights):
             return
         self.account.spend(elements(addresses.size), SCORING)
@@ -196,17 +199,11 @@ class SiteRecord:
         if entry is None:
             if len(self.pending) >= PENDING:
                 self.flush()
-            entry = self.pending[key] = [
-                relative,
-                active,
-                sources,
-                np.zeros(len(weights), np.int64),
-                {},
-                step,
-                line,
-                filled,
-            ]
+            none = np.zeros(len(weights), np.int64)
+            entry = self.pending[key] = [relative, active, sources, none, {}, step, line, filled, []]
         entry[3] += weights
+        if self.seen and warps is not None:
+            entry[8].append((warps, None if times > 1 else trip.copy()))
         if not self.many_trips:
             by_trip = entry[4]
             if (trip == trip[0]).all():
@@ -306,6 +303,7 @@ class SiteRecord:
                     self.trips[t][2] += int((scores.ideal[part] * w).sum())
             at += n
         of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
+        seen = self._seen(entries) if self.seen else [{}] * len(weights)
         for i in range(len(weights)):
             key = (
                 addresses[i].tobytes(),
@@ -326,10 +324,27 @@ class SiteRecord:
                     int(scores.ways[i]),
                     *(None if one is None else int(one[i]) for one in of_lines),
                     int(scores.ideal_most[i]),
+                    seen[i],
                 ]
             else:
                 slot[3] += int(weights[i])
+                for trip, warps in seen[i].items():
+                    slot[12][trip] = slot[12].get(trip, 0) | warps
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
+
+    def _seen(self, entries: list) -> list[dict[int, int]]:
+        """For each request {trip: mask of warps}; trip -1 where it is not known."""
+        found: list[dict[int, int]] = []
+        for e in entries:
+            rows: list[dict[int, int]] = [{} for _ in range(len(e[3]))]
+            self.account.spend(elements(len(rows) * len(e[8])), SCORING)
+            for warps, trips in e[8]:
+                for row, warp, trip in zip(
+                    rows, warps.tolist(), [-1] * len(warps) if trips is None else trips.tolist()
+                ):
+                    row[trip] = row.get(trip, 0) | 1 << warp
+            found += rows
+        return found
 
     def _score(self, addresses, active, sources, steps, words, filled=None):
         """Scores of all requests; where the base is not known well enough, the range over its residues;
@@ -427,9 +442,9 @@ class SiteRecord:
     def _summed(self) -> Totals:
         t = Totals()
         for (
-            _addresses,
-            _active,
-            _sources,
+            _,
+            _,
+            _,
             count,
             low,
             high,
@@ -439,6 +454,7 @@ class SiteRecord:
             lines_ideal,
             lines_low,
             ideal_most,
+            _,
         ) in self.scored.values():
             if low < 0:
                 t.uncounted = True
@@ -471,7 +487,10 @@ class SiteRecord:
         worst = max(self.scored.values(), key=lambda s: s[4], default=None)
         if worst is not None and all(worst is not r for r in rows):
             rows[-1] = worst
-        return tuple(Pattern(a, act, n, lo, hi, ideal, ways, src) for a, act, src, n, lo, hi, ideal, ways, *_ in rows)
+        return tuple(
+            Pattern(a, act, n, lo, hi, ideal, ways, src, tuple(sorted(seen.items())))
+            for a, act, src, n, lo, hi, ideal, ways, *_, seen in rows
+        )
 
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()

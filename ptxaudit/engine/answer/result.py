@@ -26,7 +26,8 @@ class Case:
 class Pattern:
     """One distinct request of a site: up to a uniform shift, `count` requests look like this.
 
-    addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request.
+    addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request. seen: (trip, mask of
+    the block's warps) of a launch that was run, where that was asked for; trip -1 where it is not known.
     """
 
     addresses: np.ndarray
@@ -37,6 +38,7 @@ class Pattern:
     ideal: int
     ways: int
     sources: np.ndarray | None = None
+    seen: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class SiteResult:
     conditions: tuple[Case, ...] = ()
     formula: str = ""  # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()  # most frequent first
+    distinct: int = 0  # how many patterns there are in all
     trips: tuple[tuple[int, int, int], ...] = ()
     meeting_assumed: bool = False  # PTX: counted as lanes come that meet again where the ways of a branch do
     kept: Kept | None = None  # all its requests with their places, where these were asked for

@@ -134,7 +134,7 @@ def _recorded(
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
         records = {
-            i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None)
+            i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
             for i, a in accesses.items()
             if twins[i] == i
         }
@@ -253,6 +253,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         "meeting_assumed": record.meeting_assumed,
         "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
         "patterns": record.patterns(),
+        "distinct": len(record.scored),
         "trips": record.trip_table(),
     }
     least = 0 if record.elsewhere_active else None  # of requests to other memory

@@ -605,7 +605,9 @@ class Simulation:
             line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))
         ):
             raise NotAffine
-        self._note(record, (numbers, active, weights, trip, from_where, zeros, line, filled))
+        self._note(
+            record, (numbers, active, weights, trip, from_where, zeros, line, filled, self.env.warp[cohort.rows, 0])
+        )
         if record.kept is not None:
             self._note(record.kept, (place, active, weights, from_where, filled))
 

@@ -48,8 +48,8 @@ class Facts:
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None:
     not looked at. meanings: of operations of which the machine knows more than any other (`operations.on_machine`).
-    keep: the requests of every site are asked for, too, with their places (`kept`). code: made-up addresses of
-    functions (`code_addresses`).
+    keep: the requests of every site are asked for, too, with their places (`kept`). seen: the warps and trips of each
+    distinct one, too. code: made-up addresses of functions (`code_addresses`).
     """
 
     aligned: dict = field(default_factory=dict)
@@ -60,6 +60,7 @@ class Facts:
     constants: Constants | None = None
     origins: Origins | None = None
     keep: bool = False
+    seen: bool = False
     meanings: Mapping[str, Row] = field(default_factory=dict, repr=False)
     code: Mapping[str, int] = field(default_factory=dict, repr=False)
 

@@ -14,10 +14,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from ptxaudit.base.words import bare_name
 from ptxaudit.frontend.options import Options
+from ptxaudit.hardware import banks
 from ptxaudit.pipeline.kernels import Examined
-from ptxaudit.report.model import Fix, Kernel, Replacement
+from ptxaudit.report.assemble import mask_of
+from ptxaudit.report.model import Fix, Kernel, Moved, Replacement
 from ptxaudit.review.fix.checked import checked
 from ptxaudit.review.fix.patch import edits_of
 from ptxaudit.review.fix.recompile import Refused
@@ -40,7 +44,7 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
             after = {figure.id: figure for figure in site_figures(found, best.uses)}
             for before in site_figures(found, found.per_use):
                 if (after[before.id].most, after[before.id].lines or 0) < (before.most, before.lines or 0):
-                    fixes.setdefault(before.id, _fix(found, best))
+                    fixes.setdefault(before.id, _fix(found, best, before.id if options.patterns else None))
     if not fixes:
         return examined.entry
     return replace(
@@ -49,7 +53,8 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
     )
 
 
-def _fix(found: ArrayRepairs, repair: Repair) -> Fix:
+def _fix(found: ArrayRepairs, repair: Repair, site: str | None = None) -> Fix:
+    """site: the one whose costliest request is shown before and after it, too."""
     exact = repair.figure.low == repair.figure.high
     return Fix(
         found.array.name,
@@ -61,7 +66,35 @@ def _fix(found: ArrayRepairs, repair: Repair) -> Fix:
         repair.proved_for,
         repair.optimum,
         tuple(_replacements(found, repair)),
+        moved(found, repair, site) if site is not None else None,
     )
+
+
+def moved(found: ArrayRepairs, repair: Repair, site: str) -> Moved | None:
+    """The request of a site with the most excess before and after a repair; None where it changes the access, or no
+    counter sees it."""
+    if any(repair.found.parts):
+        return None
+    machine, best = found.examined.machine, None
+    for use in found.array.uses:
+        for r in use.requests if use.site.id == site else ():
+            scores = banks.score(machine, use.access, r.offsets, r.active, r.sources, zero_filled=r.filled)
+            row = int((scores.low - scores.ideal).argmax())
+            more = int(scores.low[row] - scores.ideal[row])
+            if (best is None or more > best[0]) and r.active[row].any() and scores.low[row] == scores.high[row] >= 0:
+                best = more, use, r, row, int(scores.low[row])
+    if best is None:
+        return None
+    _, use, r, row, low = best
+    offsets, active = r.offsets[row], r.active[row]
+    places = repair.found.layout.place(np.where(active, offsets, offsets[active.argmax()]))
+    one = slice(row, row + 1)
+    sources, filled = (None if rows is None else rows[one] for rows in (r.sources, r.filled))
+    after = banks.score(machine, use.access, places[None, :], r.active[one], sources, zero_filled=filled)
+    if after.low[0] != after.high[0]:
+        return None
+    moved_to = np.where(active, places, 0)
+    return Moved(tuple(offsets.tolist()), tuple(moved_to.tolist()), mask_of(active), (low, int(after.low[0])))
 
 
 def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:

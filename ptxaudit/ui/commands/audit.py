@@ -17,6 +17,8 @@ from ptxaudit.ui.render.names import NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ptxaudit.frontend.options import Options
+    from ptxaudit.pipeline.code_lines import CodeBook
     from ptxaudit.report.model import Report
     from ptxaudit.review.baseline import Baseline
     from ptxaudit.review.gate import Limit, Verdict
@@ -66,6 +68,14 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     "--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]"
 )
 @click.option(
+    "--patterns/--no-patterns",
+    default=False,
+    help=(
+        "Put the distinct requests of each site, and the loops of kernels, into the report, as html has them. "
+        "[patterns]"
+    ),
+)
+@click.option(
     "--cache/--no-cache",
     "cache",
     default=True,
@@ -85,6 +95,7 @@ def command(
     strict: bool,
     ignore: tuple[str, ...],
     baseline: str | None,
+    patterns: bool,
     **given: Any,
 ) -> None:
     """Score every shared-memory access of kernels, without a GPU.
@@ -105,7 +116,7 @@ def command(
             "--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1"
         )
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
-    options = replace(options_of(given), edits=form in _WITH_EDITS)
+    options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")
     if listing:
         return _list(ctx, inputs, options, form, output)
     if axes:
@@ -118,9 +129,18 @@ def command(
         return sweep_command(ctx, inputs, axes, options, form, output)
     known = _baseline(baseline)
     with progress() as step:
-        report = run(inputs, options, step)
+        if form == "html":
+            from ptxaudit.pipeline.code_lines import CodeBook
+
+            book = CodeBook(inputs, options)
+            report = run(inputs, options, step, book.keep)
+        else:
+            report = run(inputs, options, step)
     checked = _checked(report, known, ignore, whole=not options.kernels)
-    write(checked, form, output)
+    if form == "html":
+        emit(_page(checked, inputs, options, book), output)
+    else:
+        write(checked, form, output)
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches
 
@@ -136,6 +156,15 @@ def command(
         lost=lost_launches(options, report.kernels),
     )
     ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
+
+
+def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: CodeBook) -> str:
+    """The HTML page, with the sources and the code that it shows."""
+    from ptxaudit.frontend.source_files import Roots
+    from ptxaudit.ui.render.html import html
+    from ptxaudit.ui.render.page.material import gather
+
+    return html(checked, gather(checked.report, Roots.of(inputs, options), book))
 
 
 def _limits(fail_on: tuple[str, ...]) -> list[Limit]:

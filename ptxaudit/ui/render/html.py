@@ -1,47 +1,54 @@
-"""Writes one HTML page that needs nothing else: findings, then every kernel's table with its source lines."""
+"""Writes one HTML page that needs nothing else: `page` says how it is made."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from heapq import nsmallest
 
-from ptxaudit.base import resources
+from ptxaudit.base.words import plural
 from ptxaudit.review.rules import RULES
 from ptxaudit.ui.render.checked import Checked
-from ptxaudit.ui.render.problems import problem_text
-from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, closing_lines, kernel_rows, total_row
+from ptxaudit.ui.render.page.data import Page
+from ptxaudit.ui.render.page.material import Material
+from ptxaudit.ui.render.page.write import written
+from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, Row, kernel_rows
 from ptxaudit.ui.render.rule import rule_text
-from ptxaudit.ui.render.text import header_lines
 
-if TYPE_CHECKING:
-    from jinja2 import Template
+MOST_ROWS = 40  # shown where no script runs
+MOST_FINDINGS = 200
 
 
-def html(checked: Checked) -> str:
-    """The whole page."""
-    kernels = [
-        (header_lines(kernel), kernel_rows(kernel), total_row(kernel))
-        for kernel in checked.report.kernels
-        if kernel.sites
-    ]
-    return _template().render(
-        checked=checked,
+def html(checked: Checked, material: Material | None = None) -> str:
+    """The whole page. material: sources and code to show; without it, what the report has of them."""
+    page = Page(checked, material or Material())
+    data = page.data()
+    results = checked.results
+    return written(
+        "report.html.jinja",
+        "app.js",
+        data,
+        title=data["title"],
+        verdict=data["verdict"],
+        closing=data["closing"],
+        problems=data["problems"],
+        version=data["version"],
         columns=COLUMNS,
         numeric=NUMERIC,
-        kernels=kernels,
-        closing=closing_lines(checked.report),
-        problems=[problem_text(problem) for problem in checked.report.problems],
-        rules={
-            rule.id: rule_text(rule)
-            for rule in RULES.values()
-            if any(result.rule is rule for result in checked.results)
-        },
+        rows=_costliest(checked),
+        total=plural(len(data["sites"]), "site"),
+        findings=results[:MOST_FINDINGS],
+        rules={rule.id: rule_text(rule) for rule in RULES.values() if any(result.rule is rule for result in results)},
     )
 
 
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(resources.data("ui/render/report.html.jinja").read_text(encoding="utf-8"))
+def _costliest(checked: Checked) -> list[Row]:
+    """The first rows of the costliest kernels."""
+    kernels = nsmallest(
+        MOST_ROWS,
+        (kernel for kernel in checked.report.kernels if kernel.sites),
+        key=lambda kernel: -kernel.totals.excess,
+    )
+    rows: list[Row] = []
+    for kernel in kernels:
+        if len(rows) < MOST_ROWS:
+            rows += kernel_rows(kernel)[: MOST_ROWS - len(rows)]
+    return rows

@@ -61,7 +61,7 @@ class Row:
 
 def kernel_rows(kernel: Kernel) -> list[Row]:
     """The rows of a kernel, most excess first; equal ones in program order."""
-    folds = sorted(fold(kernel.sites), key=lambda group: -_weight(group))
+    folds = sorted(fold(kernel.sites), key=lambda group: -weight(group))
     told_above = dict(shared_reasons(kernel))
     return [_row(group, kernel, told_above) for group in folds]
 
@@ -102,7 +102,7 @@ def _fold_key(site: Site) -> object:
     return (source.file, source.line, stack, site.opcode, site.status, figure)
 
 
-def _weight(group: tuple[Site, ...]) -> float:
+def weight(group: tuple[Site, ...]) -> float:
     """What the rows are sorted by: excess over the launch, else of one request at most."""
     excess = _sum(group, "excess")
     if excess is not None:
@@ -164,7 +164,7 @@ def _tone(group: tuple[Site, ...]) -> Tone:
         return "quiet"
     if first.status is Status.UNKNOWN:
         return "open"
-    if _weight(group) > 0:
+    if weight(group) > 0:
         return "bad"
     return "good" if first.status in (Status.EXACT, Status.INVARIANT) else "open"
 

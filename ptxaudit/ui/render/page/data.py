@@ -1,0 +1,510 @@
+"""What the page of a report is drawn from, as plain values for JSON: each text and each request once.
+
+    Checked(Report(kernels=(Kernel(…),)))  ->  {"kernels": [{"name": "k", …}], "sites": [{"k": 0, "wf": 1024, …}], …}
+
+Keys that are null or empty are left out. A page stays below ten megabytes: sources, code and requests have a share
+each, the costliest kernels first, and what does not fit is cut round the sites, or left out and said to be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ptxaudit.base.demangle import demangle
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.status import Status
+from ptxaudit.base.version import __version__
+from ptxaudit.base.words import bare_name
+from ptxaudit.hardware import banks, machines
+from ptxaudit.pipeline.code_lines import CodeLine, Key, key_of
+from ptxaudit.report.model import Kernel, Pattern, Site, Source
+from ptxaudit.report.pairing import partners
+from ptxaudit.report.paths import base_name, below
+from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.page.material import Material, costliest
+from ptxaudit.ui.render.problems import problem_text
+from ptxaudit.ui.render.rows import closing_lines, place, verdict_line, weight
+
+SOURCE_SHARE = 1_500_000  # characters of sources
+CODE_SHARE = 2_600_000  # characters of PTX and machine code
+MOST_PATTERNS = 8  # of a site
+PATTERN_SHARE = 2_300_000  # characters of requests: the costliest of every site, then the most frequent, and so on
+MOST_FINDINGS = 1_000
+AROUND_SOURCE, AROUND_CODE = 12, 8  # lines round a site of what does not fit as a whole
+NAME_SHARE = 1_000_000  # characters of kernels' names
+LONGEST_NAME, SHORTEST_NAME = 2_000, 160  # characters of one, from which on its middle is left out
+_MANGLED = re.compile(r"\b_Z\w+")
+
+
+class Texts:
+    """Each text once, by its number; 0 is no text."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = [""]
+        self._numbers: dict[str, int] = {}
+
+    def of(self, text: str | None) -> int | None:
+        """None for no text."""
+        if not text:
+            return None
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.all)
+            self.all.append(text)
+        return number
+
+
+class Page:
+    """Collects the data of one page."""
+
+    def __init__(self, checked: Checked, material: Material) -> None:
+        self.checked, self.material = checked, material
+        self.report = checked.report
+        self.texts = Texts()
+        self.files: dict[str, int] = {}
+        self.rules: dict[tuple[str, str], int | None] = {}
+        self.rule_list: list[dict[str, Any]] = []
+        self.shapes: dict[tuple[tuple[int, ...], int, bool], int] = {}
+        self.shape_list: list[list[Any]] = []
+        self.number_of: dict[int, int] = {}  # of a site by its identity
+        self.known: dict[int, dict[int, str]] = defaultdict(dict)  # file -> line -> text
+        self.left = PATTERN_SHARE
+
+    def data(self) -> dict[str, Any]:
+        """All of it."""
+        report = self.report
+        for kernel in report.kernels:
+            for site in kernel.sites:
+                self.number_of[id(site)] = len(self.number_of)
+        sites = [self._site(k, kernel, site) for k, kernel in enumerate(report.kernels) for site in kernel.sites]
+        self._requests(sites)
+        kernels = [self._kernel(kernel) for kernel in report.kernels]
+        codes, code_of = self._codes()
+        for kernel, entry in zip(report.kernels, kernels, strict=True):
+            entry |= present(code=code_of.get(key_of(kernel)))
+        for one, other in partners(report.kernels):
+            kernels[one]["pair"], kernels[other]["pair"] = other, one
+        isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
+        return {
+            "version": __version__,
+            "title": self._title(),
+            "verdict": verdict_line(report),
+            "closing": [line.strip() for line in closing_lines(report)],
+            "isa": isa,
+            "inputs": [
+                present(
+                    path=below(entry.path, self.checked.root), kind=entry.kind, toolchain=entry.toolchain, log=entry.log
+                )
+                for entry in report.inputs
+            ],
+            "kernels": kernels,
+            "sites": sites,
+            "rules": self.rule_list,
+            "shapes": self.shape_list,
+            "codes": codes,
+            "files": self._files(),
+            "findings": [self._finding(result) for result in self.checked.results[:MOST_FINDINGS]],
+            "found": len(self.checked.results),
+            "problems": [problem_text(problem) for problem in report.problems],
+            "texts": self.texts.all,
+        }
+
+    def _title(self) -> str:
+        names = [base_name(entry.path) for entry in self.report.inputs]
+        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+    def _short(self, name: str) -> str:
+        return short(name, max(SHORTEST_NAME, min(LONGEST_NAME, NAME_SHARE // (3 * len(self.report.kernels) or 1))))
+
+    # --- kernels and sites ---
+
+    def _kernel(self, kernel: Kernel) -> dict[str, Any]:
+        totals, launch = kernel.totals, kernel.launch
+        mine = {site.id: self.number_of[id(site)] for site in kernel.sites}
+        return present(
+            name=self._short(kernel.name),
+            dem=self._short(kernel.demangled),
+            bare=self._short(bare_name(kernel.demangled)),
+            isa=kernel.isa,
+            arch=kernel.arch,
+            machine=kernel.machine if kernel.machine != kernel.arch else None,
+            input=below(kernel.input, self.checked.root),
+            launch=str(launch) if launch else None,
+            params=None
+            if launch is None or launch.params is None
+            else ", ".join("?" if value is None else _value(value) for value in launch.params),
+            dynamic=launch.dynamic_shared if launch else 0,
+            assumed=[self._readable(one) for one in kernel.assumed],
+            notes=list(kernel.notes),
+            shared=kernel.shared_static,
+            registers=kernel.registers,
+            instructions=kernel.instructions,
+            stack=kernel.stack,
+            barriers=kernel.barriers,
+            spills=kernel.spills.bytes if kernel.spills else None,
+            occupancy=[kernel.occupancy.percent, kernel.occupancy.blocks_per_sm, kernel.occupancy.limiter]
+            if kernel.occupancy
+            else None,
+            complete=int(totals.complete),
+            requests=totals.requests,
+            wavefronts=totals.wavefronts,
+            ideal=totals.ideal,
+            excess=totals.excess,
+            ways=totals.ways,
+            first=min(mine.values(), default=0),
+            count=len(kernel.sites),
+            loops=[
+                present(
+                    f=self._file(loop.file),
+                    first=loop.first,
+                    last=loop.last,
+                    at=_place(loop.offset, loop.ptx_line),
+                    depth=loop.depth,
+                    sites=[mine[one] for one in loop.sites if one in mine],
+                )
+                for loop in kernel.loops
+            ],
+        )
+
+    def _site(self, k: int, kernel: Kernel, site: Site) -> dict[str, Any]:
+        of = self.texts.of
+        own = self.checked.place_of(site.source) if site.source else None
+        return present(
+            k=k,
+            i=of(site.id[len(kernel.name) :] if site.id.startswith(kernel.name) else "\0" + self._short(site.id)),
+            p=of(f"{base_name(own.file)}:{own.line}" if own else place(site, kernel)),
+            s=self._stack(site.source),
+            at=_place(site.offset, site.ptx_line),
+            o=of(site.opcode),
+            t=of(site.text),
+            a=of(site.access),
+            w=site.width,
+            st=str(site.status),
+            re=of(self._readable(site.reason)),
+            kind=of(site.reason_kind),
+            ca=of(site.cause),
+            n=site.requests,
+            na=site.active_requests if site.active_requests != site.requests else None,
+            wf=site.wavefronts,
+            id=site.ideal,
+            ex=site.excess,
+            ways=site.ways,
+            b=site.bounds,
+            per=_span(site.per_request),
+            idp=_span(site.ideal_per_request),
+            exp=_span(site.excess_per_request),
+            k4=[site.line_class_proved, site.line_class_max, site.lines_proved, site.lines, site.lines_ideal]
+            if site.line_class_max is not None
+            else None,
+            ev=1 if site.evidence == "measured" else None,
+            fo=of(self._readable(site.formula)),
+            co=[[one.when, one.low, one.high, one.ideal] for one in site.conditions],
+            tr=_trips(site),
+            pa=self._pairing(site),
+            fix=self._fix(site),
+            weight=round(weight((site,)), 1),
+            r=self._rule(kernel.machine, site.scored_as),
+            d=site.distinct,
+        )
+
+    def _readable(self, text: str) -> str:
+        """Names of variables as the source has them."""
+        return _MANGLED.sub(lambda name: demangle(name[0]).rpartition("::")[2], text) if "_Z" in text else text
+
+    def _stack(self, source: Source | None) -> list[Any] | None:
+        """[file, line, function, …] of the access, then of what it was inlined into."""
+        if source is None:
+            return None
+        found: list[Any] = []
+        for at in (source, *source.inlined):
+            file = self._file(at.file)
+            if at.text:
+                self.known[file][at.line] = at.text
+            found += [file, at.line, self.texts.of(bare_name(at.function)) if at is not source and at.function else 0]
+        return found
+
+    def _file(self, file: str | None) -> int | None:
+        return None if file is None else self.files.setdefault(file, len(self.files))
+
+    def _pairing(self, site: Site) -> list[Any] | None:
+        one = site.pairing
+        return one and [
+            one.what,
+            one.times,
+            int(one.hoisted),
+            int(one.by == "ptxas"),
+            len(one.ptx),
+            len(one.sass),
+            *self._others(site),
+        ]
+
+    def _others(self, site: Site) -> list[int]:
+        """The ids of the other side, as texts: the page finds the sites of the partner by them."""
+        one = site.pairing
+        assert one is not None
+        ids = one.sass if site.id in one.ptx else one.ptx
+        return [
+            number
+            for name in ids
+            if (number := self.texts.of("@" + name.partition("@")[2] if "@" in name else name)) is not None
+        ]
+
+    def _fix(self, site: Site) -> dict[str, Any] | None:
+        fix, of = site.fix, self.texts.of
+        if fix is None:
+            return None
+        return present(
+            array=of(self._readable(fix.array)),
+            text=of(fix.summary),
+            code=of(fix.declaration),
+            wf=fix.wavefronts,
+            ex=fix.excess,
+            bytes=fix.bytes,
+            proved=of(fix.proved_for),
+            best=int(fix.optimum),
+        )
+
+    # --- requests ---
+
+    def _rule(self, machine: str, opcode: str) -> int | None:
+        """How a machine counts an opcode: what the page needs to lay the lanes of a request out."""
+        if not opcode:
+            return None
+        key = machine, opcode
+        if key not in self.rules:
+            self.rules[key] = self._new_rule(machine, opcode)
+        return self.rules[key]
+
+    def _new_rule(self, machine: str, opcode: str) -> int | None:
+        try:
+            model, access = machines.get(machine), banks.classify(opcode)
+        except InputError:
+            return None
+        rule = None if model.refusal(access) else model.rule(access)
+        if rule is None:
+            return None
+        count, source = rule.count, model.sources.get(rule.source)
+        self.rule_list.append(
+            present(
+                what=str(count.what),
+                lanes=count.lanes,
+                all=access.address_lanes or model.lanes,
+                unit=count.unit,
+                slots=count.slots,
+                row=count.row,
+                paired=count.paired,
+                factor=count.factor if count.factor != 1 else None,
+                split=rule.split if rule.split != 1 else None,
+                word=model.word,
+                banks=model.banks,
+                width=access.width,
+                says=rule.says,
+                source=source.text if source else None,
+                url=source.url if source else None,
+            )
+        )
+        return len(self.rule_list) - 1
+
+    def _requests(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Adds requests to the entries of the sites: the costliest of each first, then what a repair makes of it, then
+        others, as long as there is room; those of costly sites before others'."""
+        both = zip(self.report.every_site, entries, strict=True)
+        sites = [(site, entry, chosen(site.patterns, MOST_PATTERNS)) for site, entry in both]
+        sites.sort(key=lambda one: -one[1]["weight"])
+        for turn in range(MOST_PATTERNS):
+            for site, entry, patterns in sites:
+                if turn < len(patterns) and self.left > 0:
+                    entry.setdefault("q", []).append(self._pattern(patterns[turn], self._pairs(entry)))
+                if turn == 0 and site.fix is not None and (moved := site.fix.moved) is not None and self.left > 0:
+                    paired = self._pairs(entry)
+                    entry["fix"]["moved"] = [self._shape(moved.after, moved.active, paired), *moved.wavefronts]
+
+    def _pairs(self, entry: dict[str, Any]) -> bool:
+        """Lanes that agree in pairs may be served together."""
+        return "r" in entry and bool(self.rule_list[entry["r"]]["paired"])
+
+    def _pattern(self, pattern: Pattern, paired: bool) -> dict[str, Any]:
+        self.left -= 40 + 16 * len(pattern.seen)
+        return present(
+            sh=self._shape(pattern.addresses, pattern.active, paired),
+            n=pattern.count,
+            lo=pattern.low,
+            hi=pattern.high if pattern.high != pattern.low else None,
+            id=pattern.ideal,
+            ways=pattern.ways,
+            turns=pattern.turns,
+            seen=[[one.first, one.last, one.warps] for one in pattern.seen],
+        )
+
+    def _shape(self, addresses: tuple[int, ...], active: int, paired: bool) -> int:
+        key = addresses, active, paired
+        number = self.shapes.get(key)
+        if number is None:
+            number = self.shapes[key] = len(self.shape_list)
+            self.shape_list.append([steps(addresses), active, int(paired and agree(addresses, active))])
+            self.left -= 5 * len(self.shape_list[-1][0])
+        return number
+
+    # --- sources and code ---
+
+    def _files(self) -> list[dict[str, Any]]:
+        """The sources, in the order of their numbers: whole ones, or the lines round sites."""
+        cost: Counter[int] = Counter()
+        for kernel in self.report.kernels:
+            for site in kernel.sites:
+                if site.source is not None:
+                    cost[self.files[site.source.file]] += 1 + (site.excess or 0)
+        found: dict[int, dict[str, Any]] = {}
+        left = SOURCE_SHARE
+        names = list(self.files)
+        for number in sorted(range(len(names)), key=lambda n: -cost[n]):
+            known, text = self.known[number], self.material.sources.get(names[number])
+            entry = present(path=below(names[number], self.checked.root))
+            if text is not None and len(text) <= left:
+                entry["lines"] = text.expandtabs(8).splitlines()
+                left -= len(text)
+            else:
+                whole = text.expandtabs(8).splitlines() if text is not None else None
+                some = around(known, len(whole), AROUND_SOURCE) if whole is not None else sorted(known)
+                picked = {line: whole[line - 1] if whole is not None else known[line] for line in some}
+                if sum(map(len, picked.values())) > max(left, 0):
+                    picked = dict(known)
+                entry["some"] = [[line, text] for line, text in sorted(picked.items())]
+                left -= sum(map(len, picked.values()))
+            found[number] = entry
+        return [found[number] for number in range(len(names))]
+
+    def _codes(self) -> tuple[list[dict[str, Any]], dict[Key, int]]:
+        """(codes, number of the code of a kernel): whole ones while they fit, then what is round sites."""
+        codes: list[dict[str, Any]] = []
+        number_of: dict[Key, int] = {}
+        left = CODE_SHARE
+        for kernel in costliest(self.report.kernels):
+            key = key_of(kernel)
+            lines = self.material.codes.get(key)
+            if not lines or key in number_of or not kernel.sites:
+                continue
+            size = sum(len(line.text) + 12 for line in lines)
+            cut = size > left
+            if cut:
+                marks = {_place(site.offset, site.ptx_line) for site in kernel.sites}
+                at = [number for number, line in enumerate(lines, 1) if line.place in marks]
+                lines = tuple(lines[number - 1] for number in around(at, len(lines), AROUND_CODE))
+                size = sum(len(line.text) + 12 for line in lines)
+            if size <= left:
+                left -= size
+                number_of[key] = len(codes)
+                codes.append(self._code(lines) | present(cut=int(cut)))
+        return codes, number_of
+
+    def _code(self, lines: Sequence[CodeLine]) -> dict[str, Any]:
+        return {
+            "p": [line.place for line in lines],
+            "t": [line.text for line in lines],
+            "f": [-1 if line.file is None else self._file(line.file) for line in lines],
+            "l": [line.line or 0 for line in lines],
+        }
+
+    # --- findings ---
+
+    def _finding(self, result: Any) -> dict[str, Any]:
+        finding = result.finding
+        return present(
+            rule=result.rule.id,
+            title=result.rule.title,
+            level="allowed" if result.allowed else result.level,
+            message=result.message,
+            file=result.file,
+            line=result.place.line,
+            allowed=result.allowed.reason if result.allowed else None,
+            state=result.state,
+            site=self.number_of.get(id(finding.site)) if finding.site else None,
+            kernel=self._short(bare_name(finding.kernel.demangled)) if finding.kernel else None,
+        )
+
+
+# --- small ones ---------------------------------------------------------------------------------
+
+
+def present(**entries: Any) -> dict[str, Any]:
+    """Without what is None, empty or False; zeros stay."""
+    return {key: value for key, value in entries.items() if value is not None and value not in ("", [], ())}
+
+
+def short(name: str, most: int) -> str:
+    """A name, a digest in the place of its middle where it is long: two names stay two."""
+    if len(name) <= most:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name[: most * 3 // 4]} …{digest}… {name[-most // 4 :]}"
+
+
+def steps(addresses: Sequence[int]) -> list[int]:
+    """The first, then how far to the next and how often: 0, 4, 8, 12 -> [0, 4, 3]."""
+    found = [addresses[0]]
+    before = addresses[0]
+    for address in addresses[1:]:
+        step, before = address - before, address
+        if len(found) > 1 and found[-2] == step:
+            found[-1] += 1
+        else:
+            found += [step, 1]
+    return found
+
+
+def agree(addresses: Sequence[int], active: int) -> bool:
+    """Every active lane has an inactive or equal partner i^1, or every one such an i^2: `banks.count.pairs_agree`."""
+    for distance in (1, 2):
+        if all(
+            not (active >> i & 1 and active >> i + distance & 1) or addresses[i] == addresses[i + distance]
+            for i in range(len(addresses))
+            if not i & distance and i + distance < len(addresses)
+        ):
+            return True
+    return False
+
+
+def chosen(patterns: Sequence[Pattern], most: int) -> list[Pattern]:
+    """The costliest first, then the most frequent."""
+    if not patterns:
+        return []
+    worst = max(patterns, key=lambda one: (one.low - one.ideal, one.high, one.count or 0))
+    others = sorted((one for one in patterns if one is not worst), key=lambda one: -(one.count or 0))
+    return [worst, *others[: most - 1]]
+
+
+def around(lines: Iterable[int], last: int, reach: int) -> list[int]:
+    """Line numbers, from 1, that are near one of `lines`."""
+    wanted = {near for line in lines for near in range(max(1, line - reach), min(last, line + reach) + 1)}
+    return sorted(wanted)
+
+
+def _place(offset: int | None, ptx_line: int | None) -> int | None:
+    return offset if offset is not None else ptx_line
+
+
+def _span(span: Any) -> list[int] | None:
+    return None if span is None else [span.low, span.high]
+
+
+def _value(value: Any) -> str:
+    text = "…" if isinstance(value, Mapping) else str(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _trips(site: Site) -> list[list[int]] | None:
+    """[requests, wavefronts, ideal, how many trips like this one after the other]."""
+    if len(site.trips) < 2 or site.status is not Status.EXACT:
+        return None
+    found: list[list[int]] = []
+    for trip in site.trips:
+        row = [trip.requests, trip.wavefronts, trip.ideal]
+        if found and found[-1][:3] == row:
+            found[-1][3] += 1
+        else:
+            found.append([*row, 1])
+    return found

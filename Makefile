@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean
+.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -49,6 +49,10 @@ hardware-doc: $(STAMP)
 # docs/operations.md, from the table of operations.
 operations: $(STAMP)
 	@$(BIN)/python -m bench.operations_doc
+
+# The pictures of docs/report.md, taken in the system's Chromium.
+report-pictures: $(STAMP)
+	@$(BIN)/python -m bench.report_pictures
 
 # docs/coverage.md and docs/machine_code.md, from bench/corpus.json and bench/artifacts.json; with CORPUS=FOLDER the folder's
 # PTX is audited first, with WHEELS="FILE…" the machine code in packages.

@@ -7,6 +7,7 @@ score_requests("LDS.64", addresses).low                             an array, a 
 from __future__ import annotations
 
 import operator
+from dataclasses import field
 from functools import lru_cache
 
 import numpy as np
@@ -44,6 +45,12 @@ class Score:
     machine: str
     access: Access
     note: str = ""
+    request: tuple | None = field(default=None, compare=False, repr=False)  # addresses, active lanes, sources
+
+    def _repr_html_(self) -> str:
+        from ptxaudit.ui.render.notebook import score_html
+
+        return score_html(self)
 
     @property
     def excess(self) -> int | None:
@@ -92,6 +99,7 @@ def score_request(
     low, high = scores.low.item(), scores.high.item()
     ideal, ways = scores.ideal.item(), scores.ways.item()
     note = _note(access, high)
+    request = row[0], on[0], None if from_row is None else from_row[0]
     if scores.lines is not None:
         k, k_low = scores.lines.item(), scores.lines_low.item()
         if k_low != k:
@@ -113,6 +121,7 @@ def score_request(
             model.name,
             access,
             note,
+            request,
         )
     return Score(
         low if low == high else None,
@@ -125,6 +134,7 @@ def score_request(
         model.name,
         access,
         note,
+        request,
     )
 
 

@@ -153,7 +153,7 @@ def site_entry(
         lane_step=lane_step(result.patterns),
         patterns=pattern_entries(result, machine, opcode) if patterns else (),
         distinct=max(result.distinct, len(result.patterns)) if patterns else None,
-        scored_as=opcode if patterns else "",
+        scored_as=f"{opcode} on {machine.name}" if patterns else "",
     )
 
 

@@ -297,7 +297,12 @@ class Site:
     fix: Fix | None = None  # where repairs were asked for
     patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
     distinct: int | None = None  # how many patterns it has in all
-    scored_as: str = ""  # the opcode whose rule counts it, where patterns were asked for
+    scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
+
+    def _repr_html_(self) -> str:
+        from ptxaudit.ui.render.notebook import site_html
+
+        return site_html(self)
 
     @property
     def settled(self) -> bool:

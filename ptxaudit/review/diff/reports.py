@@ -191,6 +191,11 @@ class Diff:
         old, new = (combined(MEASURES[name], side) for side in zip(*known, strict=True))
         return old, new
 
+    def _repr_html_(self) -> str:
+        from ptxaudit.ui.render.notebook import changes_html
+
+        return changes_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         from ptxaudit.review.diff.as_json import diff_dict
 

@@ -28,9 +28,14 @@ if TYPE_CHECKING:
     help="graph: the slice that decides the address and how often it runs.",
 )
 @click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
+@click.option(
+    "--svg", metavar="FILE", help="Write the lane-by-bank maps as an SVG picture, and that after the best repair."
+)
 @click.pass_context
 @configurable
-def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, **given: Any) -> None:
+def command(
+    ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, svg: str | None, **given: Any
+) -> None:
     """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
 
     SITE is file:line, a line of the PTX, kernel+offset, or the id that a report has. All that match are shown.
@@ -42,7 +47,8 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
     from ptxaudit.ui.commands._write import emit, tell
     from ptxaudit.ui.render.problems import problem_text
 
-    keep_inputs(dot, [input, *given["launch_files"], given["compile_commands"]])
+    for file in (dot, svg):
+        keep_inputs(file, [input, *given["launch_files"], given["compile_commands"]])
     options = options_of(given)
     with progress() as step:
         found, problems = explain(input, site, options, step)
@@ -61,6 +67,10 @@ def command(ctx: click.Context, input: str, site: str, show: tuple[str, ...], do
             emit(slice_picture.as_text(graphs[-1]) + "\n\n", None)
     if dot and graphs:
         emit("\n".join(slice_picture.as_dot(slice_graph) for slice_graph in graphs), dot)
+    if svg and found:
+        from ptxaudit.ui.render.explained_svg import explained_svg
+
+        emit(explained_svg(found), svg)
     for problem in problems:
         tell(problem_text(problem))
     ctx.exit(2 if problems else 0)

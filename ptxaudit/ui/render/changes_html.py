@@ -5,10 +5,7 @@ each of their sites cost before and after, and the code of both sides beside eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
 
-from ptxaudit.base import resources
 from ptxaudit.base.version import __version__
 from ptxaudit.report.model import Problem
 from ptxaudit.review.diff.reports import Diff, Verdict
@@ -26,12 +23,11 @@ from ptxaudit.ui.render.change_rows import (
     summary_lines,
     where,
 )
+from ptxaudit.ui.render.page.write import written
 from ptxaudit.ui.render.problems import problem_text
+from ptxaudit.ui.render.rows import NUMERIC
 from ptxaudit.ui.render.side_by_side import Codes, pairs_of
 from ptxaudit.ui.render.thresholds import crossing_text
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 OVERVIEW = ("wavefronts", "excess", "registers", "spills", "instructions")
 _TONES = {Verdict.WORSE: "bad", Verdict.NEW: "open", Verdict.STATUS_CHANGED: "open", Verdict.BETTER: "good"}
@@ -47,7 +43,10 @@ def diff_html(
 ) -> str:
     """The whole page."""
     shown = shown_kernels(diff, everything, top)
-    return _template().render(
+    return written(
+        "changes.html.jinja",
+        "changes.js",
+        None,
         verdict="got worse" if diff.got_worse else "nothing got worse",
         tone="bad" if diff.got_worse else "good",
         sides=sides_lines(diff),
@@ -56,6 +55,7 @@ def diff_html(
         problems=[problem_text(problem) for problem in problems],
         overview=OVERVIEW,
         columns=COLUMNS,
+        numeric=NUMERIC,
         left_out=left_out_line(diff, shown, everything),
         version=__version__,
         kernels=[
@@ -87,11 +87,3 @@ def _figure(both: tuple) -> tuple[str, str]:
     if old == new or old is None or new is None:
         return figure_text(new if new is not None else old), ""
     return f"{figure_text(old)} → {figure_text(new)}", "bad" if new > old else "good"
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(resources.data("ui/render/changes.html.jinja").read_text(encoding="utf-8"))

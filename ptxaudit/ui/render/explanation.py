@@ -107,8 +107,8 @@ def _variable(mangled: str) -> str:
 
 def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
     """The distinct requests, the one with the most excess first."""
-    patterns = sorted(one.result.patterns, key=lambda p: (p.ideal - p.low, -p.count))
-    access = _scored_access(one)
+    patterns = sorted_patterns(one)
+    access = scored_access(one)
     for pattern in patterns[:MOST_PATTERNS]:
         times = (
             f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
@@ -171,7 +171,12 @@ def lane_lines(addresses: np.ndarray, active: np.ndarray) -> list[str]:
     ]
 
 
-def _scored_access(one: Explained) -> banks.Access | None:
+def sorted_patterns(one: Explained) -> list[Pattern]:
+    """The distinct requests of a site, the one with the most excess first."""
+    return sorted(one.result.patterns, key=lambda p: (p.ideal - p.low, -p.count))
+
+
+def scored_access(one: Explained) -> banks.Access | None:
     """The access, where this machine scores it."""
     instruction = one.examined.function.instructions[one.result.index]
     try:
@@ -183,7 +188,7 @@ def _scored_access(one: Explained) -> banks.Access | None:
 
 def _rule(one: Explained) -> Iterator[str]:
     """The machine's rule in words, and where it comes from."""
-    access = _scored_access(one)
+    access = scored_access(one)
     if access is None:
         return
     machine = one.examined.machine

@@ -1,14 +1,24 @@
-"""Shows a report in a notebook: the rows of `text` as HTML tables."""
+"""Shows a report, a site, a diff and a score in a notebook: rows of `text` as HTML tables, requests as pictures.
+
+Styles are inline, as notebooks drop style sheets, and pictures are SVG with nothing to load.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import TYPE_CHECKING
 
-from ptxaudit.report.model import Kernel, Report
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import interval, number, plural
+from ptxaudit.report.model import Kernel, Pattern, Report, Site
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, Row, Tone, closing_lines, kernel_rows, total_row
 from ptxaudit.ui.render.text import header_lines, note_text
+
+if TYPE_CHECKING:
+    from ptxaudit.hardware.scoring import Score
+    from ptxaudit.review.diff.reports import Diff
 
 COLOUR: dict[Tone, str] = {"bad": "#c0392b", "open": "#b9770e", "good": "inherit", "quiet": "gray"}
 
@@ -43,3 +53,109 @@ def _row(row: Row) -> Iterable[str]:
     if row.notes:
         notes = escape("\n".join(note_text(note) for note in row.notes))
         yield f'<tr><td colspan="{len(COLUMNS)}" style="text-align: left"><pre>{notes}</pre></td></tr>'
+
+
+# --- one site -------------------------------------------------------------------------------
+
+
+def site_html(site: Site) -> str:
+    """The figures of a site, why, and the picture of its costliest request where the report has its patterns."""
+    figures = {
+        "status": str(site.status),
+        "requests": number(site.requests),
+        "wavefronts": number(site.wavefronts),
+        "ideal": number(site.ideal),
+        "excess": number(site.excess),
+        "ways": number(site.ways),
+    }
+    parts = [
+        f"<p><b>{escape(site.id)}</b><br><code>{escape(site.text)}</code></p>",
+        _table([tuple(figures), tuple(figures.values())]),
+    ]
+    parts += [
+        f"<p>{escape(said)}</p>"
+        for said in (site.cause, site.reason, f"fix: {site.fix.summary}" if site.fix else "")
+        if said
+    ]
+    if site.patterns:
+        parts.append(_pattern(site, max(site.patterns, key=lambda one: (one.low - one.ideal, one.count or 0))))
+    return "\n".join(parts)
+
+
+def _pattern(site: Site, pattern: Pattern) -> str:
+    opcode, _, machine = site.scored_as.rpartition(" on ")
+    cost = f"{interval(pattern.low, pattern.high)} of this request, ideal {pattern.ideal}"
+    title = f"{opcode}: {cost}" + (f", {plural(pattern.count, 'request')} like it" if pattern.count is not None else "")
+    lanes = [pattern.active >> lane & 1 == 1 for lane in range(len(pattern.addresses))]
+    return _picture(machine, opcode, pattern.addresses, lanes, None, title)
+
+
+def _picture(machine: str, opcode: str, addresses, active, sources, title: str) -> str:
+    """The SVG of a request, "" of one that cannot be drawn."""
+    from ptxaudit.hardware import banks, machines
+    from ptxaudit.ui.render.svg import picture
+
+    try:
+        return picture(machines.get(machine), banks.classify(opcode), addresses, active, sources, title)
+    except (InputError, ValueError):
+        return ""
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    head, *others = rows
+    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
+    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in others]
+    return f"<table>{''.join(lines)}</table>"
+
+
+# --- a score, and what changed ----------------------------------------------------------------
+
+
+def score_html(score: Score) -> str:
+    """What one request costs, and its picture."""
+    from ptxaudit.hardware import machines
+    from ptxaudit.ui.render.svg import picture
+
+    cost = (
+        "no counter sees its wavefronts"
+        if score.bounds is None
+        else (
+            f"{plural(score.bounds[1], 'wavefront')}"
+            if score.wavefronts is not None
+            else f"{interval(*score.bounds)} wavefronts"
+        )
+    )
+    ideal = f", ideal {score.ideal}" if score.ideal is not None else ""
+    said = (
+        f"<p><b>{escape(score.access.opcode)}</b> on {escape(score.machine)}: {cost}{ideal},"
+        f" {escape(score.evidence)}</p>"
+    )
+    drawn = ""
+    if score.request is not None and score.bounds is not None:
+        try:
+            drawn = picture(machines.get(score.machine), score.access, *score.request)
+        except (InputError, ValueError):
+            drawn = ""
+    return said + (f"<p>{escape(score.note)}</p>" if score.note else "") + drawn
+
+
+def changes_html(diff: Diff) -> str:
+    """The summary of a diff, and a table of the sites of each kernel that changed."""
+    from ptxaudit.ui.render.change_rows import COLUMNS as OF_CHANGES
+    from ptxaudit.ui.render.change_rows import (
+        cells_of,
+        left_out_line,
+        name_of,
+        shown_kernels,
+        sides_lines,
+        summary_lines,
+    )
+
+    shown = shown_kernels(diff)
+    parts = [f"<p><b>{'got worse' if diff.got_worse else 'nothing got worse'}</b></p>"]
+    parts += [f"<p>{escape(line)}</p>" for line in (*sides_lines(diff), *summary_lines(diff))]
+    for one in shown:
+        parts.append(f"<p><b>{escape(name_of(one.entry))}</b></p>")
+        parts.append(_table([tuple(OF_CHANGES), *(tuple(cells_of(one.entry, row)) for row in one.rows)]))
+    left = left_out_line(diff, shown)
+    return "\n".join([*parts, *([f"<p>{escape(left)}</p>"] if left else [])])

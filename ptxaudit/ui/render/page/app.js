@@ -494,7 +494,7 @@ function siteRow(index) {
   const fold = list.rows[index], site = fold.first, kernel = kernelOf(site);
   const excess = fold.cost("ex", "exp"), level = site.st === "unknown" ? 0 : heat(fold.total("ex") ?? (site.weight >= 1 ? site.weight : 0), mostExcess);
   const cells = {
-    p: h("a", { href: siteLink(site) + tail(), title: textOf(site) || "" }, place(site), fold.sites.length > 1 ? h("span", { cls: "dim" }, ` ×${fold.sites.length}`) : ""),
+    p: h("a", { href: siteLink(site) + tail(), cls: "place", title: textOf(site) || "" }, placeParts(place(site)), fold.sites.length > 1 ? h("span", { cls: "dim" }, ` ×${fold.sites.length}`) : ""),
     o: [h("code", { title: T[site.t] }, T[site.o]), site.fix ? " " : "", site.fix ? h("span", { cls: "tag fix", title: T[site.fix.text] }, "repair") : ""], k: h("span", { title: kernel.dem.slice(0, 600) }, shortened(kernel.bare, 80)), st: statusTag(site.st),
     n: site.st === "unreached" ? "0" : fold.total("n") === undefined ? "?" : number(fold.total("n")), wf: fold.cost("wf", "per"), id: fold.cost("id", "idp"),
     ex: h("span", { cls: `heat heat${level}` }, excess), ways: number(site.ways),
@@ -502,6 +502,11 @@ function siteRow(index) {
   return h("div", { cls: `row${index === list.at ? " on" : ""}`, role: "row", "aria-rowindex": index + 2, "aria-selected": index === list.at ? "true" : null, onclick: event => {
     if (!event.target.closest("a")) location.hash = siteLink(site) + tail(); } },
   COLUMNS.map(([key, , cls]) => h("div", { cls, role: "cell" }, cells[key])));
+}
+/** The line number stays when the name of the file is cut. */
+function placeParts(text) {
+  const at = text.lastIndexOf(":");
+  return at < 0 ? text : [h("span", { cls: "file" }, text.slice(0, at)), h("span", {}, text.slice(at))];
 }
 function tail() {
   const text = link("", null, filterLink());
@@ -582,7 +587,7 @@ function requests(site) {
     state.at = Math.min(state.at, Math.max(0, shown.length - 1));
     panel.replaceChildren(...oneRequest(site, rule, shown, state, draw));
   };
-  const pick = (key, label, values) => values.length > 1 && h("label", {}, h("span", { cls: "soft" }, label + " "), h("select", { onchange: event => {
+  const pick = (key, label, values) => values.length > 1 && h("label", {}, h("span", { cls: "soft" }, label + " "), h("select", { "aria-label": label, onchange: event => {
     state[key] = event.target.value === "" ? "" : Number(event.target.value); state.at = 0; draw(); } }, h("option", { value: "" }, "any"), values.map(value => h("option", { value }, String(value)))));
   panel.step = by => { state.at += by; const n = site.q.filter(fits).length; state.at = Math.min(n - 1, Math.max(0, state.at)); draw(); };
   stepRequest = panel.step;
@@ -614,7 +619,7 @@ function noteOn(rule, one, drawn) {
   if (rule.factor) parts.push(`what is drawn counts ${rule.factor} times`);
   if (rule.what === "once") parts.push("one lane of each bank gets through in a pass; the others try again");
   if (rule.what === "lines") parts.push("destination lines by their class: the fullest class decides");
-  if (one.hi !== undefined) parts.push("a range: the map is of the least");
+  if (one.hi !== undefined) parts.push("a range: the map shows which lanes meet, not which of its ends holds");
   if (!parts.length && drawn !== one.lo) parts.push("a step serves all lanes of one word and a lane of each other bank: fewer steps than rows");
   return parts.length ? h("p", { cls: "soft" }, parts.join("; ") + ".") : null;
 }

@@ -66,7 +66,7 @@ class Page:
         self.report = checked.report
         self.texts = Texts()
         self.files: dict[str, int] = {}
-        self.rules: dict[tuple[str, str], int | None] = {}
+        self.rules: dict[str, int | None] = {}
         self.rule_list: list[dict[str, Any]] = []
         self.shapes: dict[tuple[tuple[int, ...], int, bool], int] = {}
         self.shape_list: list[list[Any]] = []
@@ -207,7 +207,7 @@ class Page:
             pa=self._pairing(site),
             fix=self._fix(site),
             weight=round(weight((site,)), 1),
-            r=self._rule(kernel.machine, site.scored_as),
+            r=self._rule(site.scored_as),
             d=site.distinct,
         )
 
@@ -270,16 +270,16 @@ class Page:
 
     # --- requests ---
 
-    def _rule(self, machine: str, opcode: str) -> int | None:
+    def _rule(self, scored_as: str) -> int | None:
         """How a machine counts an opcode: what the page needs to lay the lanes of a request out."""
-        if not opcode:
+        if not scored_as:
             return None
-        key = machine, opcode
-        if key not in self.rules:
-            self.rules[key] = self._new_rule(machine, opcode)
-        return self.rules[key]
+        if scored_as not in self.rules:
+            self.rules[scored_as] = self._new_rule(scored_as)
+        return self.rules[scored_as]
 
-    def _new_rule(self, machine: str, opcode: str) -> int | None:
+    def _new_rule(self, scored_as: str) -> int | None:
+        opcode, _, machine = scored_as.rpartition(" on ")
         try:
             model, access = machines.get(machine), banks.classify(opcode)
         except InputError:
@@ -319,9 +319,11 @@ class Page:
             for site, entry, patterns in sites:
                 if turn < len(patterns) and self.left > 0:
                     entry.setdefault("q", []).append(self._pattern(patterns[turn], self._pairs(entry)))
-                if turn == 0 and site.fix is not None and (moved := site.fix.moved) is not None and self.left > 0:
-                    paired = self._pairs(entry)
-                    entry["fix"]["moved"] = [self._shape(moved.after, moved.active, paired), *moved.wavefronts]
+            if turn == 0:
+                for site, entry, _ in sites:
+                    if site.fix is not None and (moved := site.fix.moved) is not None and self.left > 0:
+                        shape = self._shape(moved.after, moved.active, self._pairs(entry))
+                        entry["fix"]["moved"] = [shape, *moved.wavefronts]
 
     def _pairs(self, entry: dict[str, Any]) -> bool:
         """Lanes that agree in pairs may be served together."""

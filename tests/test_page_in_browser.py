@@ -1,0 +1,286 @@
+"""The HTML pages in a headless Chromium: no error, reachable by keys, readable, quick with ten thousand sites.
+
+These need a Chromium and playwright, and some of them axe-core (`pages.axe`); where one is missing they say that they
+did not run.
+"""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import quote
+
+import pytest
+from pages import OPCODES, axe, browser, data_of, large_page, requests_report
+from reports import kernel, report, site
+from test_page import HOSTILE, hostile
+
+import ptxaudit
+from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.hardware import banks, machines
+from ptxaudit.review.diff.reports import diff_reports
+from ptxaudit.ui.render.changes_html import diff_html
+from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.html import html
+from ptxaudit.ui.render.page.material import Material
+from samples import SAMPLES
+
+SIZES = {"wide": (1440, 900), "narrow": (400, 800)}
+PAINTED_SECONDS = 1.0
+VIEWS = ("#overview", "#sites", "#source", "#kernels", "#findings")
+
+
+@pytest.fixture(scope="module")
+def running():
+    try:
+        with browser() as found:
+            yield found
+    except LookupError as missing:
+        if os.environ.get("PTXAUDIT_BROWSER") == "required":
+            raise
+        pytest.skip(f"NOT RUN: the pages were not tried in a browser: {missing}")
+
+
+@pytest.fixture(scope="module")
+def sample():
+    folder = SAMPLES / "bitonic_sort"
+    source = folder / "bitonic_sort.cu"
+    found = ptxaudit.audit(source, launches=read_launches(folder / "launch.toml"), patterns=True, fixes=True)
+    return html(Checked(found), Material({found.kernels[0].sites[0].source.file: source.read_text()}))
+
+
+class Opened:
+    """A page in a window, with all that it complained of."""
+
+    def __init__(self, running, tmp_path, text, size="wide", **options):
+        wide, high = SIZES[size]
+        self.context = running.new_context(viewport={"width": wide, "height": high}, **options)
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.said.append("a dialog"))
+        self.page.on(
+            "request",
+            lambda request: self.said.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
+        file = tmp_path / "page.html"
+        file.write_text(text, encoding="utf-8")
+        self.url = file.as_uri()
+        self.page.goto(self.url)
+
+    def go(self, view):
+        self.page.evaluate("view => { location.hash = view; }", view)
+        self.page.wait_for_function("view => decodeURIComponent(location.hash) === decodeURIComponent(view)", arg=view)
+        self.page.wait_for_timeout(60)  # a frame or two: lists draw what is seen of them
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+def views_of(text):
+    data = data_of(text)
+    views = list(VIEWS)
+    if data["sites"]:
+        one = next((one for one in data["sites"] if "q" in one), data["sites"][0])
+        name = data["kernels"][one["k"]]["name"]
+        suffix = data["texts"][one["i"]]
+        views += [
+            f"#site={quote(suffix[1:] if suffix.startswith(chr(0)) else name + suffix)}",
+            f"#kernel={quote(name)}",
+        ]
+    return views
+
+
+PAGES = {
+    "requests": lambda: html(Checked(requests_report(12))),
+    "hostile": lambda: html(Checked(hostile())),
+    "nothing": lambda: html(Checked(report())),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_view_is_drawn_without_a_complaint_and_fits(running, tmp_path, name, size):
+    text = PAGES[name]()
+    with Opened(running, tmp_path, text, size) as one:
+        for view in views_of(text):
+            one.go(view)
+            assert one.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0], view
+            assert one.page.locator("main h1").count() >= 1, view
+        assert one.page.evaluate("window.hacked") is None
+        assert one.said == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
+    path = axe()
+    if path is None:
+        pytest.skip(
+            "NOT RUN: contrast and accessible names were not checked: axe-core is not here (npm install axe-core)"
+        )
+    with Opened(running, tmp_path, sample, size, color_scheme=scheme, bypass_csp=True) as one:
+        one.page.evaluate(path.read_text())
+        for view in views_of(sample):
+            one.go(view)
+            found = one.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+            assert [(rule["id"], rule["nodes"][0]["target"]) for rule in found] == [], view
+
+
+def test_ten_thousand_sites_are_there_at_once(running, tmp_path):
+    """Processor time of the page's thread until the overview is drawn: the clock of a busy machine says nothing."""
+    with Opened(running, tmp_path, large_page(10_000)) as one:
+        meter = one.context.new_cdp_session(one.page)
+        meter.send("Performance.enable", {"timeDomain": "threadTicks"})
+        taken = []
+        for _ in range(3):
+            one.page.goto("about:blank")
+            before = task_seconds(meter)
+            one.page.goto(one.url)
+            one.page.wait_for_selector(".tally")
+            taken.append(task_seconds(meter) - before)
+        assert min(taken) < PAINTED_SECONDS
+        one.go("#sites")
+        assert one.page.locator(".row").count() < 100
+        assert "10,000 sites" in one.page.locator("#sum").inner_text()
+        one.page.evaluate("document.querySelector('.vlist').scrollTop = 1e9")
+        one.page.wait_for_function(
+            "document.querySelectorAll('.row').length &&"
+            " Number([...document.querySelectorAll('.row')].pop().getAttribute('aria-rowindex')) > 9000"
+        )
+        assert one.said == []
+
+
+def task_seconds(meter):
+    return next(
+        one["value"] for one in meter.send("Performance.getMetrics")["metrics"] if one["name"] == "TaskDuration"
+    )
+
+
+# --- what it shows ------------------------------------------------------------------------------
+
+
+def test_a_map_has_as_many_rows_as_the_request_has_wavefronts(running, tmp_path):
+    """Drawn in the page, counted by `banks`: loads and stores of every width, atomics, matrices, with and without
+    inactive lanes.
+    """
+    text = html(Checked(requests_report(240)))
+    with Opened(running, tmp_path, text) as one:
+        drawn = one.page.evaluate("""() => ptxaudit.data.sites.map(site => {
+            const rule = ptxaudit.data.rules[site.r], groups = ptxaudit.layOut(rule, ptxaudit.data.shapes[site.q[0].sh]);
+            return [ptxaudit.drawnRows(groups), site.q[0].hi === undefined ? site.q[0].lo : null, groups.map(group => [group.lanes, group.rows.map(row => row.map(cell => cell.lanes))])];
+        })""")
+    assert len(drawn) == 240 and sum(low is not None for _, low, _ in drawn) > 190
+    assert [rows for rows, low, _ in drawn if low is not None] == [low for _, low, _ in drawn if low is not None]
+    for at, (given, (_, _, groups)) in enumerate(zip(requests_report(240).sites, drawn, strict=True)):
+        pattern, machine = given.patterns[0], machines.get("sm_90")
+        active = [pattern.active >> lane & 1 == 1 for lane in range(32)]
+        expected = banks.groups(machine, banks.classify(OPCODES[at % len(OPCODES)]), pattern.addresses, active)
+        assert [tuple(lanes) for lanes, _ in groups] == [(group.lanes[0], group.lanes[-1]) for group in expected]
+        for (_, rows), group in zip(groups, expected, strict=True):
+            assert sorted(lane for row in rows for lanes in row for lane in lanes) == list(group.active)
+            assert len(rows) == group.wavefronts or not group.active
+
+
+def test_keys_and_links(running, tmp_path, sample):
+    with Opened(running, tmp_path, sample) as one:
+        page = one.page
+        page.keyboard.press("2")
+        page.wait_for_selector(".row")
+        page.keyboard.press("j")
+        page.wait_for_selector(".detail h1")
+        first = page.evaluate("location.hash")
+        page.keyboard.press("j")
+        page.wait_for_function("before => location.hash !== before", arg=first)
+        assert first.startswith("#site=") and page.locator(".row.on").count() == 1
+        page.goto(one.url + first)
+        page.reload()
+        page.wait_for_selector(".detail .map svg")
+        page.keyboard.press("Escape")
+        page.wait_for_function("location.hash.startsWith('#sites')")
+        page.keyboard.press("/")
+        page.keyboard.type("sort_keys ld.shared")
+        page.wait_for_function("location.hash.includes('q=')")
+        shown = page.evaluate("[...document.querySelectorAll('.row')].map(row => row.textContent)")
+        assert shown and all("ld.shared" in text for text in shown)
+        page.reload()
+        assert page.evaluate("[...document.querySelectorAll('.row')].map(row => row.textContent)") == shown
+        assert one.said == []
+
+
+def test_requests_are_stepped_through_by_warp_and_trip(running, tmp_path, sample):
+    data = data_of(sample)
+    site_ = max(data["sites"], key=lambda one: len(one["q"]))
+    assert len(site_["q"]) > 4
+    with Opened(running, tmp_path, sample) as one:
+        page = one.page
+        one.go(f"#site={quote(data['kernels'][site_['k']]['name'] + data['texts'][site_['i']])}")
+        said = page.locator(".stepper .where")
+        assert said.inner_text().startswith(f"request 1 of {len(site_['q'])}")
+        page.keyboard.press("]")
+        assert said.inner_text().startswith("request 2 of")
+        page.keyboard.press("[")
+        trip = site_["q"][-1]["seen"][0][0]
+        page.get_by_role("combobox", name="trip").select_option(str(trip))
+        fitting = [one for one in site_["q"] if any(first <= trip <= last for first, last, _ in one["seen"])]
+        assert said.inner_text().startswith(f"request 1 of {len(fitting)}") and len(fitting) < len(site_["q"])
+        assert one.said == []
+
+
+def test_sorting_and_filters(running, tmp_path, sample):
+    with Opened(running, tmp_path, sample) as one:
+        page = one.page
+        one.go("#sites")
+        page.get_by_role("button", name="Wavefronts").click()
+        numbers = [
+            int(text.replace(",", ""))
+            for text in page.evaluate("[...document.querySelectorAll('.row')].map(row => row.children[5].textContent)")
+            if "–" not in text and "each" not in text
+        ]
+        assert numbers == sorted(numbers, reverse=True)
+        page.get_by_label("any access").select_option("store")
+        assert {
+            text[:2]
+            for text in page.evaluate("[...document.querySelectorAll('.row code')].map(code => code.textContent)")
+        } == {"st"}
+        assert "a=store" in page.evaluate("location.hash")
+
+
+def test_a_line_of_the_source_marks_its_code(running, tmp_path, sample):
+    with Opened(running, tmp_path, sample) as one:
+        one.go("#source")
+        rows = one.page.locator(".code.site:has(.m:not(:empty))")
+        rows.first.click()
+        assert one.page.locator(".code.on").count() >= 1
+        assert one.page.evaluate("/:\\d+/.test(decodeURIComponent(location.hash))")
+        assert "excess" in one.page.locator(".info").inner_text()
+        assert one.said == []
+
+
+def test_a_page_of_changes(running, tmp_path):
+    old, new = (
+        report(kernel(site(1, wavefronts=8), name=HOSTILE, demangled=HOSTILE)),
+        report(kernel(site(1, wavefronts=64), name=HOSTILE, demangled=HOSTILE)),
+    )
+    text = diff_html(diff_reports(old, new))
+    for size in SIZES:
+        with Opened(running, tmp_path, text, size) as one:
+            assert "got worse" in one.page.locator("h1").inner_text()
+            one.page.get_by_label("Search kernels and sites").fill("nothing like it")
+            assert one.page.locator("section.change:visible").count() == 0
+            one.page.get_by_label("Search kernels and sites").fill("window.hacked")
+            assert one.page.locator("section.change:visible").count() == 1
+            assert one.page.evaluate("window.hacked") is None and one.said == []
+            assert one.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
+
+
+def test_a_printed_site_has_its_map_and_no_buttons(running, tmp_path, sample):
+    with Opened(running, tmp_path, sample) as one:
+        one.go(views_of(sample)[5])
+        one.page.emulate_media(media="print")
+        assert one.page.locator(".map svg").first.is_visible()
+        assert not one.page.locator(".bar").is_visible() and not one.page.locator(".list").is_visible()
+        assert one.page.pdf()[:5] == b"%PDF-"

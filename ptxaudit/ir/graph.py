@@ -14,7 +14,6 @@ instruction runs; only that slice is ever evaluated. Nothing here knows the inst
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,8 @@ import networkx as nx
 
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
+from ptxaudit.ir.dataflow.definitions import Definitions, Joined, Reached
+from ptxaudit.ir.dataflow.dominance import immediate_dominators
 from ptxaudit.ir.nodes import RUNTIME, Control, Function, Guard, Instruction, Op, Reg
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def opaque_load(op: Op) -> bool:
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 
 
-def _writes_local(op: Op) -> bool:
+def writes_local(op: Op) -> bool:
     """It may write local memory."""
     return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
 
@@ -260,7 +261,7 @@ class Graph:
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
         self._look_at_all()
-        ipdom = nx.immediate_dominators(_reversed(self._coming_back), END)
+        ipdom = immediate_dominators(_reversed(self._coming_back), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
@@ -274,14 +275,15 @@ class Graph:
         self._look_at_all()
         kept = self._coming_back.copy()
         exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
-        idom = self.dominators
+        idom, tails = self.dominators, self._tails(exits)
         ways = []
         for u in self.cfg.nodes:
             successors = list(self._coming_back.successors(u))
             if u == END or len(successors) < 2 or u not in idom:
                 continue
-            behind = {v: frozenset() if v == END or v in exits else self._tail(v, u, exits) for v in successors}
-            ending = [(len(b), u, v) for v, b in behind.items() if b is not None]
+            ending = [
+                (size, u, v) for v in dict.fromkeys(successors) if (size := self._tail(v, u, exits, tails)) is not None
+            ]
             if len(ending) < len(successors):
                 ways += ending
         for _, u, v in sorted(ways):
@@ -289,7 +291,7 @@ class Graph:
             self.account.spend(len(kept), CONTROL_FLOW)
             if not nx.has_path(kept, u, END):
                 kept.add_edge(u, v)
-        ipdom = nx.immediate_dominators(_reversed(kept), END)
+        ipdom = immediate_dominators(_reversed(kept), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     def only_exits(self, block: int) -> bool:
@@ -298,25 +300,49 @@ class Graph:
             i.site is None and not i.ops for i in self.function.instructions[self.starts[block] : self.ends[block]]
         ) and list(self.within.successors(block)) == [END]
 
-    def _tail(self, block: int, source: int, exits: set[int]) -> frozenset[int] | None:
-        """The blocks from `block` to the end, where all of them are reached through it alone; else None."""
-        if any(p != source for p in self.within.predecessors(block)):
-            return None
-        seen, stack = {block}, [block]
-        while stack:
-            for s in self.within.successors(stack.pop()):
-                if s == END or s in exits or s in seen:
-                    continue
-                seen.add(s)
-                stack.append(s)
-        self.account.spend(len(seen), CONTROL_FLOW)
-        alone = all(p in seen for b in seen - {block} for p in self.within.predecessors(b)) and source not in seen
-        return frozenset(seen) if alone else None
+    def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
+        """The number of blocks from `block` to the end, where all of them are reached through it alone, and it from
+        `source`; else None.
+        """
+        if block == END or block in exits:
+            return 0
+        return tails.get(block) if all(p == source for p in self.within.predecessors(block)) else None
+
+    def _tails(self, exits: set[int]) -> dict[int, int]:
+        """block -> the number of blocks that it dominates, for those from which no edge leads to any other; but for
+        `exits`.
+
+        (Not the entry, to which whatever leads is dominated by it.) An edge leads out of what each block dominates on
+        the way from its source up the tree of dominators to what its target lies below (or to the target itself):
+        counted in the source, taken back there.
+        """
+        self._look_at_all()
+        dominators = self.dominators
+        leaving: dict[int, int] = defaultdict(int)
+        size: dict[int, int] = defaultdict(int)
+        for b in self._dominated:
+            if b == END or b in exits:
+                continue
+            size[b] = 1
+            if any(p not in self._dominated for p in self.within.predecessors(b)):
+                leaving[dominators.get(b, b)] += (
+                    1  # reached from where nothing comes to: of what b itself dominates it is no matter
+                )
+            for s in self.within.successors(b):
+                if s != END and s not in exits:
+                    stop = s if self.dominates(s, b) else dominators[s]
+                    leaving[b] += 1
+                    leaving[stop] -= 1
+        for b in sorted(self._dominated, key=lambda b: -self._dominated[b][0]):
+            if (up := dominators.get(b)) is not None and up != b:
+                size[up] += size[b]
+                leaving[up] += leaving[b]
+        return {b: size[b] for b in self._dominated if b and not leaving[b]}
 
     @cached_property
     def dominators(self) -> dict[int, int]:
         self._look_at_all()
-        return {b: d for b, d in nx.immediate_dominators(self.within, 0).items() if d is not None}
+        return {b: d for b, d in immediate_dominators(self.within, 0).items() if d is not None}
 
     @cached_property
     def controllers(self) -> dict[int, set[int]]:
@@ -442,11 +468,12 @@ class Graph:
         return out
 
     @cached_property
-    def _entry_memo(self) -> dict[tuple[str, int], frozenset[int]]:
-        return {}
+    def read(self) -> Definitions:
+        """Where what an instruction reads of a register comes from, as a sparse graph."""
+        return Definitions(self.definitions, self.block_of, self.ends, self.before)
 
     @cached_property
-    def _leaving_memo(self) -> dict[str, tuple[dict[int, list[int]], set[int]]]:
+    def _joined(self) -> dict[Joined, frozenset[int]]:
         return {}
 
     @cached_property
@@ -456,53 +483,15 @@ class Graph:
 
     def reaching(self, register: str, index: int) -> frozenset[int]:
         """Instructions whose definition of `register` may be the one read at `index`."""
-        writes = self.definitions.get(register, ())
-        if len(writes) < 2:  # compilers write most registers in one place: what reads one reads that
-            return frozenset(at for at, _ in writes)
-        block = self.block_of[index]
-        found: set[int] = set()
-        for n in range(bisect_left(writes, (index, False)) - 1, -1, -1):
-            at, kills = writes[n]
-            if self.block_of[at] != block:
-                break
-            found.add(at)
-            if kills:
-                return frozenset(found)
-        return self._at_entry(register, block) | found
+        node = self.read.read(register, index)
+        if not isinstance(node, Joined):
+            return frozenset() if node is None else frozenset((node,))
+        if node not in self._joined:
+            self._joined[node] = frozenset(Reached(self.read, self._define).of(register, index))
+        return self._joined[node]
 
-    def _at_entry(self, register: str, block: int) -> frozenset[int]:
-        key = (register, block)
-        if key not in self._entry_memo:
-            leaving, ended = self._leaving(register)
-            found, seen, stack = set(), set(), list(self.before.get(block, ()))
-            while stack:
-                b = stack.pop()
-                if b in seen:
-                    continue
-                seen.add(b)
-                if b in leaving:
-                    found.update(leaving[b])
-                    if b in ended:
-                        continue
-                stack.extend(self.before[b])
-            self.account.spend(len(seen) + len(found), DEFINITIONS)
-            self._entry_memo[key] = frozenset(found)
-        return self._entry_memo[key]
-
-    def _leaving(self, register: str) -> tuple[dict[int, list[int]], set[int]]:
-        """(block -> writes of a register that may hold at its end, blocks with one that holds for certain)."""
-        if register not in self._leaving_memo:
-            self.account.spend(len(self.definitions[register]), DEFINITIONS)
-            leaving: dict[int, list[int]] = {}
-            ended: set[int] = set()
-            for at, kills in reversed(self.definitions[register]):
-                b = self.block_of[at]
-                if b not in ended:
-                    leaving.setdefault(b, []).append(at)
-                    if kills:
-                        ended.add(b)
-            self._leaving_memo[register] = leaving, ended
-        return self._leaving_memo[register]
+    def _define(self, steps: int) -> None:
+        self.account.spend(steps, DEFINITIONS)
 
     # --- slices ---
 
@@ -589,7 +578,7 @@ class Graph:
         account = account or self.account
         instructions, definitions, block_of = self.function.instructions, self.definitions, self.block_of
         wanted: set[int] = set()
-        branches = self._ordering_lanes() | self.unresolved
+        branches = set(self.ordering)
         pending_branches = list(branches)
         blocks_done: set[int] = set()
         defining: set[int] = set()  # whose results something in the slice reads
@@ -599,11 +588,12 @@ class Graph:
         for index in whether:
             self._controlled(block_of[index], blocks_done, branches, pending_branches)
 
+        reached = Reached(self.read, lambda steps: account.spend(steps, SLICING))
+
         def ask(regs: list[Reg], index: int) -> None:
             for reg in regs:
                 writes = definitions.get(reg.name, ())
-                found = self.reaching(reg.name, index) if len(writes) > 1 else [at for at, _ in writes]
-                account.spend(len(found), SLICING)
+                found = reached.of(reg.name, index) if len(writes) > 1 else [at for at, _ in writes]
                 defining.update(found)
                 work.extend([at for at in found if at not in wanted])
 
@@ -648,8 +638,15 @@ class Graph:
         needed.update((k, ()) for k in whether if k not in wanted)
         return Slice(frozenset(wanted.union(whether)), frozenset(branches), needed)
 
+    @cached_property
+    def ordering(self) -> frozenset[int]:
+        """Instructions that say which lanes of a warp go on together, and calls that are not followed: they are of
+        every slice.
+        """
+        return frozenset(self._ordering_lanes() | self.unresolved)
+
     def _ordering_lanes(self) -> set[int]:
-        """Instructions that say which lanes of a warp go on together: they are of every slice."""
+        """Instructions that say which lanes of a warp go on together."""
         parting = self.divergence.parting if self.divergence is not None else frozenset()
         return set(parting) | {
             i.index
@@ -699,7 +696,7 @@ class Graph:
 
     def _writing_local(self) -> list[int]:
         """Instructions that may write local memory."""
-        return [i.index for i in self.function.instructions if any(_writes_local(op) for op in i.ops)]
+        return [i.index for i in self.function.instructions if any(writes_local(op) for op in i.ops)]
 
     @staticmethod
     def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
@@ -708,7 +705,7 @@ class Graph:
         """
         kept = []
         for op in ops:
-            if _writes_local(op) or op.name in BARRIER_MOVES or writes_shared and op.space in SHARED_SPACES:
+            if writes_local(op) or op.name in BARRIER_MOVES or writes_shared and op.space in SHARED_SPACES:
                 kept.append(op)
                 continue
             for d in op.dst:

@@ -11,14 +11,14 @@ memory, or rests on an instruction without a meaning, stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
-from ptxaudit.base.work import BLOCK, INSTRUCTION, Account, Exhausted
+from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -27,7 +27,8 @@ from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Counted
 from ptxaudit.hardware.machines import Machine
 from ptxaudit.ir.data_sources import DataSources
-from ptxaudit.ir.graph import Graph, sources_of
+from ptxaudit.ir.dataflow.deciding import Deciding
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Reg, Special, Unknown
 from ptxaudit.ir.reasons import Kind, Reason, several
 
@@ -37,6 +38,7 @@ _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
 POINTER_BYTES = 8
 ASKING = "looking for what to tell"
+NOT_TOLD = 1  # the bit of what nothing told would decide: data, an instruction without a meaning
 HINTS_SHARE = 1 / 30  # of the account, for hints at data: thousands of sites of one kernel would take minutes
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
 
@@ -98,12 +100,15 @@ class _Asking:
             if launch is not None
             else set()
         )
-        self._found: dict[object, tuple] = {}
         self._hints = 0  # steps that were spent on data
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
         """(what, option) of each thing that is not told; () where more than that decides the address."""
-        return self._once("of", index, self._of)
+        self.account.spend(BLOCK, ASKING)
+        for deciding in self._deciding:
+            if not (bits := deciding.of(index)) & NOT_TOLD:
+                return tuple(pair for pair, bit in self._bits.items() if bits & bit)
+        return ()
 
     def data_of(self, index: int) -> tuple[str, ...]:
         """The pointers whose data the address of an access is computed from, where that is not told.
@@ -134,50 +139,24 @@ class _Asking:
             (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
         )
 
-    def _once(self, what: str, index: int, find: Callable[[int], tuple]) -> tuple:
-        """Copies of one access, which read the same registers, are asked about once."""
-        self.account.spend(BLOCK, ASKING)
-        registers = self.flow.reads(self.function.instructions[index], True)
-        key = (
-            what,
-            self.flow.block_of[index],
-            frozenset((r.name, self.flow.reaching(r.name, index)) for r in registers),
-        )
-        if key not in self._found:
-            self._found[key] = find(index)
-        return self._found[key]
+    @cached_property
+    def _deciding(self) -> tuple[Deciding, Deciding]:
+        """What an access and its execution come from; what its address alone does, whichever way the program went."""
+        return tuple(Deciding(self.flow, self._own, execution, self.account, ASKING) for execution in (True, False))
 
-    def _of(self, index: int) -> tuple[tuple[str, str], ...]:
-        for operations in (self._deciding(index), (op for _, op in self._computing(index))):
-            operations = list(operations)
-            if not any(_of_memory(op) or _meaningless(op) for op in operations):
-                return tuple(dict.fromkeys(pair for op in operations for pair in self._sources(op)))
-        return ()
+    @cached_property
+    def _bits(self) -> dict[tuple[str, str], int]:
+        """A bit for each thing that may be told, in the order of the program."""
+        pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
+        return {pair: NOT_TOLD << 1 + n for n, pair in enumerate(pairs)}
 
-    def _deciding(self, index: int) -> Iterator[Op]:
-        """What the address and the execution of a site come from."""
-        part = self.flow.slice([index], follow_loads=True, account=self.account)
-        for at in sorted(part.instructions | part.branches):
-            yield from part.ops.get(at, ()) if at != index else ()
-
-    def _computing(self, index: int) -> Iterator[tuple[int, Op]]:
-        """What the address alone is computed from, whichever way the program went, and where."""
-        address = self.function.instructions[index].site.address
-        if isinstance(address, Reg):
-            yield from self._reaching(address.name, index)
-
-    def _reaching(self, register: str, index: int) -> Iterator[tuple[int, Op]]:
-        """The operations that a register comes from, and the instructions that they are of."""
-        pending = [(register, index)]
-        seen = set(pending)
-        while pending:
-            for at in sorted(self.flow.reaching(*pending.pop())):
-                for op in self.function.instructions[at].ops:
-                    self.account.spend(INSTRUCTION, ASKING)
-                    yield at, op
-                    further = [key for source in sources_of(op) if (key := (source.name, at)) not in seen]
-                    seen.update(further)
-                    pending += further
+    def _own(self, op: Op) -> int:
+        if _of_memory(op) or _meaningless(op):
+            return NOT_TOLD
+        bits = 0
+        for pair in self._sources(op):
+            bits |= self._bits[pair]
+        return bits
 
     def _is_pointer(self, op: Op) -> bool:
         """A load of a parameter that is as wide as an address."""

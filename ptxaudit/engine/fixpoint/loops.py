@@ -17,6 +17,7 @@ import numpy as np
 
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
+from ptxaudit.ir.dataflow.dominance import immediate_dominators
 from ptxaudit.ir.graph import END, Graph, Slice, tree_spans
 from ptxaudit.ir.nodes import Function, Instruction, Op, Reg
 
@@ -70,7 +71,7 @@ class Paths:
         self.loops: dict[int, frozenset[int]] = {}
         _note_loops(self.order or [], frozenset(), self.loops)
         self.heads = frozenset().union(*self.loops.values())
-        self.dominators = {b: d for b, d in nx.immediate_dominators(self.reduced, 0).items() if d is not None}
+        self.dominators = {b: d for b, d in immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
         self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}

@@ -1,0 +1,76 @@
+"""What every node of a graph comes to, as bits: one search for all of them.
+
+    a -> b <-> c -> d,  d has bit 1        ->        a, b, c and d have bit 1
+
+The nodes of a strongly connected component have the same bits; components are finished successors first (Tarjan, 1972),
+so each node and edge is looked at once, whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+Node = Hashable
+
+
+class Closure:
+    """following: what a node leads to; own: the bits that it has by itself. Either may raise what ends the search: what
+    was finished before holds."""
+
+    def __init__(self, following: Callable[[Node], Iterable[Node]], own: Callable[[Node], int]) -> None:
+        self._following, self._own = following, own
+        self._bits: dict[Node, int] = {}
+
+    def of(self, node: Node) -> int:
+        """The bits of a node and of all that it leads to, over any number of steps."""
+        if node not in self._bits:
+            self._search(node)
+        return self._bits[node]
+
+    def of_all(self, nodes: Iterable[Node]) -> int:
+        """The bits of any of them."""
+        bits = 0
+        for node in nodes:
+            bits |= self.of(node)
+        return bits
+
+    def _search(self, start: Node) -> None:
+        number: dict[Node, int] = {}
+        low: dict[Node, int] = {}
+        bits: dict[Node, int] = {}  # gathered so far
+        waiting: list[Node] = []  # of components that are not whole yet
+        path: list[tuple[Node, Iterator[Node]]] = []
+
+        def enter(node: Node) -> None:
+            number[node] = low[node] = len(number)
+            bits[node] = self._own(node)
+            waiting.append(node)
+            path.append((node, iter(self._following(node))))
+
+        enter(start)
+        while path:
+            node, rest = path[-1]
+            for other in rest:
+                if other in self._bits:
+                    bits[node] |= self._bits[other]
+                elif other in number:
+                    low[node] = min(low[node], number[other])
+                else:
+                    enter(other)
+                    break
+            else:
+                path.pop()
+                if low[node] == number[node]:
+                    self._close(node, waiting, bits)
+                if path:
+                    before = path[-1][0]
+                    low[before] = min(low[before], low[node])
+                    bits[before] |= bits[node]
+
+    def _close(self, node: Node, waiting: list[Node], bits: dict[Node, int]) -> None:
+        """The component that begins with a node is whole. (Its first node has gathered the bits of the others.)"""
+        while True:
+            member = waiting.pop()
+            self._bits[member] = bits[node]
+            if member == node:
+                return

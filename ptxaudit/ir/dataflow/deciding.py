@@ -1,0 +1,173 @@
+"""What the accesses of a kernel come from, for all of them at once, operation by operation.
+
+    mov r1, %tid.x;  rem r2, r1, n;  @p bra L;  ld.shared [r2]
+
+of the access: `rem`, `mov`, the load of n, and, where its execution counts, what p comes from. A node is what one
+instruction writes into one register (only the operations that make it), a place where writes of a register come
+together, what decides whether a block runs, or all that may be in local memory. Each is looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from ptxaudit.base.work import INSTRUCTION, SLICED, Account
+from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.definitions import Joined
+from ptxaudit.ir.graph import Graph, sources_of, writes_local
+from ptxaudit.ir.nodes import Instruction, Op
+
+
+class Written(NamedTuple):
+    """What an instruction writes into a register."""
+
+    instruction: int
+    register: str
+
+
+class Decided(NamedTuple):
+    """What decides whether a block runs."""
+
+    block: int
+
+
+class Local(NamedTuple):
+    """What may be in local memory."""
+
+
+Node = Written | Joined | Decided | Local
+
+
+class Deciding:
+    """own: the bits of an operation. execution: also what decides whether anything of it runs; which lanes go on
+    together, too.
+
+    Raises Exhausted where the account does not pay for it.
+    """
+
+    def __init__(self, flow: Graph, own: Callable[[Op], int], execution: bool, account: Account, doing: str) -> None:
+        self._flow, self._own, self._execution, self._account, self._doing = flow, own, execution, account, doing
+        self._instructions = flow.function.instructions
+        self._closure = Closure(self._following, self._bits)
+
+    def of(self, index: int) -> int:
+        """The bits of all that decides the access at an instruction: its address alone, or all that it reads, and
+        whether it runs.
+        """
+        site = self._instructions[index].site
+        if not self._execution:
+            address = getattr(site.address, "name", None)
+            return 0 if address is None else self._closure.of_all(self._entering((address,), index))
+        registers = [r.name for r in self._flow.reads(self._instructions[index], True, True)]
+        bits = self._closure.of_all(self._entering(registers, index)) | self._closure.of(
+            Decided(self._flow.block_of[index])
+        )
+        return (
+            bits
+            | self._ordering
+            | (self._closure.of(Local()) if any(_reads_local(op) for op in self._instructions[index].ops) else 0)
+        )
+
+    @cached_property
+    def _ordering(self) -> int:
+        """The bits of what says which lanes of a warp go on together."""
+        return self._closure.of_all(
+            node for at in self._flow.ordering for node in self._controlling(at)
+        ) | self._own_of(self._flow.ordering)
+
+    def _own_of(self, branches: Iterable[int]) -> int:
+        """The bits of what branches compute for themselves."""
+        bits = 0
+        for branch in branches:
+            for op in self._choosing(branch)[1]:
+                bits |= self._own(op)
+        return bits
+
+    def _choosing(self, branch: int) -> tuple[list[str], list[Op]]:
+        """The registers that a branch reads, and the operations of its own that write them."""
+        instruction = self._instructions[branch]
+        names = [r.name for r in self._flow.control_reads(instruction)]
+        return names, _making(instruction, set(names))
+
+    def _entering(self, registers: Iterable[str], index: int) -> Iterator[Node]:
+        """What an instruction reads of registers before it writes any."""
+        for name in registers:
+            node = self._flow.read.read(name, index)
+            if node is not None:
+                yield node if isinstance(node, Joined) else Written(node, name)
+
+    def _bits(self, node: Node) -> int:
+        bits = 0
+        for op in self._made(node):
+            bits |= self._own(op)
+        if isinstance(node, Decided) and self._execution:
+            bits |= self._own_of(self._branches(node.block))
+        return bits
+
+    def _made(self, node: Node) -> list[Op]:
+        """The operations of a node: of an instruction those that the register comes from."""
+        if isinstance(node, Local):
+            return [op for i in self._instructions for op in i.ops if writes_local(op)]
+        return _making(self._instructions[node.instruction], {node.register}) if isinstance(node, Written) else []
+
+    def _following(self, node: Node) -> Iterator[Node]:
+        self._account.spend(SLICED, self._doing)
+        if isinstance(node, Joined):
+            for source in self._flow.read.sources(node):
+                yield source if isinstance(source, Joined) else Written(source, node.register)
+        elif isinstance(node, Written):
+            yield from self._of_operations(node.instruction, self._made(node))
+        elif isinstance(node, Decided):
+            for branch in self._branches(node.block):
+                yield from self._controlling(branch)
+        else:
+            for i in self._instructions:
+                self._account.spend(INSTRUCTION, self._doing)
+                if stores := [op for op in i.ops if writes_local(op)]:
+                    yield from self._of_operations(i.index, stores)
+
+    def _of_operations(self, index: int, ops: list[Op]) -> Iterator[Node]:
+        """What some operations of an instruction come from."""
+        yield from self._entering(_read_first(ops), index)
+        if self._execution:
+            yield Decided(self._flow.block_of[index])
+        if any(_reads_local(op) for op in ops):
+            yield Local()
+
+    def _branches(self, block: int) -> list[int]:
+        """The instructions that decide whether a block runs."""
+        return sorted(self._flow.ends[c] - 1 for c in self._flow.controllers.get(block, ())) if self._execution else []
+
+    def _controlling(self, branch: int) -> Iterator[Node]:
+        """What a branch comes from."""
+        names, made = self._choosing(branch)
+        yield from self._entering(_read_first(made, names), branch)
+        yield Decided(self._flow.block_of[branch])
+
+
+def _making(instruction: Instruction, names: set[str]) -> list[Op]:
+    """The operations of an instruction that write these registers, and those that write what these read."""
+    kept = []
+    for op in reversed(instruction.ops):
+        if any(d is not None and d.name in names for d in op.dst):
+            kept.append(op)
+            names.update(r.name for r in sources_of(op))
+    return kept[::-1]
+
+
+def _read_first(ops: Iterable[Op], after: Iterable[str] = ()) -> Iterator[str]:
+    """The registers that operations of one instruction read, and `after` behind them, but for what the ones before
+    write.
+    """
+    written: set[str] = set()
+    for op in ops:
+        yield from (source.name for source in sources_of(op) if source.name not in written)
+        if op.guard is None:
+            written.update(d.name for d in op.dst if d is not None)
+    yield from (name for name in after if name not in written)
+
+
+def _reads_local(op: Op) -> bool:
+    return op.name == "load" and op.space == "local"

@@ -1,0 +1,137 @@
+"""Dominators, definitions and closures against their definitions, and what the analyses cost as kernels grow, in
+steps.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.definitions import Joined, Reached
+from ptxaudit.ir.dataflow.dominance import immediate_dominators
+from ptxaudit.ir.graph import END, Graph, build
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Op, Reg
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.growth import FAMILIES, Family, cost
+
+GUARD = Guard(Reg("%p", 1))
+SMALL, LARGE = 60, 240  # pieces; four times as many may take four times the steps, and little more
+MOST_GROWTH = 4.4
+
+
+def random_graph(rng: random.Random) -> nx.DiGraph:
+    nodes = rng.randrange(2, 30)
+    graph = nx.gnm_random_graph(nodes, rng.randrange(3 * nodes), seed=rng.randrange(1 << 30), directed=True)
+    graph.add_edges_from((n, n) for n in graph.nodes if rng.random() < 0.1)
+    return graph
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_immediate_dominators(seed):
+    graph = random_graph(random.Random(seed))
+    expected = {node: d for node, d in nx.immediate_dominators(graph, 0).items() if node}
+    found = immediate_dominators(graph, 0)
+    assert found.pop(0) is None and found == expected
+
+
+def test_a_deep_graph_has_dominators_too():
+    found = immediate_dominators(
+        nx.DiGraph([*nx.path_graph(20_000, nx.DiGraph).edges, *((n, 20_000) for n in range(19_999))]), 0
+    )
+    assert found[19_999] == 19_998 and found[20_000] == 0
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_closure_has_the_bits_of_all_that_a_node_leads_to(seed):
+    rng = random.Random(seed)
+    graph = random_graph(rng)
+    own = {node: rng.getrandbits(8) & rng.getrandbits(8) for node in graph}
+    looked: list[int] = []
+    closure = Closure(lambda node: looked.append(node) or graph.successors(node), own.__getitem__)
+    for node in rng.sample(list(graph), len(graph)):
+        expected = own[node]
+        for other in nx.descendants(graph, node):
+            expected |= own[other]
+        assert closure.of(node) == expected
+    assert sorted(looked) == sorted(graph)  # each once
+
+
+def random_writes(rng: random.Random) -> Graph:
+    """A function that writes two registers here and there, some of the writes under a predicate."""
+    count = rng.randrange(3, 25)
+    instructions = []
+    for n in range(count):
+        ops = tuple(
+            Op("mov", (Reg(rng.choice("ab"), 32),), (), guard=rng.choice((GUARD, None)))
+            for _ in range(rng.choice((0, 0, 1, 1, 2)))
+        )
+        control = Control("branch", (rng.randrange(count),), rng.choice((GUARD, None))) if rng.random() < 0.3 else None
+        instructions.append(Instruction(n, n, "op", str(n), ops=ops, control=control))
+    end = Instruction(count, count, "exit", "exit", control=Control("exit"))
+    return build(Function("f", "ptx", "sm_90", (*instructions, end)))
+
+
+def reaching(graph: Graph, register: str, index: int) -> set[int]:
+    """By its definition: backwards, instruction by instruction, up to a write that always happens."""
+    writing = {
+        at: any(kills for one, kills in graph.definitions.get(register, ()) if one == at)
+        for at, _ in graph.definitions.get(register, ())
+    }
+    found: set[int] = set()
+    before = lambda k: (
+        [k - 1]
+        if k != graph.starts[graph.block_of[k]]
+        else [graph.ends[b] - 1 for b in graph.before[graph.block_of[k]] if b != END]
+    )
+    stack, seen = before(index), set()
+    while stack:
+        k = stack.pop()
+        if k in seen:
+            continue
+        seen.add(k)
+        if k in writing:
+            found.add(k)
+        if not writing.get(k):
+            stack += before(k)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_reaching_definitions(seed):
+    rng = random.Random(seed)
+    graph = random_writes(rng)
+    for index in range(len(graph.function.instructions)):
+        for register in "ab":
+            written = graph.definitions.get(register, ())
+            expected = {at for at, _ in written} if len(written) < 2 else reaching(graph, register, index)
+            assert graph.reaching(register, index) == expected
+    reached = Reached(graph.read, lambda steps: None)
+    several = [(register, rng.randrange(len(graph.function.instructions))) for register in "ab" for _ in range(4)]
+    together = {at for register, index in several for at in reached.of(register, index)}
+    assert together == set().union(*(graph.reaching(register, index) for register, index in several))
+
+
+def test_what_is_read_is_no_larger_than_the_code():
+    """Each of a chain of guarded writes joins with the one before it, not with all."""
+    writes = [Instruction(n, n, "op", str(n), ops=(Op("mov", (Reg("a", 32),), (), guard=GUARD),)) for n in range(100)]
+    graph = build(
+        Function("f", "ptx", "sm_90", (*writes, Instruction(100, 100, "exit", "exit", control=Control("exit"))))
+    )
+    node = graph.read.read("a", 100)
+    assert isinstance(node, Joined) and len(graph.read.sources(node)) == 2
+    assert graph.reaching("a", 100) == frozenset(range(100))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_steps_grow_as_kernels_do(name):
+    family: Family = FAMILIES[name]
+    for launch in family.launches:
+        small, large = (cost(family, size, launch).steps for size in (SMALL, LARGE))
+        assert large <= MOST_GROWTH * small, (name, launch, small, large)

@@ -256,7 +256,7 @@ def test_what_order_decides_is_exact(name):
     for turn in TURNS:
         verdict, last = told(KNOWN[name], turn)
         assert not verdict.wrong, verdict.wrong
-        assert verdict.exact == verdict.sites - ("unknown place" in name), verdict.others  # that store itself
+        assert verdict.exact == verdict.sites, verdict.others
         assert last.status is Status.EXACT
 
 

@@ -275,11 +275,8 @@ def _widest(machine, access, site) -> tuple[int, int]:
 
 
 def _settled(result: SiteResult) -> bool:
-    return (
-        result.status in (Status.EXACT, Status.UNREACHED)
-        or result.status == Status.BOUNDED
-        and result.requests is not None
-    )
+    counted = result.requests is not None and result.active_requests is not None
+    return result.status in (Status.EXACT, Status.UNREACHED) or result.status == Status.BOUNDED and counted
 
 
 def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int]) -> SiteResult:
@@ -308,7 +305,20 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
             excess=0,
             bounds=(0, 0),
         )
+    if simulated.status == Status.INVARIANT:
+        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
     if simulated.requests is not None:
+        if inferred.status == Status.INVARIANT and simulated.line_class_max is None:
+            return replace(
+                simulated,
+                status=Status.INVARIANT,
+                per_request=inferred.per_request,
+                ideal_per_request=inferred.ideal_per_request,
+                ways=inferred.ways,
+                patterns=inferred.patterns,
+                formula=inferred.formula,
+                unaligned=inferred.unaligned,
+            ).counted()
         if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
             active = simulated.active_requests
             low = 0 if active is None else inferred.per_request[0] * active
@@ -334,5 +344,8 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
                 unaligned=inferred.unaligned,
             )
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
-    status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
+    asked = (
+        simulated.status == Status.DATA_DEPENDENT and inferred.status != Status.INVARIANT
+    )  # else only how often is open
+    status = simulated.status if asked else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))

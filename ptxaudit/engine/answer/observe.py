@@ -550,6 +550,13 @@ def _open_answer(
     status = worst.status
     whole = shapes.around(*_hull(low, high, found))
     unresolved = {group for group, _ in found.bounded}
+    if whole[0] == whole[1] and status == Status.DATA_DEPENDENT and not found.reasons and not found.unknowns:
+        return answer(
+            Status.INVARIANT,
+            several(worst.reason, Reason(Kind.ADDRESSES_COST_ALIKE)),
+            per_request=whole,
+            ideal_per_request=whole if whole[0] == 1 else None,
+        )
     narrow = status == Status.UNKNOWN and high <= 2 * low
     if narrow and (whole == (low, high) or not shapes.decides):
         status = Status.BOUNDED

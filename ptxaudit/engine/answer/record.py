@@ -39,6 +39,11 @@ def ranges(numbers: list[int]) -> str:
     return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
+def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
+    """A range, and another one."""
+    return (low, high) if each is None else (min(each[0], low), max(each[1], high))
+
+
 def rule_range(machine, access) -> Reason | None:
     """Why a machine's rule gives a range for requests of an access; None where it does not."""
     said = machine.why_range(access)
@@ -120,6 +125,7 @@ class SiteRecord:
     lost_low: int = 0
     lost_high: int = 0
     lost_each: tuple[int, int] | None = None  # the range of one of them
+    some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)  # base modulo the shift -> [low, high, ideal] of a request
@@ -245,13 +251,13 @@ class SiteRecord:
             blocks = int(weights[lanes == count].sum())
             self.lost_low += low * blocks
             self.lost_high += high * blocks
-            least, most = self.lost_each or (low, high)
-            self.lost_each = min(least, low), max(most, high)
+            self.lost_each, self.some_each = _hull(self.lost_each, low, high), _hull(self.some_each, low, high)
 
     def add_maybe(
-        self, possible: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None
+        self, possible: np.ndarray, weights: np.ndarray, reason: Reason, whole: np.ndarray | None = None
     ) -> None:
-        """Requests of which is known which lanes may take part, not which do. most: (n,) what each may cost."""
+        """Requests of which is known which lanes may take part, not which do. whole: (2, n) the least and the most that
+        each costs where all of these do, if no others may."""
         self.requests += int(weights.sum())
         self.maybe = True
         self.lost = first_of(self.lost, reason)
@@ -259,15 +265,17 @@ class SiteRecord:
         if self.access.unscored:
             return
         lanes = possible.sum(axis=1)
-        if most is not None:
-            self.lost_high += int((most * weights).sum())
-            self.lost_each = 0, max((self.lost_each or (0, 0))[1], int(most.max(initial=0)))
+        if whole is not None:
+            low, high = whole[:, lanes > 0]
+            self.lost_high += int((high * weights[lanes > 0]).sum())
+            self.lost_each = _hull(self.lost_each, 0, int(high.max(initial=0)))
+            if len(low):
+                self.some_each = _hull(self.some_each, int(low.min()), int(high.max()))
             return
         for count in np.unique(lanes[lanes > 0]):
-            _, high = banks.bounds(self.machine, self.access, 1, int(count))
+            low, high = banks.bounds(self.machine, self.access, 1, int(count))
             self.lost_high += high * int(weights[lanes == count].sum())
-            least, most = self.lost_each or (0, high)
-            self.lost_each = 0, max(most, high)
+            self.lost_each, self.some_each = _hull(self.lost_each, 0, high), _hull(self.some_each, low, high)
 
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -77,6 +77,26 @@ class SiteResult:
     trips: tuple[tuple[int, int, int], ...] = ()
     meeting_assumed: bool = False  # PTX: counted as lanes come that meet again where the ways of a branch do
     kept: Kept | None = None  # all its requests with their places, where these were asked for
+
+    def counted(self) -> SiteResult:
+        """An invariant answer, exact where it is known how many requests have an active lane, and what the ideal of
+        each is.
+        """
+        if self.active_requests is None or self.requests is None:
+            return self
+        cost = self.per_request[0] * self.active_requests
+        found = replace(self, wavefronts=cost, bounds=(cost, cost))
+        if found.ideal_per_request is None or found.ideal_per_request[0] != found.ideal_per_request[1]:
+            return found
+        ideal = found.ideal_per_request[0] * found.active_requests
+        return replace(
+            found,
+            status=Status.EXACT,
+            reason=None,
+            ideal=ideal,
+            excess=cost - ideal,
+            ways=1 if cost == ideal else found.ways,
+        )
 
 
 @dataclass(frozen=True)

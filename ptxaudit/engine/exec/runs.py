@@ -207,6 +207,22 @@ def _batches(function, launch, facts, block, grid, dims, at_once):
         yield environment(function, launch, facts, block, concrete, len(chunk)), low, high
 
 
+def _alike(
+    answer: SiteResult, lost: tuple[int, int] | None, per: tuple[int, int] | None, ideal: tuple[int, int] | None
+) -> SiteResult:
+    """The answer of a site some of whose requests are not known: all with an active lane may cost the same
+    nevertheless.
+
+    lost: the range of these; per, ideal: those of the others, None where there are none.
+    """
+    if lost is None or lost[0] != lost[1] or per not in (None, lost):
+        return answer
+    answer = replace(answer, status=Status.INVARIANT, per_request=lost)
+    if lost[0] == 1 and ideal in (None, lost):  # no request costs less
+        answer = replace(answer, ideal_per_request=lost)
+    return answer.counted()
+
+
 def site_result(index: int, record: SiteRecord) -> SiteResult:
     """What a run says of one site."""
     if record.access.unscored:
@@ -268,13 +284,18 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         if record.lost_each is not None and not t.uncounted:
             few, many = record.lost_each if least is None else (least, record.lost_each[1])
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
-        return SiteResult(
+        answer = SiteResult(
             index,
             status,
             record.lost,
             bounds=(low, high) if each and not t.uncounted else None,
             per_request=wide,
             **common,
+        )
+        return (
+            answer
+            if record.mixed or t.uncounted or least is not None
+            else _alike(answer, record.some_each, per, ideal_per)
         )
     common["unaligned"] = ()
     ideal = t.ideal if t.ideal == t.ideal_most else None

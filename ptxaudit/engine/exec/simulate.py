@@ -58,7 +58,16 @@ from ptxaudit.engine.memory.shadow import BlocksNeeded
 from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.hardware import banks
 from ptxaudit.ir import frames
-from ptxaudit.ir.graph import BARRIER_MOVES, END, SHARED_SPACES, Graph, Slice, is_unresolved, opaque_load
+from ptxaudit.ir.graph import (
+    BARRIER_MOVES,
+    END,
+    SHARED_SPACES,
+    Graph,
+    Slice,
+    is_unresolved,
+    opaque_load,
+    writes_local,
+)
 from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Reg
 from ptxaudit.ir.reasons import Kind, first_of
 
@@ -621,7 +630,9 @@ class Simulation:
     def _whole_cost(
         self, instruction: Instruction, view: View, mask: np.ndarray, record: SiteRecord
     ) -> np.ndarray | None:
-        """Wavefronts of each row's request if all its lanes take part; None where that is not known."""
+        """(2, n): the least and the most wavefronts of each row's request if all its lanes take part; None where that
+        is not known.
+        """
         site = instruction.site
         address = view.read(site.address)
         if site.offset:
@@ -633,7 +644,8 @@ class Simulation:
         if line or 1 << zeros < record.machine.invariant_shift(record.access):
             return None
         try:
-            return banks.score(record.machine, record.access, np.where(mask, numbers, 0), mask, None).high
+            scores = banks.score(record.machine, record.access, np.where(mask, numbers, 0), mask, None)
+            return np.stack([scores.low, scores.high])
         except InputError:
             return None
 
@@ -1051,7 +1063,7 @@ class Simulation:
                             for d in op.dst:
                                 if d is not None:
                                     written[d.name] = d
-                            if op.name in ("store", "call", "clobber"):
+                            if writes_local(op):
                                 written[""] = None
             self._regions[block] = (self.graph.postdominators.get(block, END), sites, list(written.values()))
         return self._regions[block]

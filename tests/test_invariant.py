@@ -1,0 +1,89 @@
+"""Every request costs the same, and only how often one is made is open: invariant; exact where that is known too."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxaudit
+
+PTX = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_param_0, .param .u32 k_param_1)
+{{
+    .reg .b32 %r<20>;
+    .reg .b64 %rd<3>;
+    .reg .pred %p<9>;
+    .shared .align 16 .b8 s[16384];
+    .local .align 4 .b8 own[64];
+    ld.param.u64 %rd1, [k_param_0];
+    ld.param.u32 %r1, [k_param_1];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, s;
+    mad.lo.u32 %r4, %r2, {stride}, %r3;
+    ld.global.u32 %r5, [%rd1];
+    {body}
+    ret;
+}}
+"""
+DATA_BRANCH = "setp.eq.u32 %p1, %r5, 7;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\nL:"
+BARRIER_BRANCH = (
+    "setp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\nL:"
+)
+UNIFORM_PREDICATE = "setp.eq.u32 %p1, %r1, 7;\n@%p1 st.shared.u32 [%r4], %r2;"
+ONE_LANE = (
+    "mad.lo.u32 %r6, %r2, %r2, %r5;\nld.global.u32 %r7, [%rd1+4];\nmul.lo.u32 %r8, %r2, %r7;\nand.b32 %r8, %r8, 252;\n"
+    "add.u32 %r8, %r8, %r3;\nand.b32 %r9, %r2, 31;\nsetp.eq.u32 %p1, %r9, 3;\n@%p1 st.shared.u32 [%r8], %r2;"
+)
+
+
+def site(body: str, stride: int = 4, told: bool = False):
+    launch = ptxaudit.Launch("k", grid=3, block=64, params=[None, 7 if told else None])
+    (only,) = ptxaudit.audit(PTX.format(body=body, stride=stride), launches=[launch]).sites
+    return only
+
+
+@pytest.mark.parametrize("stride,cost", [(4, 1), (8, 2), (128, 32)])
+@pytest.mark.parametrize("body", [DATA_BRANCH, BARRIER_BRANCH])
+def test_what_data_decides_the_number_of_is_invariant(body, stride, cost):
+    found = site(body, stride)
+    assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
+    assert found.requests is None and found.wavefronts is None and "whether it runs is not known" in found.reason
+
+
+@pytest.mark.parametrize("stride,cost", [(4, 1), (12, 1), (8, 2)])
+def test_an_unknown_predicate_that_all_lanes_share(stride, cost):
+    found = site(UNIFORM_PREDICATE, stride)
+    assert found.status == "invariant" and found.per_request.high == found.per_request.low == cost
+    assert found.requests == 6 and found.active_requests is None
+    assert site(UNIFORM_PREDICATE, stride, told=True).status == "exact"
+
+
+def test_one_lane_costs_one_wherever_it_goes():
+    found = site(ONE_LANE)
+    assert (found.status, found.requests, found.wavefronts, found.excess) == ("exact", 6, 6, 0)
+
+
+def test_lanes_that_data_decides_are_no_invariant():
+    found = site(
+        "ld.global.u32 %r6, [%rd1+4];\nadd.u32 %r6, %r6, %r2;\nmul.lo.u32 %r6, %r6, %r6;\nand.b32 %r6, %r6,"
+        " 1020;\nadd.u32 %r6, %r6, %r3;\nst.shared.u32 [%r6], %r2;"
+    )
+    assert found.status == "data-dependent" and found.per_request.low < found.per_request.high
+
+
+def test_a_store_to_shared_memory_leaves_local_memory_alone():
+    """What was spilled before a branch that is stepped over is known behind it, where the branch wrote to shared memory
+    only.
+    """
+    spill = (
+        "mov.u64 %rd2, own;\nst.local.u32 [%rd2], %r4;\n{branch}\nld.local.u32 %r9, [%rd2];\nst.shared.u32 [%r9+2048],"
+        " %r2;"
+    )
+    launch = ptxaudit.Launch("k", grid=3, block=64, params=[None, None])
+    _, behind = ptxaudit.audit(PTX.format(body=spill.format(branch=DATA_BRANCH), stride=4), launches=[launch]).sites
+    assert (behind.status, behind.requests, behind.wavefronts) == ("exact", 6, 6)
+    local = DATA_BRANCH.replace("st.shared.u32 [%r4], %r2;", "st.shared.u32 [%r4], %r2;\nst.local.u32 [%rd2], %r5;")
+    _, behind = ptxaudit.audit(PTX.format(body=spill.format(branch=local), stride=4), launches=[launch]).sites
+    assert behind.status != "exact"

@@ -24,6 +24,8 @@ from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
 from ptxaudit.engine.answer.result import Case, SiteResult, Status
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.known_bits import most_wavefronts
 from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, array_zeros
 from ptxaudit.engine.fixpoint.shape import Shape
 from ptxaudit.engine.memory.environment import LANES
@@ -270,6 +272,9 @@ class Conclusions:
                 )
         except NoFigure as none:
             low, high = banks.bounds(self.machine, access, 1, lanes.most)
+            limit = most_wavefronts(self.machine, access, as_unknown(o.base), o.offset, o.lanes)
+            if limit is not None:
+                high = min(high, max(low, int(limit.max(initial=0))))
             return _Bounds(
                 none.reason, none.status, 0 if o.space == "generic" else low, high
             )  # a generic access may be elsewhere

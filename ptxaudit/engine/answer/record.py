@@ -21,6 +21,7 @@ MAX_TRIPS = 256  # trips listed one by one; longer loops are told as sums
 PENDING = 4096  # distinct request groups kept before they are scored
 EVIDENCE = ("by rule", "measured")  # the weaker first
 SCORING = "scoring requests"
+NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FLUSHED = 4  # steps of keeping one request that was scored
 
 
@@ -126,6 +127,7 @@ class SiteRecord:
     lost_high: int = 0
     lost_each: tuple[int, int] | None = None  # the range of one of them
     some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
+    ideal_each: tuple[int, int] | None = None  # … of its ideal
     pending: dict = field(default_factory=dict)
     scored: dict = field(default_factory=dict)  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
     residues: dict = field(default_factory=dict)  # base modulo the shift -> [low, high, ideal] of a request
@@ -238,26 +240,31 @@ class SiteRecord:
         """An address is one that no access of this width may have."""
         return self.doubt is not None and self.doubt.of_kind(Kind.MISALIGNED)
 
-    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason) -> None:
-        """Requests with known lanes whose addresses are not known."""
+    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None) -> None:
+        """Requests with known lanes whose addresses are not known. most: (n,) what each costs at most, where bits of
+        them are.
+        """
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
         self.lost = first_of(self.lost, reason)
         self.many_trips = True
         lanes = active.sum(axis=1)
-        for count in np.unique(lanes[some]):
-            low, high = banks.bounds(self.machine, self.access, int(count), int(count))
-            blocks = int(weights[lanes == count].sum())
+        most = np.full(len(active), NO_LIMIT) if most is None else most
+        for count, limit in sorted({*zip(lanes[some].tolist(), most[some].tolist())}):
+            low, high = banks.bounds(self.machine, self.access, count, count)
+            high = min(high, max(low, limit))
+            blocks = int(weights[(lanes == count) & (most == limit)].sum())
             self.lost_low += low * blocks
             self.lost_high += high * blocks
             self.lost_each, self.some_each = _hull(self.lost_each, low, high), _hull(self.some_each, low, high)
+            self.ideal_each = _hull(self.ideal_each, low, high)
 
     def add_maybe(
         self, possible: np.ndarray, weights: np.ndarray, reason: Reason, whole: np.ndarray | None = None
     ) -> None:
-        """Requests of which is known which lanes may take part, not which do. whole: (2, n) the least and the most that
-        each costs where all of these do, if no others may."""
+        """Requests of which is known which lanes may take part, not which do. whole: (3, n) the least and the most that
+        each costs where all of these do, if no others may, and its ideal."""
         self.requests += int(weights.sum())
         self.maybe = True
         self.lost = first_of(self.lost, reason)
@@ -266,16 +273,18 @@ class SiteRecord:
             return
         lanes = possible.sum(axis=1)
         if whole is not None:
-            low, high = whole[:, lanes > 0]
+            low, high, ideal = whole[:, lanes > 0]
             self.lost_high += int((high * weights[lanes > 0]).sum())
             self.lost_each = _hull(self.lost_each, 0, int(high.max(initial=0)))
             if len(low):
                 self.some_each = _hull(self.some_each, int(low.min()), int(high.max()))
+                self.ideal_each = _hull(self.ideal_each, int(ideal.min()), int(ideal.max()))
             return
         for count in np.unique(lanes[lanes > 0]):
             low, high = banks.bounds(self.machine, self.access, 1, int(count))
             self.lost_high += high * int(weights[lanes == count].sum())
             self.lost_each, self.some_each = _hull(self.lost_each, 0, high), _hull(self.some_each, low, high)
+            self.ideal_each = _hull(self.ideal_each, low, high)
 
     def flush(self) -> None:
         """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
@@ -535,5 +544,7 @@ class Nowhere:
 
     record: SiteRecord
 
-    def add(self, active: np.ndarray, weights: np.ndarray, reason: Reason, times: int = 1) -> None:
-        self.record.add_lost(active, weights * times, reason)
+    def add(
+        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
+    ) -> None:
+        self.record.add_lost(active, weights * times, reason, most)

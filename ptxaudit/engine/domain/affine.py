@@ -57,7 +57,14 @@ def fit(value: Value, bits: int) -> Value:
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
         terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if c.any())
-        return Value(resize(value.base, bits), terms, valid, value.poison, value.why)
+        return Value(
+            resize(value.base, bits),
+            terms,
+            valid,
+            value.poison,
+            value.why,
+            None if value.sure is None else resize(value.sure, bits),
+        )
     if bits == 1:
         return truth(value)
     return zero_extend(value, bits)
@@ -88,7 +95,9 @@ def zero_extend(value: Value, bits: int) -> Value:
             tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
         )
     if value.poison is not None and not value.terms and value.valid is None:
-        return Value(resize(value.base, bits), poison=value.poison, why=value.why)
+        above = DTYPES[bits]((1 << bits) - (1 << value.bits))
+        sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above
+        return Value(resize(value.base, bits), poison=value.poison, why=value.why, sure=sure)
     # the upper half is lost, the lower one is not
     return _widened("zext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
 
@@ -210,7 +219,13 @@ def add(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
         return give_up((a, b), a.bits, Kind.MANY_TERMS)
-    return Value(a.base + b.base, terms, *_weaker(a, b))
+    out = Value(a.base + b.base, terms, *_weaker(a, b))
+    if a.sure is None and b.sure is None:
+        return out
+    from ptxaudit.engine.domain.known_bits import add as added
+    from ptxaudit.engine.domain.known_bits import known_part, with_bits
+
+    return with_bits(out, added(known_part(a), known_part(b)))
 
 
 def subtract(a: Value, b: Value) -> Value:

@@ -28,6 +28,7 @@ from ptxaudit.engine.domain.value import (
     same,
     signed,
     span,
+    sure_bits,
     unknown,
 )
 from ptxaudit.ir.reasons import Kind, Reason, sentence
@@ -324,7 +325,12 @@ def _alike(a: Value, b: Value) -> bool:
     if a.poison is None or b.poison is None:
         return same(a, b)
     bare = [Value(v.base, v.terms, v.valid) for v in (a, b)]
-    return np.array_equal(*np.broadcast_arrays(a.poison, b.poison)) and same(*bare)
+    bits = [sure_bits(Value(v.base, (), None, v.poison, v.why, v.sure)) for v in (a, b)]
+    return (
+        np.array_equal(*np.broadcast_arrays(*bits))
+        and np.array_equal(*np.broadcast_arrays(a.poison, b.poison))
+        and same(*bare)
+    )
 
 
 def _at(value: Value, symbol: Uniform, number: int) -> Value:

@@ -208,19 +208,20 @@ def _batches(function, launch, facts, block, grid, dims, at_once):
 
 
 def _alike(
-    answer: SiteResult, lost: tuple[int, int] | None, per: tuple[int, int] | None, ideal: tuple[int, int] | None
+    answer: SiteResult, record: SiteRecord, per: tuple[int, int] | None, ideal: tuple[int, int] | None
 ) -> SiteResult:
     """The answer of a site some of whose requests are not known: all with an active lane may cost the same
     nevertheless.
 
-    lost: the range of these; per, ideal: those of the others, None where there are none.
+    per, ideal: the ranges of the others, None where there are none.
     """
+    lost = record.some_each
     if lost is None or lost[0] != lost[1] or per not in (None, lost):
         return answer
-    answer = replace(answer, status=Status.INVARIANT, per_request=lost)
-    if lost[0] == 1 and ideal in (None, lost):  # no request costs less
-        answer = replace(answer, ideal_per_request=lost)
-    return answer.counted()
+    known = ideal in (None, record.ideal_each)
+    return replace(
+        answer, status=Status.INVARIANT, per_request=lost, ideal_per_request=record.ideal_each if known else None
+    ).counted()
 
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
@@ -292,11 +293,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             per_request=wide,
             **common,
         )
-        return (
-            answer
-            if record.mixed or t.uncounted or least is not None
-            else _alike(answer, record.some_each, per, ideal_per)
-        )
+        return answer if record.mixed or t.uncounted or least is not None else _alike(answer, record, per, ideal_per)
     common["unaligned"] = ()
     ideal = t.ideal if t.ideal == t.ideal_most else None
     if t.uncounted:

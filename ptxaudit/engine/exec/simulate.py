@@ -36,6 +36,7 @@ from ptxaudit.engine.answer.tabulate import line_of
 from ptxaudit.engine.domain import affine, alike
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.block_ranges import block_terms, decide, dimensions, made_of
+from ptxaudit.engine.domain.known_bits import most_wavefronts
 from ptxaudit.engine.domain.value import Lost, Value, array_zeros, constant, known, opaque, signed, squeeze
 from ptxaudit.engine.exec.convergence import Warps, either_state
 from ptxaudit.engine.exec.effects import (
@@ -603,7 +604,16 @@ class Simulation:
         if isinstance(known, Lost):
             if self.repeats.round is not None and not known.data:
                 raise NotAffine
-            return self._note(Nowhere(record), (active, weights, known))
+            self.account.spend(BLOCK, RUNNING)
+            return self._note(
+                Nowhere(record),
+                (
+                    active,
+                    weights,
+                    known,
+                    most_wavefronts(record.machine, record.access, as_unknown(address), 0, active),
+                ),
+            )
         numbers, zeros, line = known
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
@@ -630,9 +640,8 @@ class Simulation:
     def _whole_cost(
         self, instruction: Instruction, view: View, mask: np.ndarray, record: SiteRecord
     ) -> np.ndarray | None:
-        """(2, n): the least and the most wavefronts of each row's request if all its lanes take part; None where that
-        is not known.
-        """
+        """(3, n): the least and the most wavefronts of each row's request if all its lanes take part, and its ideal;
+        None where that is not known."""
         site = instruction.site
         address = view.read(site.address)
         if site.offset:
@@ -645,7 +654,7 @@ class Simulation:
             return None
         try:
             scores = banks.score(record.machine, record.access, np.where(mask, numbers, 0), mask, None)
-            return np.stack([scores.low, scores.high])
+            return np.stack([scores.low, scores.high, scores.ideal])
         except InputError:
             return None
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.value import Lost, Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
 from ptxaudit.engine.exec.effects import Registers
 from ptxaudit.ir.reasons import Kind, one_of_each
@@ -129,4 +130,14 @@ def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) ->
     for v in (a, b):
         if v.poison is not None:
             differ = differ | v.poison
-    return Value(a.base, a.terms, None, differ if differ.any() else None, why)
+    out = Value(a.base, a.terms, None, differ if differ.any() else None, why)
+    if (
+        out.poison is None
+        or a.terms
+        or b.terms
+        or a.base.dtype == bool
+        or a.alternatives is not None
+        or b.alternatives is not None
+    ):
+        return out
+    return with_bits(out, either(known_part(a), known_part(b)))

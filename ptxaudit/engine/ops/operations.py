@@ -39,6 +39,7 @@ from ptxaudit.engine.domain.affine import (
 )
 from ptxaudit.engine.domain.bits import shake
 from ptxaudit.engine.domain.comparisons import apart_by_less_than_half
+from ptxaudit.engine.domain.known_bits import refined
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -504,7 +505,25 @@ def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
 
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None):
-    """The results of an operation: a Value, or a tuple for rows with several results.
+    """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    out = _applied(op, values, index, row)
+    first = out[0] if isinstance(out, tuple) else out
+    if (
+        op.name == "shl"
+        and first.valid is not None
+        and first.poison is None
+        and values[0].sure is not None
+        and not values[0].terms
+    ):
+        first = Value(first.base, (), None, EVERYWHERE, first.why)
+    if first.poison is None or first.sure is not None or first.alternatives is not None:
+        return out
+    better = refined(op, values, first)
+    return out if better is first else (better, *out[1:]) if isinstance(out, tuple) else better
+
+
+def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None):
+    """The results of an operation, bits of what is not known left out but for those of bitwise operations.
 
     values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
     operation means on the machine at hand, where that is not what `OPS` says.

@@ -1,0 +1,186 @@
+"""What is known of single bits, against all numbers that a value may be; and the most that a request of such addresses
+costs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+import ptxaudit
+from ptxaudit.engine.domain import known_bits
+from ptxaudit.engine.domain.value import DTYPES, Value
+from ptxaudit.engine.ops import operations
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.banks import partial
+from ptxaudit.ir.nodes import Op, Reg
+from ptxaudit.ir.reasons import Kind, Reason
+
+WHY = Reason(Kind.LOADED)
+MACHINE = machines.get("sm_90")
+
+
+def numbers(bits: int, unknown: int) -> list[int]:
+    """All that a value may be."""
+    places = [n for n in range(64) if unknown >> n & 1]
+    return [
+        bits | sum(1 << n for n, on in zip(places, which, strict=True) if on)
+        for which in itertools.product((0, 1), repeat=len(places))
+    ]
+
+
+def some(rng: random.Random, width: int, known: bool = False) -> tuple[int, int]:
+    """A number and up to four bits of it that are not known."""
+    whole = rng.choice(
+        (rng.getrandbits(width), rng.getrandbits(6), (1 << width) - 1 - rng.getrandbits(3), 1 << rng.randrange(width))
+    )
+    unknown = 0 if known else sum({1 << rng.randrange(width) for _ in range(rng.randrange(5))})
+    return whole & ~unknown & (1 << width) - 1, unknown
+
+
+def value(bits: int, unknown: int, width: int) -> Value:
+    base, sure = (np.array([[n & (1 << width) - 1]], DTYPES[width]) for n in (bits, ~unknown))
+    return Value(base) if not unknown else Value(base, poison=np.ones((1, 1), bool), why=WHY, sure=sure)
+
+
+SHAPES = {  # operation -> (width, widths of its sources, those that are known, attributes)
+    "add": (32, (32, 32), (), ()),
+    "sub": (32, (32, 32), (), ()),
+    "mul": (32, (32, 32), (1,), ()),
+    "mad": (32, (32, 32, 32), (1,), ()),
+    "and": (32, (32, 32), (), ()),
+    "or": (32, (32, 32), (), ()),
+    "xor": (32, (32, 32), (), ()),
+    "lop3": (32, (32, 32, 32), (), (0b10010110,)),
+    "not": (32, (32,), (), ()),
+    "neg": (32, (32,), (), ()),
+    "shl": (32, (32, 32), (1,), ()),
+    "shr.u": (32, (32, 32), (1,), ()),
+    "shr.s": (32, (32, 32), (1,), ()),
+    "zext": (64, (32,), (), ()),
+    "sext": (64, (32,), (), ()),
+    "trunc": (32, (64,), (), ()),
+    "extract": (32, (64,), (), (32,)),
+    "cat": (64, (32, 32), (), ()),
+    "min.u": (32, (32, 32), (), ()),
+    "max.u": (32, (32, 32), (), ()),
+    "min.s": (32, (32, 32), (), ()),
+    "max.s": (32, (32, 32), (), ()),
+    "bfe.u": (32, (32, 32, 32), (1, 2), ()),
+    "popc": (32, (32,), (), ()),
+    "mulwide.u": (64, (32, 32), (1,), ()),
+    "madwide.u": (64, (32, 32, 64), (1,), ()),
+}
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("name", SHAPES)
+def test_bits_that_are_called_known_are_those_of_every_number(name, seed):
+    rng = random.Random(f"{name} {seed}")
+    width, widths, constants, attributes = SHAPES[name]
+    if name == "lop3":
+        attributes = (rng.randrange(256),)
+    sources = [some(rng, w, k in constants) for k, w in enumerate(widths)]
+    if name in ("shl", "shr.u", "shr.s"):
+        sources[1] = rng.randrange(40), 0
+    if name == "bfe.u":
+        sources[1], sources[2] = (rng.randrange(32), 0), (rng.randrange(33), 0)
+    op = Op(name, (Reg("r", width),), bits=width, attrs=attributes)
+    found = known_bits.known_part(
+        operations.apply(op, tuple(value(*one, w) for one, w in zip(sources, widths, strict=True)))
+    )
+    bits, unknown = int(found.bits.flat[0]), int(found.unknown.flat[0])
+    for chosen in itertools.product(*(numbers(*one) for one in sources)):
+        arrays = [np.array([[n]], DTYPES[w]) for n, w in zip(chosen, widths, strict=True)]
+        result = int(operations.ROWS[name].run(width, attributes, *arrays).flat[0])
+        assert result & ~unknown == bits, (name, [hex(n) for n in chosen], hex(result), hex(bits), hex(unknown))
+
+
+def test_a_choice_has_the_bits_of_both():
+    op = Op("select", (Reg("r", 32),), bits=32)
+    choice = Value(np.zeros((1, 1), bool), poison=np.ones((1, 1), bool), why=WHY)
+    found = known_bits.known_part(operations.apply(op, (value(63, 0, 32), value(191, 0, 32), choice)))
+    assert (int(found.bits.flat[0]), int(found.unknown.flat[0])) == (63, 128)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("opcode", ["LDS", "LDS.64", "LDS.128", "STS", "STS.64", "LDS.U8", "ATOMS.ADD"])
+def test_no_addresses_cost_more_than_the_most(opcode, seed):
+    rng = random.Random(f"{opcode} {seed}")
+    access = banks.classify(opcode)
+    aligned = -access.width
+    lanes = np.arange(32)
+    stride, unknown = (
+        rng.choice((0, 4, 8, 16, 36, 128)),
+        sum({1 << rng.randrange(2, 12) for _ in range(rng.randrange(5))}) & aligned,
+    )
+    each = np.full(32, unknown) if rng.random() < 0.6 else np.array([unknown & rng.getrandbits(12) for _ in lanes])
+    bits = lanes * stride & aligned & ~each
+    active = np.array([rng.random() < 0.9 for _ in lanes])[None, :]
+    limit = partial.most(MACHINE, access, bits[None, :].astype(np.int64), each[None, :].astype(np.int64), active)
+    if limit is None:
+        assert opcode == "ATOMS.ADD"
+        return
+    worst = 0
+    for _ in range(300):
+        addresses = np.array([bits[k] | (each[k] & rng.getrandbits(12)) for k in lanes])[None, :].astype(np.int64)
+        worst = max(worst, int(banks.score(MACHINE, access, addresses, active).high[0]))
+    assert worst <= limit[0]
+
+
+PTX = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_param_0)
+{{
+    .reg .b32 %r<20>;
+    .reg .b64 %rd<9>;
+    .reg .pred %p<9>;
+    .reg .b16 %h<9>;
+    .shared .align 16 .b8 s[16384];
+    ld.param.u64 %rd1, [k_param_0];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, s;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r5, [%rd3];
+    mad.lo.u32 %r4, %r2, 4, %r3;
+    {body}
+    ret;
+}}
+"""
+DIGIT = "shl.b32 %r6, %r5, 7; and.b32 %r6, %r6, 0x380; add.u32 %r6, %r6, %r4; st.shared.u32 [%r6], %r2;"
+FEW = "and.b32 %r6, %r5, 0x1c; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];"
+BYTE = (
+    "ld.global.u8 %h1, [%rd3]; cvt.u32.u16 %r6, %h1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7,"
+    " [%r6];"
+)
+LEAST = "min.u32 %r6, %r5, 7; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];"
+TWO = (
+    "setp.lt.u32 %p1, %r5, 9; selp.b32 %r6, 63, 191, %p1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32"
+    " %r7, [%r6];"
+)
+WHOLE = "shl.b32 %r6, %r5, 2; and.b32 %r6, %r6, 0x3ffc; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];"
+
+
+@pytest.mark.parametrize(
+    "body,status,low,high",
+    [
+        (DIGIT, "exact", 1, 1),
+        (FEW, "exact", 1, 1),
+        (LEAST, "exact", 1, 1),
+        (BYTE, "data-dependent", 1, 8),
+        (TWO, "data-dependent", 1, 2),
+        (WHOLE, "data-dependent", 1, 32),
+    ],
+)
+def test_sites(body, status, low, high):
+    (site,) = ptxaudit.audit(
+        PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])]
+    ).sites
+    assert (site.status, site.per_request.low, site.per_request.high) == (status, low, high)
+    assert site.requests == 6 and site.wavefronts == (6 if status == "exact" else None)

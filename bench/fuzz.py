@@ -121,7 +121,7 @@ def main() -> int:
                 exact + verdict.exact,
                 wrong + len(verdict.wrong),
             )
-            others.update((status, reason.split(":")[0][:90]) for status, reason in verdict.others)
+            others.update((status, str(reason).split(":")[0][:90]) for status, reason in verdict.others)
             for sentence in verdict.wrong:
                 print(sentence, flush=True)
     print(

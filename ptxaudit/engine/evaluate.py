@@ -197,7 +197,12 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
             if not said:
                 hidden[i] = access
         elif said:
-            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule")
+            listed[i] = _charged(
+                SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule"),
+                site,
+                access,
+                machine,
+            )
             if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
                 counted[i] = access
         else:
@@ -217,6 +222,23 @@ def _waits(instruction: Instruction) -> bool:
 
 
 WARPGROUP = 4  # warps that issue one wgmma together
+
+
+def _charged(listed: SiteResult, site, access, machine) -> SiteResult:
+    """An access without a rule for its lanes, with what a counter charges for it, a warp of the warpgroup, where that
+    is known.
+    """
+    if access.charge is None or site.first is None or access.charge[site.first == "shared"] % WARPGROUP:
+        return listed
+    each = access.charge[site.first == "shared"] // WARPGROUP
+    return replace(
+        listed,
+        status=Status.INVARIANT,
+        per_request=(each, each),
+        ideal_per_request=(each, each),
+        ways=1,
+        evidence=machine.evidence(access),
+    )
 
 
 def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
@@ -344,8 +366,12 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
                 unaligned=inferred.unaligned,
             )
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
-    asked = (
-        simulated.status == Status.DATA_DEPENDENT and inferred.status != Status.INVARIANT
-    )  # else only how often is open
-    status = simulated.status if asked else inferred.status
+    if inferred.status == Status.INVARIANT and simulated.reason is not None:
+        return replace(inferred, reason=several(_how_often(simulated.reason, inferred.per_request[0]), inferred.reason))
+    status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))
+
+
+def _how_often(reason: Reason, cost: int) -> Reason:
+    """Why the number of requests is not known, beside what each of them costs."""
+    return reason if reason.of_kind(Kind.EXHAUSTED) else Reason(Kind.HOW_OFTEN, given=(cost,), cause=reason)

@@ -255,6 +255,7 @@ class Kind(Enum):
     DEPENDS = Row(_depends)
     LANES = Row(_lanes)
     LANES_COST_ALIKE = Row(_cost_alike)
+    HOW_OFTEN = Row("{cause}; each request with an active lane costs {cost}, only how many there are is open")
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_TOLD = Row(_hint, names=("pointers",))

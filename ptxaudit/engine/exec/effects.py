@@ -365,7 +365,12 @@ def results_of(op: Op, view: View, index: int, guard) -> tuple[Value, ...] | Non
             opaque(32, Lost(Kind.NO_RESULT, index))
             if d is None
             else _told_apart(
-                Uniform(f"reduced@{index}", d.bits, key=("bar.red", index, k, view.env.serial()), data=True)
+                Uniform(
+                    f"what the barrier answers all threads@{index}",
+                    d.bits,
+                    key=("bar.red", index, k, view.env.serial()),
+                    data=True,
+                )
             )
             for k, d in enumerate(op.dst)
         )

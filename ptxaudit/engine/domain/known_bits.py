@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from ptxaudit.engine.domain.value import BITS, DTYPES, EVERYWHERE, Value, array_zeros, combine_terms, lane_uniform
+from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.banks.access import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -93,8 +95,17 @@ def most_wavefronts(
     part = resized(part, ADDRESS_BITS)
     if (part.unknown == np.uint32(0xFFFFFFFF)).all():
         return None
-    wide = lambda array: np.broadcast_to(array.astype(np.int64), lanes.shape)
-    return partial.most(machine, access, wide(part.bits), wide(part.unknown), lanes)
+    return _most(
+        machine, access, *(np.broadcast_to(array, lanes.shape).tobytes() for array in (part.bits, part.unknown, lanes))
+    )
+
+
+@lru_cache(1 << 10)
+def _most(machine: Machine, access: Access, bits: bytes, unknown: bytes, lanes: bytes) -> np.ndarray | None:
+    """The same of arrays as bytes: an access in a loop asks the same in every trip."""
+    taking = np.frombuffer(lanes, bool).reshape(-1, LANES)
+    numbers = [np.frombuffer(array, np.uint32).reshape(taking.shape).astype(np.int64) for array in (bits, unknown)]
+    return partial.most(machine, access, *numbers, taking)
 
 
 def with_bits(out: Value, found: Tristate) -> Value:

@@ -50,6 +50,10 @@ def test_what_data_decides_the_number_of_is_invariant(body, stride, cost):
     found = site(body, stride)
     assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
     assert found.requests is None and found.wavefronts is None and "whether it runs is not known" in found.reason
+    assert found.reason.endswith(
+        f"each request with an active lane costs {cost}, only how many there are is open; the data can be told (--param"
+        " 0=@FILE)"
+    )
 
 
 @pytest.mark.parametrize("stride,cost", [(4, 1), (12, 1), (8, 2)])

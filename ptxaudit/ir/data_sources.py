@@ -44,8 +44,17 @@ class DataSources:
         parameters.
         """
         self._account.spend(INSTRUCTION, LOOKING)
-        mask = self._data.of_all(self._reads((register,), index))
+        return self.names(self._data.of_all(self._reads((register,), index)))
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """The pointers of some bits, in the order of the parameters."""
         return tuple(name for name, bit in self._bits.items() if mask & bit)
+
+    def read_by(self, op: Op, index: int) -> int:
+        """The bits of the pointers that the address of a load of data comes from; 0 of another operation."""
+        if op.name != "load" or op.space not in OF_DATA or not isinstance(op.src[0], Reg):
+            return 0
+        return self._pointers.of_all(self._reads((op.src[0].name,), index))
 
     def _reads(self, registers: Iterable[str], index: int) -> list[Node]:
         return [node for name in registers if (node := self._flow.read.read(name, index)) is not None]

@@ -47,7 +47,7 @@ def with_questions(
     result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None, account: Account
 ) -> KernelResult:
     """The result, each such site as a range with its question; those that the account does not pay for as they are."""
-    if not {Status.UNKNOWN, Status.DATA_DEPENDENT} & {site.status for site in result.sites}:
+    if not any(site.status in (Status.UNKNOWN, Status.DATA_DEPENDENT) or _of_data(site) for site in result.sites):
         return result
     asking = _Asking(function, flow, launch, account)
     return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
@@ -61,7 +61,7 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
-    if site.status is Status.DATA_DEPENDENT and (pointers := asking.data_of(site.index)):
+    if (site.status is Status.DATA_DEPENDENT or _of_data(site)) and (pointers := asking.data_of(site.index)):
         return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_TOLD, given=(pointers,))))
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
@@ -75,6 +75,11 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
     return replace(
         site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes)
     )
+
+
+def _of_data(site: SiteResult) -> bool:
+    """How often it runs is not known, and data decides it."""
+    return site.status is Status.INVARIANT and site.requests is None and site.reason is not None and site.reason.data
 
 
 def _scored(function: Function, index: int, machine: Machine) -> banks.Access | None:
@@ -111,17 +116,24 @@ class _Asking:
         return ()
 
     def data_of(self, index: int) -> tuple[str, ...]:
-        """The pointers whose data the address of an access is computed from, where that is not told.
+        """The pointers whose data the address of an access is computed from, where that is not told; else those whose
+        data decides whether it runs.
 
         () once HINTS_SHARE of the account was spent on such hints.
         """
         address = self.function.instructions[index].site.address
-        if not isinstance(address, Reg) or self._hints > self.account.share(HINTS_SHARE):
+        if self._hints > self.account.share(HINTS_SHARE):
             return ()
         before = self.account.spent
-        found = self._data.of(address.name, index)
+        found = self._data.of(address.name, index) if isinstance(address, Reg) else ()
+        found = found or self._data.names(self._execution.of(index))
         self._hints += self.account.spent - before
         return found
+
+    @cached_property
+    def _execution(self) -> Deciding:
+        """The data that an access and its execution come from."""
+        return Deciding(self.flow, self._data.read_by, True, self.account, ASKING)
 
     @cached_property
     def _data(self) -> DataSources:
@@ -150,7 +162,7 @@ class _Asking:
         pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
         return {pair: NOT_TOLD << 1 + n for n, pair in enumerate(pairs)}
 
-    def _own(self, op: Op) -> int:
+    def _own(self, op: Op, index: int) -> int:
         if _of_memory(op) or _meaningless(op):
             return NOT_TOLD
         bits = 0

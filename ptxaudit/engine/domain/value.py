@@ -18,7 +18,8 @@ Three things make this small domain strong enough for real index arithmetic:
   form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
 
 `poison` marks lanes whose value is not known, `why` says which instruction lost it. Of such a lane some bits may
-still be known (`sure`): predicates that ptxas keeps in the bits of a register. Or it is one of a few numbers
+still be known (`sure`): predicates that ptxas keeps in the bits of a register, a digit beside an index (`known_bits`);
+of a value with unknowns they are those of the rest, without the unknowns. Or it is one of a few numbers
 (`alternatives`).
 """
 

@@ -41,13 +41,15 @@ Node = Written | Joined | Decided | Local
 
 
 class Deciding:
-    """own: the bits of an operation. execution: also what decides whether anything of it runs; which lanes go on
-    together, too.
+    """own: the bits of an operation of an instruction. execution: also what decides whether anything of it runs; which
+    lanes go on together, too.
 
     Raises Exhausted where the account does not pay for it.
     """
 
-    def __init__(self, flow: Graph, own: Callable[[Op], int], execution: bool, account: Account, doing: str) -> None:
+    def __init__(
+        self, flow: Graph, own: Callable[[Op, int], int], execution: bool, account: Account, doing: str
+    ) -> None:
         self._flow, self._own, self._execution, self._account, self._doing = flow, own, execution, account, doing
         self._instructions = flow.function.instructions
         self._closure = Closure(self._following, self._bits)
@@ -82,7 +84,7 @@ class Deciding:
         bits = 0
         for branch in branches:
             for op in self._choosing(branch)[1]:
-                bits |= self._own(op)
+                bits |= self._own(op, branch)
         return bits
 
     def _choosing(self, branch: int) -> tuple[list[str], list[Op]]:
@@ -100,17 +102,19 @@ class Deciding:
 
     def _bits(self, node: Node) -> int:
         bits = 0
-        for op in self._made(node):
-            bits |= self._own(op)
+        for op, index in self._made(node):
+            bits |= self._own(op, index)
         if isinstance(node, Decided) and self._execution:
             bits |= self._own_of(self._branches(node.block))
         return bits
 
-    def _made(self, node: Node) -> list[Op]:
-        """The operations of a node: of an instruction those that the register comes from."""
+    def _made(self, node: Node) -> list[tuple[Op, int]]:
+        """The operations of a node, each with its instruction: those that the register comes from."""
         if isinstance(node, Local):
-            return [op for i in self._instructions for op in i.ops if writes_local(op)]
-        return _making(self._instructions[node.instruction], {node.register}) if isinstance(node, Written) else []
+            return [(op, i.index) for i in self._instructions for op in i.ops if writes_local(op)]
+        if not isinstance(node, Written):
+            return []
+        return [(op, node.instruction) for op in _making(self._instructions[node.instruction], {node.register})]
 
     def _following(self, node: Node) -> Iterator[Node]:
         self._account.spend(SLICED, self._doing)
@@ -118,7 +122,7 @@ class Deciding:
             for source in self._flow.read.sources(node):
                 yield source if isinstance(source, Joined) else Written(source, node.register)
         elif isinstance(node, Written):
-            yield from self._of_operations(node.instruction, self._made(node))
+            yield from self._of_operations(node.instruction, [op for op, _ in self._made(node)])
         elif isinstance(node, Decided):
             for branch in self._branches(node.block):
                 yield from self._controlling(branch)

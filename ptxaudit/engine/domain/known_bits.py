@@ -46,7 +46,7 @@ class Tristate:
 def known_part(value: Value) -> Tristate:
     """What is known of a value less its unknowns, bit by bit."""
     base, dtype = value.base, value.base.dtype
-    if dtype == bool:
+    if dtype == np.bool_:
         unknown = np.zeros((1, 1), bool) if value.poison is None else value.poison
         return Tristate(base & ~unknown, unknown)
     everything = dtype.type(-1 & ((1 << value.bits) - 1))

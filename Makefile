@@ -65,8 +65,9 @@ coverage: $(STAMP)
 # The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/twin, and
 # inputs of every kind changed at random (docs/reliability.md).
 SOAK ?= 600
+START ?= 0
 soak: $(STAMP)
-	$(BIN)/python -m bench.mutations --cases 100000 --seconds $(SOAK) -j $(JOBS)
+	$(BIN)/python -m bench.mutations --start $(START) --cases 100000 --seconds $(SOAK) -j $(JOBS)
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS)
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --not-told
 	$(BIN)/python bench/fuzz.py --seeds 100000 --seconds $(SOAK) -j $(JOBS) --machine-code

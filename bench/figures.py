@@ -12,6 +12,7 @@ from pathlib import Path
 from bench.compiled_figures import cubin, library
 from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+from bench.upgrade_figures import four_releases
 
 SAMPLES = CHECKOUT / "samples"
 ARCH = "sm_90"
@@ -145,6 +146,7 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "scoring": scoring,
     "cubin": cubin,
     "library": library,
+    "releases": four_releases,
 }
 
 

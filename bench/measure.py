@@ -27,25 +27,25 @@ class Cost:
     megabytes: float
 
 
-def cost(command: Sequence[str], folder: Path, output: Path | None = None) -> Cost:
+def cost(command: Sequence[str], folder: Path, output: Path | None = None, statuses: Sequence[int] = (0,)) -> Cost:
     """What one run of a command in `folder` costs; RuntimeError with its messages where it fails.
 
-    output: a file for its standard output.
+    output: a file for its standard output; statuses: with which it may end.
     """
     said = folder / "stderr.txt"
     with open(output or os.devnull, "wb") as out, said.open("wb") as err:
         child = subprocess.Popen(command, cwd=folder, env=_environment(), stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
+    if child.returncode not in statuses:
         raise RuntimeError(f"{' '.join(command)} failed: {said.read_text(errors='replace')}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE / MEGABYTE)
 
 
-def best(command: Sequence[str], folder: Path, runs: int = RUNS) -> Cost:
+def best(command: Sequence[str], folder: Path, runs: int = RUNS, statuses: Sequence[int] = (0,)) -> Cost:
     """The least time and the most memory of several runs, after one that fills the caches."""
-    cost(command, folder)
-    found = [cost(command, folder) for _ in range(runs)]
+    cost(command, folder, statuses=statuses)
+    found = [cost(command, folder, statuses=statuses) for _ in range(runs)]
     return Cost(min(one.seconds for one in found), max(one.megabytes for one in found))
 
 

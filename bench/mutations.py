@@ -650,12 +650,20 @@ def main() -> int:
     arguments.add_argument("--start", type=int, default=0)
     arguments.add_argument("--kind", choices=[kind.name for kind in KINDS])
     arguments.add_argument("--seconds", type=float, help="stop after so long")
+    arguments.add_argument(
+        "--bases",
+        metavar="FOLDER",
+        help="the unchanged inputs: made there if it has none, to be taken along to where no compiler is",
+    )
     arguments.add_argument("--keep", metavar="FOLDER", help="write the changed files there, and do nothing with them")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
     options = arguments.parse_args()
     begin, tally = time.perf_counter(), Tally()
-    with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
-        build(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="mutations-") as own:
+        folder = options.bases or own
+        Path(folder).mkdir(exist_ok=True)
+        if not any(Path(folder).iterdir()):
+            build(Path(folder))
         end = options.start + options.cases
         if options.keep:
             for number in range(options.start, end):

@@ -144,12 +144,14 @@ WAITS_HINT = "does the source include a pipe or a device?"
 class Watch:
     """Looks now and then how much processor time the processes of a group have had.
 
-    Compilers lift the limit that the operating system was told, so the time is looked at from outside as well.
+    Compilers lift the limit that the operating system was told, so the time is looked at from outside as well. Counted
+    from the first look on: most programs end before it, and to look at all processes takes longer than some of them.
     """
 
     def __init__(self, group: int, most: Limit, name: str) -> None:
         self._group, self._most, self._name = group, most, name
-        self._first = self._last = _ticks(group)
+        self._first: int | None = None
+        self._last = 0
         self._looked = self._moved = time.monotonic()
 
     def look(self) -> None:
@@ -160,6 +162,8 @@ class Watch:
         if now - self._looked < LOOK_EVERY:
             return
         self._looked, spent = now, _ticks(self._group)
+        if self._first is None:
+            self._first = spent
         if spent != self._last:
             self._last, self._moved = spent, now
         self._most.check((spent - self._first) // os.sysconf("SC_CLK_TCK"), f"{self._name} took too long")

@@ -19,6 +19,7 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are told as sums
 PENDING = 4096  # distinct request groups kept before they are scored
+FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
 EVIDENCE = ("by rule", "measured")  # the weaker first
 SCORING = "scoring requests"
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
@@ -168,13 +169,16 @@ class SiteRecord:
         if times > 1:
             weights = weights * times
             self.many_trips, self.trips = True, []
+        full = bool(active.all())
         some = active.any(axis=1)
-        self.requests += int(weights.sum())
-        self.active_requests += int(weights[some].sum())
+        issued = int(weights.sum())
+        issued_active = issued if full else int(weights[some].sum())
+        self.requests += issued
+        self.active_requests += issued_active
         if self.access.unscored:
             return
-        self._count_trips(trip, weights, some)
-        if not some.all():
+        self._count_trips(trip, weights, some, issued_active)
+        if not full and not some.all():
             addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
             sources = None if sources is None else sources[some]
             filled = None if filled is None else filled[some]
@@ -183,10 +187,12 @@ class SiteRecord:
             return
         self.account.spend(elements(addresses.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
-        low = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
-        relative = np.where(active, addresses - low // shift * shift, 0)
+        low = (addresses if full else np.where(active, addresses, FARTHEST)).min(axis=1, keepdims=True)
+        relative = addresses - low // shift * shift
+        if not full:
+            relative = np.where(active, relative, 0)
         if sources is not None:
-            floor = np.where(active, sources, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+            floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         step = min(1 << zeros, shift)
         if step < shift:
@@ -222,7 +228,8 @@ class SiteRecord:
                     part = np.where(trip == t, weights, 0)
                     by_trip[int(t)] = by_trip[int(t)] + part if int(t) in by_trip else part
 
-    def _count_trips(self, trip, weights, some):
+    def _count_trips(self, trip: np.ndarray, weights: np.ndarray, some: np.ndarray, issued: int) -> None:
+        """issued: with an active lane, of all trips together."""
         if self.many_trips or not len(trip):
             return
         top = int(trip.max())
@@ -232,7 +239,10 @@ class SiteRecord:
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        for t in [int(trip[0])] if (trip == trip[0]).all() else np.unique(trip):
+        if (trip == top).all():
+            self.trips[top][0] += issued
+            return
+        for t in np.unique(trip):
             self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
 
     @property
@@ -435,7 +445,7 @@ class SiteRecord:
         step = min(1 << zeros, shift)
         if step < min(shift, self.access.width):
             step = min(shift, self.access.width)
-            addresses = addresses - np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+            addresses = addresses - np.where(active, addresses, FARTHEST).min(axis=1, keepdims=True)
         addresses = np.where(active, addresses, 0)
         n = len(addresses)
         scores = self._score(addresses, active, None, np.full(n, step), np.zeros(n, np.int64))

@@ -80,6 +80,8 @@ class Round:
         """
         for u, c in address.terms:
             if u == self.symbol:
+                if c.shape[1] == 1:
+                    return not (active.any(axis=1, keepdims=True) & (signed(c) % shift != 0)).any()
                 steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
                 first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
                 return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()

@@ -573,8 +573,8 @@ class Simulation:
             return
         record.meeting_assumed = record.meeting_assumed or self._meeting_assumed(cohort)
         visits = self.visits[instruction.index]
-        trip = visits[cohort.rows].copy()
-        visits[cohort.rows] += active.any(axis=1)
+        trip = visits[cohort.rows]
+        visits[cohort.rows] = trip + active.any(axis=1)
         if record.access.unscored:
             return self._note(record, (active, active, weights, trip))
         address = view.read(site.address)
@@ -682,8 +682,8 @@ class Simulation:
                     return Lost(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
                 zeros = min(zeros, u.zeros + array_zeros(c))
-        base = affine.fit(address, 32).base
-        return np.broadcast_to(signed(base).astype(np.int64), active.shape), zeros, line
+        base = signed(affine.fit(address, 32).base).astype(np.int64)
+        return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line
 
     # --- control ---
 

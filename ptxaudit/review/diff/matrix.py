@@ -187,7 +187,7 @@ def matrix(input: str, variants: Sequence[tuple[str, str | None, Side]], progres
     """Audits an input under each variant: (label, architecture, side), those of one architecture one after the
     other.
     """
-    audited = audit_sides([side for _, _, side in variants], progress)
+    audited = audit_sides([side for _, _, side in variants], progress, code=False)
     columns = tuple(column_of(label, arch, one) for (label, arch, _), one in zip(variants, audited, strict=True))
     return Matrix(input, columns, tuple(nowhere(one for one in audited if not isinstance(one, InputError))))
 

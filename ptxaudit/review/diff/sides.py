@@ -50,9 +50,9 @@ class Audited:
     code: CodeBook
 
 
-def audit_side(side: Side, progress: Progress = silent) -> Audited:
-    """The report of a side. Raises InputError for a report that cannot be read, and for a release that cannot be
-    had.
+def audit_side(side: Side, progress: Progress = silent, code: bool = True) -> Audited:
+    """The report of a side. code: to be shown too. Raises InputError for a report that cannot be read, and for a
+    release that cannot be had.
     """
     if side.is_report:
         from ptxaudit.report.reader import read_report
@@ -65,12 +65,12 @@ def audit_side(side: Side, progress: Progress = silent) -> Audited:
         return Audited(side, report, (Part(names_of=names),), CodeBook([], side.options))
     from ptxaudit.review.audit import audit_parts, report_of
 
-    code = CodeBook([side.path], side.options)
-    parts = tuple(audit_parts([side.path], side.options, progress, code.keep))
-    return Audited(side, report_of(parts, Roots.of([side.path], side.options)), parts, code)
+    book = CodeBook([side.path], side.options)
+    parts = tuple(audit_parts([side.path], side.options, progress, book.keep if code else None))
+    return Audited(side, report_of(parts, Roots.of([side.path], side.options)), parts, book)
 
 
-def audit_sides(sides: Sequence[Side], progress: Progress = silent) -> list[Audited | InputError]:
+def audit_sides(sides: Sequence[Side], progress: Progress = silent, code: bool = True) -> list[Audited | InputError]:
     """The reports of several sides; an error for one that could not be had. One source under several compilers is
     compiled for all of them first: the machine code of all is then disassembled together."""
     paths = {side.path for side in sides}
@@ -78,8 +78,8 @@ def audit_sides(sides: Sequence[Side], progress: Progress = silent) -> list[Audi
         with suppress(InputError):
             content = read(sides[0].path)
             if content.kind == "cuda":
-                return _compiled_together(content, sides, progress)
-    return [_or_error(audit_side, side, progress) for side in sides]
+                return _compiled_together(content, sides, progress, code)
+    return [_or_error(audit_side, side, progress, code) for side in sides]
 
 
 def _or_error(function: Callable[..., Result], *arguments: Any) -> Result | InputError:
@@ -89,7 +89,9 @@ def _or_error(function: Callable[..., Result], *arguments: Any) -> Result | Inpu
         return error
 
 
-def _compiled_together(content: Content, sides: Sequence[Side], progress: Progress) -> list[Audited | InputError]:
+def _compiled_together(
+    content: Content, sides: Sequence[Side], progress: Progress, shown: bool
+) -> list[Audited | InputError]:
     from ptxaudit.pipeline.loading import loaded_of
     from ptxaudit.pipeline.machine_code import disassembled
     from ptxaudit.review.audit import audit_loaded, report_of
@@ -110,7 +112,11 @@ def _compiled_together(content: Content, sides: Sequence[Side], progress: Progre
         if one.compiled is not None:
             with part.collecting(content.path):
                 part = audit_loaded(
-                    content, loaded_of(one.compiled, content, side.options, code), side.options, progress, book.keep
+                    content,
+                    loaded_of(one.compiled, content, side.options, code),
+                    side.options,
+                    progress,
+                    book.keep if shown else None,
                 )
         found.append(Audited(side, report_of([part], Roots.of([side.path], side.options)), (part,), book))
     return found

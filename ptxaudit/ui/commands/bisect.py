@@ -84,7 +84,7 @@ def command(
 
         def audit(release: str) -> Any:
             side = Side(input, replace(options, **{"toolchain" if kind == "cuda" else "ptxas": release}))
-            (one,) = audit_sides([side], step)
+            (one,) = audit_sides([side], step, code=False)
             audited.extend([] if isinstance(one, InputError) else [one])
             return column_of(release, None, one)
 

@@ -151,7 +151,7 @@ def _diff(
 
     with progress() as step:
         audited = []
-        for one in audit_sides(sides, step):
+        for one in audit_sides(sides, step, code):
             if isinstance(one, InputError):
                 raise one
             audited.append(one)

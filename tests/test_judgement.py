@@ -388,6 +388,41 @@ def test_a_baseline_makes_nothing_fine(tmp_path):
         assert not found["good"].denials and found["good"].standing == {Standing.PASSED: 1}
 
 
+def test_what_the_baseline_could_not_judge_either_is_told_apart(tmp_path):
+    """--strict denies what is new alone, and the closing line says so."""
+    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+
+    file = tmp_path / "b.json"
+    old = dataclasses.replace(UNKNOWN, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
+    more = dataclasses.replace(UNKNOWN, source=Source("/src/k.cu", 20, 0, "b();"), id="m")
+    file.write_text(baseline_json(report(kernel(old))))
+    for limits in ([], [parse_limit("excess=1")], [parse_limit("PA001")]):
+
+        def closing(*sites, strict):
+            verdict = judge(new := report(kernel(*sites)), limits, strict, ratchet=Ratchet.of(read_baseline(file), new))
+            return len(verdict.denials), gate_text(verdict, strict)
+
+        for strict in (False, True):
+            assert closing(old, strict=strict) == (
+                0,
+                "gate: nothing denied; 1 of 1 site could not be judged, as in the baseline",
+            )
+        assert closing(old, more, strict=False) == (
+            0,
+            (
+                "gate: nothing denied; 2 of 2 sites could not be judged, 1 of them as in the baseline; --strict denies"
+                " the others"
+            ),
+        )
+        assert closing(old, more, strict=True) == (
+            1,
+            (
+                "gate: 1 denial; 2 of 2 sites could not be judged, 1 of them as in the baseline; the others were denied"
+                " (--strict)"
+            ),
+        )
+
+
 def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 

@@ -148,6 +148,33 @@ def test_a_budget_is_so_many_steps():
     assert Account.for_budget(None).share(0.5) == Account.for_budget(DEFAULT_BUDGET).share(0.5)
 
 
+def test_an_account_goes_on_from_what_was_taken():
+    file = Account()
+    file.hold(60, "parameters")
+    file.spend(5, "reading")
+    kernel = file.begun(2 / STEPS_PER_SECOND)
+    assert (kernel.limit, kernel.spent, kernel.held, kernel.most) == (2, 5, 60, file.most)
+    with pytest.raises(Exhausted):
+        kernel.spend(1, "walking")
+    one, other = file.begun(), file.begun()
+    one.hold(10, "an array")
+    assert (one.held, other.held, file.held) == (70, 60, 60)
+
+
+def test_a_smaller_limit_is_paid_for_by_the_whole():
+    account = Account(most=100)
+    initial = account.within(80)
+    initial.hold(70, "initial values")
+    with pytest.raises(Exhausted, match="80 bytes"):
+        initial.hold(20, "initial values")
+    assert account.held == 70
+    with pytest.raises(Exhausted, match="100 bytes"):
+        account.hold(40, "an array")
+    account.hold(25, "an array")
+    with pytest.raises(Exhausted, match="100 bytes"):
+        initial.hold(10, "initial values")
+
+
 # --- no clock -------------------------------------------------------------------------------
 
 MAY_LOOK = {  # a clock decides no answer here
@@ -372,6 +399,37 @@ def steps_of(text: str, launch: Launch | None) -> int:
 def test_twice_the_code_takes_twice_the_steps(family, launch):
     small, large = (steps_of(FAMILIES[family](n), launch) for n in (60, 240))
     assert 2 * small < large < 5 * small
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_launch_pays_for_what_its_kernel_took(family, tmp_path):
+    """All stages take from one account: what the last of them takes by itself is not enough, for neither of two
+    launches.
+    """
+    text = FAMILIES[family](60)
+    module = lift_module(parse_module(text, "k.ptx"))
+    account = Account()
+    function = link(module, module.functions["k"], account)
+    flow = graph.build(function, account)
+    lane_indexed(function, flow)
+    launch = account.begun()
+    with_questions(
+        engine.evaluate(function, flow, launch=LAUNCH, machine=MACHINE, account=launch),
+        function,
+        flow,
+        MACHINE,
+        LAUNCH,
+        launch,
+    )
+    (tmp_path / "k.ptx").write_text(text)
+    for steps, enough in ((4 * launch.spent, True), (launch.spent - account.spent + 1, False)):
+        report = ptxaudit.audit(
+            tmp_path / "k.ptx", budget=(steps + 0.5) / STEPS_PER_SECOND, launches=[LAUNCH, LAUNCH], machine=MACHINE.name
+        )
+        assert [all(site.status is not Status.UNKNOWN for site in one.sites) for one in report.kernels] == [
+            enough,
+            enough,
+        ]
 
 
 def test_steps_follow_the_elements_of_arrays():

@@ -5,6 +5,13 @@
     with account.part(0.25) as some:                   # a quarter of what is left, for something that may fail
         try_it(some)
     account.hold(size, "a local array")                # Exhausted for more bytes than are left
+    account.within(size)                               # a smaller limit on bytes, which are taken from the account too
+    account.begun()                                    # another that goes on from here: what is spent now counts for
+                                                       both
+
+One account goes through all stages. What is read of a file takes its bytes from the file's. That of a kernel begins
+with these, and pays for joining it with what it calls and for its graph; that of each launch begins with what the
+kernel's paid. (The steps of reading a file grow with its length alone, which `limits` bounds.)
 
 A *step* is about the work of looking up one definition, or of visiting one edge of a graph. What takes longer takes as
 many steps as the table below says, and work on arrays takes their elements / ELEMENTS_PER_STEP more. The table was
@@ -47,6 +54,7 @@ class Account:
     most: int = DEFAULT_BYTES
     spent: int = 0
     held: int = 0
+    payer: Account | None = None  # whose bytes these are a part of
 
     @classmethod
     def for_budget(cls, seconds: float | None) -> Account:
@@ -63,7 +71,18 @@ class Account:
         """Takes bytes; Exhausted where fewer are left."""
         if self.held + size > self.most:
             raise Exhausted(what, self.most, "bytes")
+        if self.payer is not None:
+            self.payer.hold(size, what)
         self.held += size
+
+    def within(self, most: int) -> Account:
+        """An account for at most so many of these bytes."""
+        return Account(self.limit, most, payer=self)
+
+    def begun(self, budget: float | None = None) -> Account:
+        """An account of the same size, or for a budget in seconds, with what was spent and held so far."""
+        limit = self.limit if budget is None else self.for_budget(budget).limit
+        return Account(limit, self.most, self.spent, self.held)
 
     def share(self, part: float) -> int:
         """So many steps are a part of the whole account; of one without a limit, of the default."""

@@ -69,7 +69,7 @@ def examine_kernels(
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
                 facts = code_facts(module, kernel, loaded.usage)
-                prepared = _prepared(module, kernel, machine, options)
+                prepared = _prepared(module, kernel, machine, loaded.account.begun(options.budget))
                 function, flow = prepared.function, prepared.flow
                 if prepared.spent is not None:  # its sites are told as unknown; not those of what it calls
                     part.add_problem(fault(prepared.spent), content.path, kernel.name)
@@ -99,28 +99,30 @@ def examine_kernels(
 
 @record
 class _Prepared:
-    """What all launches of a kernel share. spent: what was not finished of it; whole: the function and its graph were,
-    else there are the kernel's own instructions, in one block."""
+    """What all launches of a kernel share. account: what it took, with which each of them begins; spent: what was not
+    finished of it; whole: the function and its graph were, else there are the kernel's own instructions, in one
+    block."""
 
     function: ir.Function
     flow: graph.Graph
+    account: Account
     local: tuple[LocalAccess, ...] = ()
     spent: Exhausted | None = None
     whole: bool = True
 
 
-def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine, options: Options) -> _Prepared:
+def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine, account: Account) -> _Prepared:
     """The kernel joined with what it calls, and its graph, for as many steps as one launch may take."""
-    account = Account.for_budget(options.budget)
     try:
         function = spread(link(module, kernel, account), machine.fragments)
         flow = graph.build(function, account)
     except Exhausted as spent:
-        return _Prepared(kernel, graph.flat(kernel), (), spent, whole=False)
+        return _Prepared(kernel, graph.flat(kernel), account.begun(), (), spent, whole=False)
     try:
-        return _Prepared(function, flow, lane_indexed(function, flow))
+        local = lane_indexed(function, flow)
+        return _Prepared(function, flow, account.begun(), local)
     except Exhausted as spent:
-        return _Prepared(function, flow, (), spent)
+        return _Prepared(function, flow, account.begun(), (), spent)
 
 
 def _evaluate(
@@ -132,7 +134,7 @@ def _evaluate(
         launch.buffer(function)  # wrong parameters are wrong also where no site reads them
     if prepared.spent is not None and not prepared.whole:
         return engine.not_begun(function, prepared.spent)
-    account = Account.for_budget(options.budget)
+    account = prepared.account.begun()
     facts = Facts(aligned, keep=options.keep or options.fixes, seen=options.patterns)
     result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
     return with_questions(result, function, flow, machine, launch, account)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import as_input_error
 from ptxaudit.base.records import record
+from ptxaudit.base.work import Account
 from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags
@@ -41,7 +42,7 @@ class Loaded:
     notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out;
     usage: what each function of the machine code takes; names: kernels that are there, asked for or not, besides those
     in the modules; known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's
-    warnings."""
+    warnings; account: what reading it took, with which that of each kernel begins."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -52,6 +53,7 @@ class Loaded:
     names: tuple[str, ...] = ()
     known: PtxMap | None = None
     log: str = ""
+    account: Account = field(default_factory=Account)
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
         """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
@@ -134,9 +136,10 @@ def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code
     text = decode(content.data, content.path)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
+    account = Account()
     isa = options.isa or ("sass" if options.ptxas else "ptx")
     if isa in ("ptx", "both"):
-        modules.append(_ptx_module(compiled.ptx, content.path))
+        modules.append(_ptx_module(compiled.ptx, content.path, account))
     if isa in ("sass", "both"):
         if compiled.cubin is None:
             raise InputError(
@@ -157,6 +160,7 @@ def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code
         compiled_usage(compiled.cubin or b"", compiled.version, compiled.log),
         known=_known(compiled.cubin, options),
         log=without_remarks(compiled.log),
+        account=account,
     )
 
 
@@ -189,10 +193,11 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
             content.path,
         )
     text = decode(content.data, content.path)
-    module = _ptx_module(text, content.path)
+    account = Account()
+    module = _ptx_module(text, content.path, account)
     has_own = not options.ptxas and content.is_file and Path(content.path).with_suffix(".cubin").exists()
     if isa == "ptx" or has_own:
-        return Loaded((module,), module.producer or None, _newer(module))
+        return Loaded((module,), module.producer or None, _newer(module), account=account)
     tool = toolchains.get("ptxas", options.ptxas)
     assembled = assemble(text, options.arch, () if named_by(tool.version) else ("-v",), content.path, tool)
     machine, errors = machine_module(assembled.cubin, content.path)
@@ -205,6 +210,7 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
         errors=errors,
         usage=compiled_usage(assembled.cubin, tool.version, assembled.log),
         known=_known(assembled.cubin, options),
+        account=account,
     )
 
 
@@ -239,11 +245,18 @@ def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
         return Loaded((), names=portion.names, errors=portion.errors)
     known = portion.known if options.isa == "both" else None
     modules: tuple[ir.Module, ...] = (module,)
+    account = Account()
     if known and alone and known.text:
         with suppress(InputError):  # it is there for debuggers: nothing says that it is whole
-            modules += (_of_kernels(_ptx_module(known.text, portion.path), module),)
+            modules += (_of_kernels(_ptx_module(known.text, portion.path, account), module),)
     return Loaded(
-        modules, module.producer or None, errors=portion.errors, usage=portion.usage, names=portion.names, known=known
+        modules,
+        module.producer or None,
+        errors=portion.errors,
+        usage=portion.usage,
+        names=portion.names,
+        known=known,
+        account=account,
     )
 
 
@@ -286,7 +299,10 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
     for portion in portions(contents("cubin"), partial(chosen, options)):
         yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
     for piece in contents("ptx"):
-        yield _or_error(lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path),)))
+        account = Account()
+        yield _or_error(
+            lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path, account),), account=account)
+        )
     failed += [image.damage for image in taken if image.damage]
     if failed:
         yield Loaded((), errors=tuple(failed))
@@ -326,8 +342,8 @@ def _kinds(found: Iterable[Image], options: Options) -> set[str]:
     return {"ptx": {"ptx"}, "sass": {"cubin"}, "both": {"ptx", "cubin"}}[options.isa]
 
 
-def _ptx_module(text: str, file: str) -> ir.Module:
+def _ptx_module(text: str, file: str, account: Account) -> ir.Module:
     from ptxaudit.frontend.ptx.lift import lift_module
     from ptxaudit.frontend.ptx.parse import parse_module
 
-    return lift_module(parse_module(text, file))
+    return lift_module(parse_module(text, file), account)

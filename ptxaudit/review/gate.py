@@ -81,7 +81,8 @@ class Standing(StrEnum):
 class Verdict:
     """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
     places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
-    not be audited, whose sites nobody knows."""
+    not be audited, whose sites nobody knows; as_before: of the places not judged, those that the baseline could not
+    judge either, which --strict does not deny."""
 
     denials: tuple[Denial, ...]
     standing: dict[Standing, int]
@@ -89,6 +90,7 @@ class Verdict:
     warnings: tuple[Denial, ...] = ()
     allowed: int = 0
     unaudited: int = 0
+    as_before: int = 0
 
     @property
     def unjudged(self) -> int:
@@ -142,8 +144,21 @@ def judge(
     allowed = sum(finding.allowed is not None for finding in found)
     unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
     sites = len(report.every_site)
-    verdict = Verdict(certain, dict(Counter(judging.standing.values())), sites, possible, allowed, unaudited)
+    standing = dict(Counter(judging.standing.values()))
+    as_before = _as_before(standing, possible) if ratchet is not None else 0
+    verdict = Verdict(certain, standing, sites, possible, allowed, unaudited, as_before)
     return replace(verdict, denials=(*certain, *possible), warnings=()) if strict else verdict
+
+
+def _as_before(standing: dict[Standing, int], possible: Iterable[Denial]) -> int:
+    """Of the places that are not judged, those of no denial that --strict would make. possible: these denials."""
+    new: set[int] = set()
+    for denial in possible:
+        if denial.site is None and denial.finding is None:  # a total: of all of them
+            return 0
+        places = (denial.site,) if denial.site is not None else denial.finding.sites or (denial.finding,)
+        new.update(map(id, places))
+    return max(0, standing.get(Standing.OPEN, 0) - len(new))
 
 
 @record

@@ -75,12 +75,12 @@ def refusal(opcode: str) -> str:
     return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not understood"
 
 
-def lift_module(module: s.Module) -> ir.Module:
-    """The IR of a module. InputError (with the line) for names that are not declared and the like, and for more than
-    the limits of a file."""
+def lift_module(module: s.Module, account: Account | None = None) -> ir.Module:
+    """The IR of a module. account: pays for what it holds. InputError (with the line) for names that are not declared
+    and the like, and for more than the limits of a file."""
     try:
         with no_collection():
-            return _Lifter(module).run()
+            return _Lifter(module, account or Account()).run()
     except InputError as error:
         raise error.in_file(module.file) from None
     except Exhausted as spent:
@@ -88,15 +88,15 @@ def lift_module(module: s.Module) -> ir.Module:
 
 
 class _Lifter:
-    def __init__(self, module: s.Module):
+    def __init__(self, module: s.Module, account: Account):
         self.module = module
         self.arch = module.target[0] if module.target else ""
         self.address_bits = module.address_size or 32
         self.debug = Debug(module)
         self.globals = Scope(None)
         self.variables: list[ir.Variable] = []
-        self.account = Account()  # of the parameters of functions and calls
-        self.initial = Account(most=INITIAL.most)
+        self.account = account  # of the parameters of functions and calls
+        self.initial = account.within(INITIAL.most)
         self.refused: list[str] = []  # initial values that are not looked at
         self.named: dict[str, str] = {}  # what stands for a function -> its name
 

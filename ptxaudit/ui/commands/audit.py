@@ -113,7 +113,7 @@ def command(
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
         raise InputError(
-            "--strict says how strictly --fail-on judges, and there is no --fail-on", "add --fail-on excess=1"
+            "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
         )
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")

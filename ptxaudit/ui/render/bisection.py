@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ptxaudit.base.words import bare_name, cut_at, plural
+from ptxaudit.base.words import plural
 from ptxaudit.review.diff.bisection import Bisection, Found
 from ptxaudit.review.diff.matrix import Matrix
 from ptxaudit.ui.render.change_rows import LONGEST_NAME, figure_text
 from ptxaudit.ui.render.matrix import matrix_text
+from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("kernel", "isa", "figure", "first changed in", "from", "to", "")
 
@@ -56,11 +57,7 @@ def _table(found: Bisection) -> Iterator[str]:
 
 
 def _cells(one: Found) -> tuple[str, ...]:
-    name = (
-        one.kernel.demangled
-        if len(one.kernel.demangled) <= LONGEST_NAME
-        else cut_at(bare_name(one.kernel.demangled), LONGEST_NAME)
-    )
+    name = short_name(one.kernel.demangled, LONGEST_NAME)
     skipped = f", or in {', '.join(one.skipped)}, which could not be audited" if one.skipped else ""
     return (
         name,

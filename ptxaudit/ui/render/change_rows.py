@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from ptxaudit.base.records import record
-from ptxaudit.base.words import bare_name, cut_at, interval, number, plural
+from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.mix import CLASSES, widths
 from ptxaudit.report.model import Kernel, Site, Totals
 from ptxaudit.report.paths import place
 from ptxaudit.review.diff.reports import QUIET, Change, Diff, KernelDiff, Nature, Resources, Verdict
 from ptxaudit.ui.render.rows import Note, cut, frame_notes
+from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
 ARROW = " → "
@@ -166,12 +167,8 @@ def _named(word: str, entries: Iterable[KernelDiff]) -> list[str]:
 
 
 def name_of(entry: KernelDiff, longest: int = LONGEST_HEAD) -> str:
-    """The demangled name, "old → new" where it was renamed; without types and cut where it is long."""
-    return arrow(*(_short(kernel.demangled, longest) if kernel else None for kernel in (entry.old, entry.new)))
-
-
-def _short(name: str, longest: int) -> str:
-    return name if len(name) <= longest else cut_at(bare_name(name), longest)
+    """The demangled name, "old → new" where it was renamed; shortened where it is long."""
+    return arrow(*(short_name(kernel.demangled, longest) if kernel else None for kernel in (entry.old, entry.new)))
 
 
 def where(entry: KernelDiff) -> str:

@@ -15,6 +15,7 @@ from html import escape
 from ptxaudit.base.words import bare_name, cut_at, plural
 from ptxaudit.review.diff.history import History, Trend
 from ptxaudit.ui.render.change_rows import ARROW, figure_text
+from ptxaudit.ui.render.short_names import short_name
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"
@@ -81,7 +82,7 @@ def _table(trends: Sequence[Trend], history: History) -> Iterator[str]:
 def _name(trend: Trend) -> str:
     if trend.kernel is None:
         return "all kernels"
-    return cut_at(bare_name(trend.kernel.demangled), LONGEST_NAME) + f" ({trend.kernel.isa})"
+    return short_name(bare_name(trend.kernel.demangled), LONGEST_NAME) + f" ({trend.kernel.isa})"
 
 
 def _ends(trend: Trend) -> str:

@@ -21,7 +21,7 @@ from html import escape
 from pathlib import PurePath
 
 from ptxaudit.base.records import record
-from ptxaudit.base.words import bare_name, cut_at, listing, plural
+from ptxaudit.base.words import cut_at, listing, plural
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.model import Kernel
 from ptxaudit.review.diff.matrix import SHOWN, Column, Matrix, Row, Step
@@ -30,6 +30,7 @@ from ptxaudit.review.diff.verdict import QUIET, Verdict, excess_of, wavefronts_o
 from ptxaudit.ui.render.change_rows import LONGEST_HEAD, figure_text, grown, summary_lines
 from ptxaudit.ui.render.markdown import code, plain
 from ptxaudit.ui.render.rows import ABSENT
+from ptxaudit.ui.render.short_names import short_name
 
 WORSE, BETTER = " ▲", " ▼"
 NUMERIC = frozenset(SHOWN)
@@ -179,9 +180,7 @@ def _unchanged(rows: Sequence[Row]) -> Table:
 
 def _head(row: Row) -> str:
     kernel = row.kernel
-    name = (
-        kernel.demangled if len(kernel.demangled) <= LONGEST_HEAD else cut_at(bare_name(kernel.demangled), LONGEST_HEAD)
-    )
+    name = short_name(kernel.demangled, LONGEST_HEAD)
     return f"{name}  {kernel.arch} {kernel.isa}, {kernel.launch or 'no launch told'}"
 
 

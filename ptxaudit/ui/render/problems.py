@@ -152,8 +152,23 @@ def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
     sites = plural(verdict.concerned, "site") + others
     if not verdict.unjudged:
         return f"gate: {outcome}; all of {sites} could be judged{_counts(verdict, Standing.PASSED)}{rest}"
-    denied = " and were denied (--strict)" if strict else "; --strict denies them"
-    return f"gate: {outcome}; {verdict.unjudged:,} of {sites} could not be judged{_counts(verdict)}{denied}{rest}"
+    return (
+        f"gate: {outcome}; {verdict.unjudged:,} of {sites} could not be"
+        f" judged{_counts(verdict)}{_of_strict(verdict, strict)}{rest}"
+    )
+
+
+def _of_strict(verdict: Verdict, strict: bool) -> str:
+    """What --strict does with the sites that could not be judged: those that the baseline could not judge either may
+    stay.
+    """
+    new = verdict.unjudged - verdict.as_before
+    if not verdict.as_before:
+        return " and were denied (--strict)" if strict else "; --strict denies them"
+    if not new:
+        return ", as in the baseline"
+    denied = "the others were denied (--strict)" if strict else "--strict denies the others"
+    return f", {verdict.as_before:,} of them as in the baseline; {denied}"
 
 
 def _counts(verdict: Verdict, alone: Standing | None = None) -> str:

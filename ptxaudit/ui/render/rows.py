@@ -19,6 +19,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report.model import Condition, Fix, Kernel, Report, Site, Source, Span
 from ptxaudit.report.paths import place
+from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset(COLUMNS[3:])
@@ -197,7 +198,7 @@ def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note
 def frame_notes(source: Source) -> Iterator[Note]:
     """Where the code of a line was inlined, innermost first."""
     for frame in source.inlined:
-        who = f"{cut_at(bare_name(frame.function), MAX_FUNCTION)} inlined at" if frame.function else "inlined at"
+        who = f"{short_name(bare_name(frame.function), MAX_FUNCTION)} inlined at" if frame.function else "inlined at"
         text = f": {frame.text}" if frame.text else ""
         yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
 

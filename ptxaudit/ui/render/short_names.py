@@ -1,0 +1,68 @@
+"""Shortens the demangled names of kernels, so that what tells them apart is what is left.
+
+void
+cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<cub::CUB_300001_SM_900::detail::reduce::policy_hub<float,
+unsigned int, cuda::std::__4::plus<void>>::Policy1000, float*, unsigned int, cuda::std::__4::plus<void>, float>(float*,
+                                                            float*) at most 100
+                                                            DeviceReduceKernel<policy_hub<…>::Policy1000, float*,
+                                                            unsigned int, plus<…>, float>
+at most 70     DeviceReduceKernel<policy_hub<…>::Policy1000, float*, …>
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxaudit.base.words import bare_name, cut_at
+
+ELLIPSIS = "…"
+_QUALIFIERS = re.compile(r"(?:(?:\w+|\(anonymous namespace\))::)+(?=\w)")
+
+
+def short_name(name: str, most: int) -> str:
+    """The first of these that has at most so many characters: the name, without return type and parameters, without
+    namespaces, without the arguments of its template arguments, with its first template arguments; else as much as
+    there is room for."""
+    return next((form for form in _forms(name) if len(form) <= most), None) or _first_arguments(
+        list(_forms(name))[-1], most
+    )
+
+
+def _forms(name: str) -> Iterator[str]:
+    yield name
+    bare = bare_name(name)
+    yield bare
+    plain = _QUALIFIERS.sub("", bare)
+    yield plain
+    yield _flat(plain)
+
+
+def _flat(name: str) -> str:
+    """Without the arguments of template arguments."""
+    out: list[str] = []
+    depth = 0
+    for letter in name:
+        depth -= letter == ">"
+        if depth < 2:
+            out.append(letter)
+        depth += letter == "<"
+        if letter == "<" and depth == 2:
+            out.append(ELLIPSIS)
+    return "".join(out) if depth == 0 else name
+
+
+def _first_arguments(name: str, most: int) -> str:
+    """The name with as many of its template arguments as there is room for."""
+    head, bracket, rest = name.partition("<")
+    if not bracket or not rest.endswith(">") or len(head) + len("<…>") > most:
+        return cut_at(name, most)
+    kept, depth = "", 0
+    for at, letter in enumerate(rest):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            longer = rest[:at] + ", "
+            if len(head) + len(longer) + len("<…>") > most:
+                break
+            kept = longer
+    return f"{head}<{kept}{ELLIPSIS}>"

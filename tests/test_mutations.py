@@ -17,9 +17,14 @@ SHARES = {
     kind.name: max(1, CASES * kind.weight // sum(kind.weight for kind in mutations.KINDS)) for kind in mutations.KINDS
 }
 
-# Cases that found something, by kind: an endless budget, digits beyond what Python reads, an endless figure, a count
-# that is null, a pattern without a character.
-FOUND = {"PTX": (7025,), "settings": (1443, 3480, 4013, 6431, 17542), "profile": (1008, 1039, 2140), "report": (9177,)}
+# Cases that found something, by kind: an endless budget, one of 500 digits, digits beyond what Python reads, an endless
+# figure, a count that is null, a pattern without a character.
+FOUND = {
+    "PTX": (7025,),
+    "settings": (1443, 3480, 4013, 6431, 17542, 43445),
+    "profile": (1008, 1039, 2140),
+    "report": (9177,),
+}
 
 
 @pytest.fixture(scope="module")

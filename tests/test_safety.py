@@ -9,6 +9,7 @@ import io
 import json
 import os
 import random
+import re
 import stat
 import struct
 import subprocess
@@ -31,6 +32,7 @@ from ptxaudit.base.limits import Limit
 from ptxaudit.frontend.artifacts import container, embedded
 from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.sass import lift
+from ptxaudit.report.reader import json_of
 from ptxaudit.review import result_cache
 from ptxaudit.ui.cli import main
 
@@ -660,6 +662,36 @@ def test_odd_toml_is_one_message(here, text, words):
 
 
 # --- the documents ------------------------------------------------------------------------------
+
+
+def test_numbers_that_no_float_holds_are_one_message(here):
+    """Whole numbers of any length are TOML and JSON; what divides them, or shows them as shares, takes no more than
+    floats do.
+    """
+    digits = "9" * 400
+    (here / "k.ptx").write_text(PTX)
+    (here / "ptxaudit.toml").write_text(f'inputs = ["k.ptx"]\nbudget = {digits}\n')
+    command = lambda *words: CliRunner().invoke(main, words)
+    said = [command("audit", "--no-cache")]
+    (here / "ptxaudit.toml").unlink()
+    assert command("audit", "k.ptx", "--format", "json", "-o", "r.json").exit_code == 0
+    assert command("baseline", "update", "b.json", "k.ptx").exit_code == 0
+    for file, words in (
+        ("r.json", ("history", "r.json", "other.json")),
+        ("r.json", ("diff", "other.json", "r.json")),
+        ("b.json", ("audit", "k.ptx", "--baseline", "b.json")),
+    ):
+        text = (here / file).read_text()
+        (here / "other.json").write_text((here / "r.json").read_text())
+        (here / file).write_text(re.sub(r'("shared_static": )\d+', rf"\g<1>{digits}", text))
+        said.append(command(*words))
+        (here / file).write_text(text)
+    for done in said:
+        assert done.exit_code == 2 and done.stderr.count("error:") == 1 and "fault of ptxaudit" not in done.stderr, (
+            done.stderr
+        )
+    assert json.loads((here / "r.json").read_text()) == json_of((here / "r.json").read_bytes())
+    assert json_of('{"param_bytes": "' + "0" * 400 + '", "n": 12}')["n"] == 12
 
 
 def test_the_page_has_the_table_of_limits():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +42,8 @@ from ptxaudit.report.model import (
 from ptxaudit.report.shown import shown
 
 Record = TypeVar("Record")
+MOST_DIGITS = 100  # of a figure: what has more cannot be divided, or shown as a share
+_LONG, _LONG_BYTES = re.compile(rf"\d{{{MOST_DIGITS}}}"), re.compile(rb"\d{%d}" % MOST_DIGITS)
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
 
 
@@ -59,7 +62,7 @@ def read_report(path: str | Path) -> Report:
 def parse_report(text: str, file: str | None = None) -> Report:
     """The report in `text`; `file` is its name in messages."""
     try:
-        data = json.loads(text)
+        data = json_of(text)
     except json.JSONDecodeError as error:
         cut = not text[error.pos :].strip() or error.msg.startswith("Unterminated")
         what = "the report ends in the middle: it was cut" if cut else f"this is not JSON: {error.msg}"
@@ -69,6 +72,20 @@ def parse_report(text: str, file: str | None = None) -> Report:
     except ValueError as error:  # a number of more digits than Python reads
         raise InputError(f"this is not a report: {error}", AGAIN, file) from None
     return report_from_dict(data, file)
+
+
+def json_of(text: str | bytes) -> Any:
+    """What JSON says. Raises ValueError for what is none, and for a number of so many digits that it is no figure."""
+    long = (_LONG if isinstance(text, str) else _LONG_BYTES).search(
+        text
+    )  # among the digits of parameter bytes too, which are no number
+    return json.loads(text, parse_int=_figure) if long else json.loads(text)
+
+
+def _figure(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a figure of {len(digits):,} digits")
+    return int(digits)
 
 
 def report_from_dict(data: Any, file: str | None = None, what: str = "report") -> Report:

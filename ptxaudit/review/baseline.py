@@ -22,7 +22,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.model import Kernel, Report, Site, plain
-from ptxaudit.report.reader import report_from_dict
+from ptxaudit.report.reader import json_of, report_from_dict
 from ptxaudit.report.shown import shown
 from ptxaudit.review.diff.reports import Change, Diff, Verdict, diff_reports
 from ptxaudit.review.figures import Judgement, above_ideal, total_above_ideal
@@ -166,7 +166,7 @@ def read_baseline(path: str | Path) -> Baseline:
     """A baseline file. Raises InputError for another schema, or half a file."""
     file = str(path)
     try:
-        data = json.loads(files.read_bytes(path, limits.DOCUMENT))
+        data = json_of(files.read_bytes(path, limits.DOCUMENT))
     except OSError as error:
         raise InputError(
             f"cannot read the baseline: {error.strerror}",

@@ -123,7 +123,7 @@ def _value(key: str, value: Any, file: str, text: str) -> Any:
     if wanted is list and isinstance(value, str):
         value = [value]
     if wanted is float and type(value) is int:
-        value = float(value)
+        value = float(str(value))  # too many digits: infinite, which no setting may be
     if type(value) is not wanted or wanted is list and not all(isinstance(item, str) for item in value):
         kinds = {
             list: "a list of strings",

@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from reports import kernel, open_site, report, site
 
 import ptxaudit
@@ -16,7 +16,6 @@ from ptxaudit.report.model import Input, Local, Source, Span
 from ptxaudit.review import rules
 from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 from ptxaudit.review.gate import judge, parse_limit
-from ptxaudit.ui.cli import main
 
 
 def at(line, text, access="load", file="/src/k.cu", **changes):
@@ -241,12 +240,6 @@ extern "C" __global__ void k(const float* in, float* out) {
 }
 """
 LAUNCH = ["--grid", "1", "--block", "32"]
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == status and "Traceback" not in result.output, result.output
-    return result
 
 
 def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):

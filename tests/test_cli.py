@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from command_line import folder_with, run
 from kernels import COLUMN, HOST, PITCH, PTX
 from reports import validate
 
@@ -19,22 +20,7 @@ from ptxaudit.ui.cli import main
 
 LAUNCH = ["--grid", "1", "--block", "32"]
 
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """An empty working folder with the small kernels in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "column.cu").write_text(COLUMN)
-    (tmp_path / "pitch.cu").write_text(PITCH)
-    (tmp_path / "k.ptx").write_text(PTX)
-    return tmp_path
-
-
-def run(*arguments, status=0, stdin=None):
-    result = CliRunner().invoke(main, [str(a) for a in arguments], input=stdin)
-    assert result.exit_code == status, result.output + str(result.exception)
-    assert "Traceback" not in result.output
-    return result
+here = folder_with({"column.cu": COLUMN, "pitch.cu": PITCH, "k.ptx": PTX})
 
 
 def report(*arguments, status=0):

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile.compile_commands import Flags, flags_of, read_commands
-from ptxaudit.ui.cli import main
 from ptxaudit.ui.config import KEYS, find_config, read_config
 
 KERNEL = """
@@ -31,12 +30,6 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "src" / "k.cu").write_text(KERNEL)
     (tmp_path / "launches.toml").write_text(LAUNCH)
     return tmp_path
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == status and "Traceback" not in result.output, result.output
-    return result
 
 
 def report(*arguments, status=0):

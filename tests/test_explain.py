@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
+import command_line
 import pytest
-from click.testing import CliRunner
+from command_line import folder_with
 from kernels import COLUMN, PITCH, PTX
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.review.explain import explain
-from ptxaudit.ui.cli import main
 from ptxaudit.ui.render.explanation import explanation_text
 
 LAUNCH = Launch("*", grid=1, block=32)
@@ -34,13 +35,7 @@ extern "C" __global__ void loop(float* in) {
 }
 """
 
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in (("column.cu", COLUMN), ("pitch.cu", PITCH), ("loop.cu", LOOP), ("k.ptx", PTX)):
-        (tmp_path / name).write_text(text)
-    return tmp_path
+here = folder_with({"column.cu": COLUMN, "pitch.cu": PITCH, "loop.cu": LOOP, "k.ptx": PTX})
 
 
 def found(path, wanted, **options):
@@ -167,11 +162,7 @@ def test_conditions_are_told_in_full(here):
 
 # --- the command ----------------------------------------------------------------------------
 
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, ["explain", *arguments])
-    assert result.exit_code == status, result.output + str(result.exception)
-    return result
+run = partial(command_line.run, "explain")
 
 
 def test_the_graph_is_printed_and_written(here):

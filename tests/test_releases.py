@@ -10,13 +10,12 @@ import subprocess
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
+from command_line import folder_with, run
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import nvrtc, nvrtc_remote, toolchain_fetch, toolchains
 from ptxaudit.report.model import SCHEMA_FILE
-from ptxaudit.ui.cli import main
 
 KERNEL = """
 extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out) {
@@ -47,17 +46,7 @@ def release():
     return have
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.cu").write_text(KERNEL)
-    return tmp_path
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == status and "Traceback" not in result.output, result.output
-    return result
+here = folder_with({"k.cu": KERNEL})
 
 
 OLDER = ["12.9", "11.8"]

@@ -6,17 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 from ptxaudit.hardware import banks, machines
-from ptxaudit.ui.cli import main
 from ptxaudit.ui.render.bankmap import bank_map
-
-
-def run(*arguments: str, status: int = 0):
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == status, result.output
-    return result
 
 
 def test_score_says_figure_groups_reason_and_map():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxaudit.ui.render.short_names import short_name
+from ptxaudit.ui.render.short_names import short_name, short_pair
 
 REDUCE = (
     "void cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<cub::CUB_300001_SM_900::detail::reduce::policy_hub<float,"
@@ -47,3 +47,26 @@ def test_short_names(name, most, short):
 def test_never_longer_than_asked(most):
     for name in (REDUCE, FLASH, "operator< <int>(a<b>)", "<<<", "k<" * 50, "k>" * 50):
         assert len(short_name(name, most)) <= most
+
+
+@pytest.mark.parametrize(
+    "old, new, most, pair",
+    [
+        (
+            "cub::V1_NS::Empty<void>(int)",
+            "cub::V1_700_800_NS::Empty<void>(int)",
+            30,
+            ("cub::V1_NS::Empty<void>", "cub::V1_700_800_NS::Empty<void>"[:29] + "…"),
+        ),
+        (
+            "cub::V1_NS::Empty<void>(int)",
+            "cub::V1_700_NS::Empty<void>(int)",
+            30,
+            ("cub::V1_NS::Empty<void>", "cub::V1_700_NS::Empty<void>"),
+        ),
+        ("a::k<b::c, 2>(int)", "a::k<b::c, 3>(int)", 9, ("k<c, 2>", "k<c, 3>")),
+        (FLASH, FLASH, 70, (short_name(FLASH, 70), short_name(FLASH, 70))),
+    ],
+)
+def test_two_names_are_shortened_in_the_same_way(old, new, most, pair):
+    assert short_pair(old, new, most) == pair

@@ -1,12 +1,13 @@
 """--sweep: axes as they are written, points against single audits, best and worst, table and JSON, bad input."""
 
 import json
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+import command_line
 import jsonschema
 import pytest
-from click.testing import CliRunner
+from command_line import folder_with
 
 import ptxaudit
 from ptxaudit.base import resources
@@ -14,7 +15,6 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.report.model import Span
 from ptxaudit.review.sweeps import MOST_POINTS, axis_of, parse_axis
-from ptxaudit.ui.cli import main
 from ptxaudit.ui.render.sweeps import sweep_text
 
 PITCHED = """\
@@ -253,16 +253,10 @@ pitched: best pitch=33 (no excess), worst pitch=32 (16.5 times ideal)
 """
 
 
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, ["audit", *arguments])
-    assert result.exit_code == status, result.output + str(result.exception)
-    return result
+run = partial(command_line.run, "audit")
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.ptx").write_text(ptx())
+here = folder_with({"k.ptx": ptx()})
 
 
 def test_the_command_writes_a_table(here):

@@ -10,14 +10,13 @@ import subprocess
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
+from command_line import folder_with, run
 from releases import having
 
 from ptxaudit.base import resources
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import nvrtc, toolchains
 from ptxaudit.frontend.compile import releases as package_index
-from ptxaudit.ui.cli import main
 
 # 64 threads, 2 warps. v: STS.128 4 wavefronts a request of ideal 4, LDS.128 turned round the same; t: STS of a column
 # of rows of 32 floats 32 of ideal 1, LDS of consecutive floats 1. In all 2 × (4 + 4 + 32 + 1) = 82 wavefronts, 2 × 31 =
@@ -58,17 +57,7 @@ def schema(name):
     )
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.cu").write_text(KERNEL)
-    return tmp_path
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == status and "Traceback" not in result.output, result.output
-    return result
+here = folder_with({"k.cu": KERNEL})
 
 
 def under(*versions):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 import click
 
@@ -13,6 +15,12 @@ SAFE = {
     "github": printable.lines,
     "json": printable.json_output,
 }  # its lines are commands; its strings are sound by themselves
+
+
+class Document(Protocol):
+    """What has a form in JSON."""
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 def written_as(form: str) -> Callable[[str], str]:
@@ -34,6 +42,14 @@ def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], st
         outputs.write(output, map(safe, pieces))
     except OSError as error:
         raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+
+
+def emit_as(form: str, result: Document, text: Callable[[], str | Iterable[str]], output: str | None) -> None:
+    """A result as JSON, or in words. text: makes these, and is not called for JSON."""
+    if form == "json":
+        emit(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
+    else:
+        emit(text(), output, written_as(form))
 
 
 def tell(text: str) -> None:

@@ -62,7 +62,7 @@ def command(
     from ptxaudit.review.diff.matrix import column_of
     from ptxaudit.review.diff.sides import Side, audit_sides, nowhere
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, tell, written_as
+    from ptxaudit.ui.commands._write import emit_as, tell
     from ptxaudit.ui.render.bisection import bisection_text
     from ptxaudit.ui.render.problems import problem_text
 
@@ -89,12 +89,7 @@ def command(
             return column_of(release, None, one)
 
         found = bisect(input, chosen, audit, names, every)
-    if form == "json":
-        import json
-
-        emit(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
-    else:
-        emit(bisection_text(found, note), output)
+    emit_as(form, found, lambda: bisection_text(found, note), output)
     ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]
     problems = [problem for column in ends if column.report is None for problem in column.problems] + nowhere(audited)
     for problem in problems:

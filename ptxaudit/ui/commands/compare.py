@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 _EPILOG = """
@@ -32,19 +34,13 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
     from ptxaudit.report.reader import read_report
     from ptxaudit.review.ncu_csv import read_profiles
     from ptxaudit.review.profiles import compare_all
-    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.commands._write import emit_as, tell
+    from ptxaudit.ui.render.comparison import compared_text
     from ptxaudit.ui.render.problems import error_text
 
     keep_inputs(output, [report, *profiles])
     compared = compare_all(read_report(report), read_profiles(profiles))
-    if form == "json":
-        import json
-
-        emit(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
-    else:
-        from ptxaudit.ui.render.comparison import compared_text
-
-        emit(compared_text(compared), output)
+    emit_as(form, compared, partial(compared_text, compared), output)
     for problem in compared.problems:
         tell(error_text(problem))
     ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,7 +64,8 @@ def command(
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.fix.run import find_repairs, report_of
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.commands._write import emit_as, tell
+    from ptxaudit.ui.render.fixes import fix_text
     from ptxaudit.ui.render.problems import problem_text
 
     for file in (output, None if patch == "-" else patch):
@@ -73,14 +75,7 @@ def command(
         found, kernels, part = find_repairs([input], options, site, smem_limit, step)
         patched = _patched(found, kernels, input, patch, options, step) if patch else None
         report = report_of(found, part, patched)
-    if form == "json":
-        import json
-
-        emit(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", output)
-    else:
-        from ptxaudit.ui.render.fixes import fix_text
-
-        emit(fix_text(report), output)
+    emit_as(form, report, partial(fix_text, report), output)
     for problem in report.problems:
         tell(problem_text(problem))
     ctx.exit(2 if report.problems else 0)

@@ -17,7 +17,7 @@ from ptxaudit.report.model import Kernel, Site, Totals
 from ptxaudit.report.paths import place
 from ptxaudit.review.diff.reports import QUIET, Change, Diff, KernelDiff, Nature, Resources, Verdict
 from ptxaudit.ui.render.rows import Note, cut, frame_notes
-from ptxaudit.ui.render.short_names import short_name
+from ptxaudit.ui.render.short_names import short_name, short_pair
 
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
 ARROW = " → "
@@ -168,7 +168,9 @@ def _named(word: str, entries: Iterable[KernelDiff]) -> list[str]:
 
 def name_of(entry: KernelDiff, longest: int = LONGEST_HEAD) -> str:
     """The demangled name, "old → new" where it was renamed; shortened where it is long."""
-    return arrow(*(short_name(kernel.demangled, longest) if kernel else None for kernel in (entry.old, entry.new)))
+    if entry.old is not None and entry.new is not None:
+        return arrow(*short_pair(entry.old.demangled, entry.new.demangled, longest))
+    return short_name(entry.kernel.demangled, longest)
 
 
 def where(entry: KernelDiff) -> str:

@@ -29,6 +29,15 @@ def short_name(name: str, most: int) -> str:
     )
 
 
+def short_pair(old: str, new: str, most: int) -> tuple[str, str]:
+    """Two names shortened in the same way, so that they differ where the names do."""
+    for one, other in zip(_forms(old), _forms(new), strict=True):
+        if max(len(one), len(other)) <= most and (one != other or old == new):
+            return one, other
+    cut = cut_at(bare_name(old), most), cut_at(bare_name(new), most)
+    return cut if cut[0] != cut[1] else (short_name(old, most), short_name(new, most))
+
+
 def _forms(name: str) -> Iterator[str]:
     yield name
     bare = bare_name(name)

@@ -317,3 +317,9 @@ def test_bad_input_is_told(exported) -> None:
     ):
         result = run(*arguments)
         assert result.exit_code == 2 and words in result.output
+
+
+@pytest.mark.parametrize("text", ['"Address","Source"\n"' + "x" * 200_000 + '","y"\n', '"' + "x" * 200_000])
+def test_a_cell_that_is_too_long_is_a_message(text):
+    with pytest.raises(InputError, match="not CSV: field larger than"):
+        parse_export(text, "p.csv")

@@ -19,7 +19,7 @@ import csv
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,6 +43,7 @@ COLUMNS = {
 COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?\.sum$")
 
 Cells = Sequence[str]
+Table = tuple[str, Cells, list[Cells], int]  # kernel, header, rows, line of the header
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def parse_export(text: str, file: str | None = None) -> Export:
     profiles: list[Profile] = []
     launches: list[Profile] = []
     before: tuple[str, list[Cells]] | None = None
-    for kernel, header, rows, line in _tables(text):
+    for kernel, header, rows, line in _readable(_tables(text), file):
         names = ["".join(filter(str.isalnum, name)).lower() for name in header]
         if _column(names, "text") is None:
             launches += _launches(header, rows)
@@ -97,7 +98,15 @@ def _text(file: str) -> str:
         raise InputError("this is not CSV: the file is not UTF-8 text", hint, file) from None
 
 
-def _tables(text: str) -> Iterable[tuple[str, Cells, list[Cells], int]]:
+def _readable(tables: Iterable[Table], file: str | None) -> Iterator[Table]:
+    """The tables. Raises InputError where they are not CSV any more, such as in a cell that does not end."""
+    try:
+        yield from tables
+    except csv.Error as error:
+        raise InputError(f"this is not CSV: {error}", EXPORT, file) from None
+
+
+def _tables(text: str) -> Iterator[Table]:
     """(kernel, header, rows, line of the header) of each table; what stands between tables is passed over."""
     kernel, header, rows, start = "", None, [], 0
     lines = csv.reader(io.StringIO(text))

@@ -169,7 +169,7 @@ BAD_OPTIONS = [
     (["--launch", "few.toml"], "too few parameters"),
     (["--launch", "few.toml", "--block", "32"], "exclude each other"),
     (["--fail-on", "noise=3"], "--fail-on noise=3 is no rule"),
-    (["--strict"], "no --fail-on"),
+    (["--strict"], "--fail-on and --baseline judge, and there is neither"),
     (["--budget", "-1"], "budget"),
     (["-o", "no/such/folder/r.json"], "cannot write it"),
     (["--colour"], "No such option"),

@@ -14,6 +14,7 @@ from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, Status, unfinished
 from ptxaudit.engine.fixpoint.infer import Inference, infer
+from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
@@ -22,6 +23,7 @@ from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.symbols import NOTHING_TOLD, symbols_of
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.memory import opcodes as memory
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Const, Function, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, several
@@ -179,12 +181,7 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
             listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
             continue
         try:
-            access = banks.classify(site.opcode, _added(function, i))
-            access = _varied(
-                access,
-                in_clusters,
-                access.access == "cp.async" and not (site.ignore is None and site.source_size is None),
-            )
+            access = _classified(function, i, in_clusters)
         except InputError as error:
             if concealed:
                 continue
@@ -203,11 +200,22 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
                 access,
                 machine,
             )
-            if access.unscored and site.space == "shared" and not _waits(function.instructions[i]):
+            if access.unscored and site.space == site.of == "shared" and not _waits(function.instructions[i]):
                 counted[i] = access
         else:
             accesses[i] = access
     return accesses, listed, counted, hidden
+
+
+def _classified(function: Function, index: int, in_clusters: bool) -> banks.Access:
+    """Raises InputError for an opcode that is not known."""
+    site = function.instructions[index].site
+    if site.of != "shared":
+        return memory.classify(site.opcode, site.of)
+    access = banks.classify(site.opcode, _added(function, index))
+    return _varied(
+        access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None)
+    )
 
 
 @cache
@@ -277,9 +285,13 @@ def _twins(function: Function, accesses) -> dict[int, int]:
     return out
 
 
-def _code(function: Function, index: int) -> tuple[str, int] | int:
-    """What the copies of one instruction have in common."""
-    return function.origin_of(index) if function.isa == "ptx" else function.instructions[index].place
+def _code(function: Function, index: int) -> tuple | int:
+    """What the copies of one instruction have in common. (With several memories looked at, it may be a site of
+    each.)
+    """
+    instruction = function.instructions[index]
+    place = function.origin_of(index) if function.isa == "ptx" else instruction.place
+    return place if instruction.site is None or instruction.site.of == "shared" else (place, instruction.site.of)
 
 
 def _added(function: Function, index: int) -> int | None:
@@ -293,7 +305,7 @@ def _added(function: Function, index: int) -> int | None:
 def _widest(machine, access, site) -> tuple[int, int]:
     """What a request can cost at all: nothing where its lanes may all go to other memory, or to another block's."""
     low, high = banks.bounds(machine, access, 1, LANES)
-    return 0 if site.space in ("generic", "shared::cluster") else low, high
+    return 0 if site.space in ("generic", "shared::cluster") or copied.may_fill(site) else low, high
 
 
 def _settled(result: SiteResult) -> bool:
@@ -314,7 +326,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
         return simulated  # no way leads there, but that from one BSYNC to where lanes of another go on
     if inferred.status == Status.UNREACHED:  # whatever the run did not know
         return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
-    if inferred.reason is not None and inferred.reason.kind is Kind.NEVER_SHARED:
+    if inferred.reason is not None and inferred.reason.kind in (Kind.NEVER_SHARED, Kind.NEVER_THERE):
         counted = simulated.requests is not None and simulated.active_requests is not None
         return replace(
             inferred,

@@ -15,6 +15,8 @@ MOST_SECONDS = 1_000_000_000  # of a budget
 DEFAULT_ARCH = "sm_90"
 
 Isa = Literal["ptx", "sass", "both"]
+Space = Literal["shared", "global", "local", "all"]
+SPACES: tuple[Space, ...] = ("shared", "global", "local", "all")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Options:
     on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
     source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
     working folder. cache: take what is kept of files that have not changed, and keep what is found.
+    space: the memory whose accesses are examined.
     keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
     repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
     the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
@@ -63,6 +66,7 @@ class Options:
     fixes: bool = False
     edits: bool = False
     patterns: bool = False
+    space: Space = "shared"
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
@@ -74,6 +78,8 @@ class Options:
             raise InputError(f"there is no instruction set {self.isa!r}", "isa is ptx, sass or both")
         if self.compiler not in ("nvrtc", "nvcc"):
             raise InputError(f"there is no compiler {self.compiler!r}", "compiler is nvrtc or nvcc")
+        if self.space not in SPACES:
+            raise InputError(f"there is no memory {self.space!r}", f"space is {', '.join(SPACES[:-1])} or {SPACES[-1]}")
         if self.jobs < 1:
             raise InputError(f"jobs is {self.jobs}; it must be at least 1")
         if self.budget is not None and not 0 < self.budget <= MOST_SECONDS:

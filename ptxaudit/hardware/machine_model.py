@@ -38,6 +38,8 @@ class Counted(StrEnum):
     STEPS = "steps"  # a step serves all lanes of one broadcast word, and one lane of each other slot
     ONCE = "once"  # nothing: every group costs the same whatever its addresses
     LINES = "lines"  # cp.async.cg: pairs (group, destination line) a class of lines; not wavefronts
+    SECTORS = "sectors"  # of global memory: distinct sectors (`memory.sectors`)
+    INTERLEAVED = "interleaved"  # of local memory: the same, in its layout
 
 
 class Doubt(StrEnum):
@@ -128,6 +130,8 @@ class Machine:
     sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
     copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says
     what wmma.load and wmma.store become, "" where there are none. special: of its unit for special functions.
+    memory, memory_measured: the table of global and local memory, and {instruction and bits a lane: sites that were
+    measured}.
     """
 
     name: str
@@ -148,11 +152,14 @@ class Machine:
     copy_cycles: tuple[float, float] | None = None
     fragments: str = ""
     special: SpecialFunctions = SpecialFunctions()
+    memory: tuple[Rule, ...] = ()
+    memory_measured: dict[str, int] = field(default_factory=dict)
 
     def rule(self, access: Access) -> Rule | None:
         """The row for an access, or None."""
+        rules = self.rules if access.space == "shared" else self.memory
         for operation in (access.operation, OTHERWISE.get(access.operation)):
-            for rule in self.rules:
+            for rule in rules:
                 if rule.operation == operation and access.width in rule.widths:
                     return rule
         return None
@@ -189,6 +196,8 @@ class Machine:
 
     def evidence(self, access: Access) -> str:
         """ "measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
+        if access.space != "shared":
+            return "measured" if access.sass in self.memory_measured else "by rule"
         found = access.sass in self.measured or access.loop in self.measured or access.sass in self.products
         return "measured" if found else "by rule"
 

@@ -33,6 +33,8 @@ from ptxaudit.hardware.measured import (
     MEASURED_PRODUCTS,
     SPECIAL_FUNCTIONS,
 )
+from ptxaudit.hardware.memory.rules import MEASURED as MEMORY_MEASURED
+from ptxaudit.hardware.memory.rules import MEMORY_RULES
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
@@ -60,6 +62,10 @@ SOURCES = {
         "https://docs.nvidia.com/cuda/archive/",
     ),
     "definition": Source("the definition of the abstract machine"),
+    "H100 memory": Source(
+        "sectors and tag requests by instruction, and the unit's counters, of 394 launches on an NVIDIA H100 (sm_90),"
+        " Nsight Compute 2025.3.1, driver 580.159: tests/data/memory_sm90.json.gz"
+    ),
 }
 
 
@@ -386,6 +392,8 @@ def _modern_machine(
         machine_code=machine_code,
         fragments=fragments,
         special=SpecialFunctions(SPECIAL_FUNCTIONS, division_check=True) if measured else SpecialFunctions(),
+        memory=MEMORY_RULES,
+        memory_measured=MEMORY_MEASURED if measured else {},
         measured=MEASURED if measured else {},
         products=MEASURED_PRODUCTS if measured else frozenset(),
         notes=() if measured else (_BY_RULE,),

@@ -26,7 +26,7 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
 from ptxaudit.ir.dataflow.definitions import Definitions, Joined, Reached
 from ptxaudit.ir.dataflow.dominance import immediate_dominators
-from ptxaudit.ir.nodes import RUNTIME, Control, Function, Guard, Instruction, Op, Reg
+from ptxaudit.ir.nodes import RUNTIME, Control, Function, Guard, Instruction, Op, Reg, Site
 
 if TYPE_CHECKING:
     from ptxaudit.ir.divergence import Divergence
@@ -74,6 +74,11 @@ def tree_spans(parents: dict[int, int], root: int) -> dict[int, tuple[int, int]]
 def opaque_load(op: Op) -> bool:
     """Reads memory whose content no one told: the result is unknown whatever the address."""
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
+
+
+def overwrites(op: Op, site: Site) -> bool:
+    """It may write what the address of a site is made of: the access comes before it."""
+    return opaque_load(op) or site.of == "local" and op.name == "load"
 
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back

@@ -208,7 +208,7 @@ class Control:
 
 @record
 class Site:
-    """One shared-memory access of an instruction: what `banks` scores.
+    """One access of an instruction to a memory: what `banks` scores.
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
     address: byte address operand; a window-relative 32-bit shared address, or for
@@ -220,7 +220,7 @@ class Site:
     opcode: str
     address: Operand
     offset: int = 0
-    space: Literal["shared", "generic", "shared::cluster"] = "shared"
+    space: Literal["shared", "generic", "shared::cluster", "global", "local"] = "shared"
     guard: Guard | None = None
     source: Operand | None = None
     source_offset: int = 0
@@ -232,6 +232,7 @@ class Site:
     unscored: str = ""  # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
     rows_apart: int | None = None  # of an access of a wmma fragment: bytes from a row to the next, where known
+    of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
 
 
 # --- the program ----------------------------------------------------------------------------

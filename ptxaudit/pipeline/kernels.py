@@ -31,6 +31,7 @@ from ptxaudit.ir.link import link
 from ptxaudit.ir.local_memory import LocalAccess, lane_indexed
 from ptxaudit.pipeline.collect import Part, Progress, silent
 from ptxaudit.pipeline.loading import Loaded
+from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.model import Kernel
@@ -69,7 +70,7 @@ def examine_kernels(
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
                 facts = code_facts(module, kernel, loaded.usage)
-                prepared = _prepared(module, kernel, machine, loaded.account.begun(options.budget))
+                prepared = _prepared(module, kernel, machine, loaded.account.begun(options.budget), options.space)
                 function, flow = prepared.function, prepared.flow
                 if prepared.spent is not None:  # its sites are told as unknown; not those of what it calls
                     part.add_problem(fault(prepared.spent), content.path, kernel.name)
@@ -111,10 +112,12 @@ class _Prepared:
     whole: bool = True
 
 
-def _prepared(module: ir.Module, kernel: ir.Function, machine: machines.Machine, account: Account) -> _Prepared:
+def _prepared(
+    module: ir.Module, kernel: ir.Function, machine: machines.Machine, account: Account, space: Space
+) -> _Prepared:
     """The kernel joined with what it calls, and its graph, for as many steps as one launch may take."""
     try:
-        function = spread(link(module, kernel, account), machine.fragments)
+        function = spread(with_sites(link(module, kernel, account), memories(space)), machine.fragments)
         flow = graph.build(function, account)
     except Exhausted as spent:
         return _Prepared(kernel, graph.flat(kernel), account.begun(), (), spent, whole=False)

@@ -178,7 +178,7 @@ class Conclusions:
             return SiteResult(
                 index,
                 Status.INVARIANT,
-                Reason(Kind.NEVER_SHARED),
+                never_there(access),
                 per_request=(0, 0),
                 ideal_per_request=(0, 0),
                 ways=0,
@@ -293,6 +293,11 @@ class _Lanes:
     @cached_property
     def most(self) -> int:
         return int(self.mask.sum(axis=1).max())
+
+
+def never_there(access) -> Reason:
+    """Why a generic access costs nothing in the memory that is looked at."""
+    return Reason(Kind.NEVER_SHARED) if access.space == "shared" else Reason(Kind.NEVER_THERE, given=(access.space,))
 
 
 def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:

@@ -137,6 +137,7 @@ class SiteRecord:
     evidence: str = ""  # the machine's for this access; "by rule" as soon as one request is
     trips: list = field(default_factory=list)  # trip -> [requests, {key: weights}]
     many_trips: bool = False
+    lanes: int = 0  # active ones of all requests, of global and local memory
     kept: Keeper | None = None  # the requests with their places, where these are asked for
     seen: bool = False  # the warps and trips of each distinct request are asked for, too
     _patterns: tuple | None = None
@@ -177,6 +178,8 @@ class SiteRecord:
         self.active_requests += issued_active
         if self.access.unscored:
             return
+        if self.access.space != "shared":
+            self.lanes += int((active.sum(axis=1) * weights).sum())
         self._count_trips(trip, weights, some, issued_active)
         if not full and not some.all():
             addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
@@ -260,6 +263,7 @@ class SiteRecord:
         self.lost = first_of(self.lost, reason)
         self.many_trips = True
         lanes = active.sum(axis=1)
+        self.lanes += int((lanes * weights).sum())
         most = np.full(len(active), NO_LIMIT) if most is None else most
         for count, limit in sorted({*zip(lanes[some].tolist(), most[some].tolist())}):
             low, high = banks.bounds(self.machine, self.access, count, count)
@@ -421,7 +425,7 @@ class SiteRecord:
                 ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
                 ways[rows] = np.maximum(ways[rows], s.ways)
                 if out.lines is not None:
-                    if not self.loose and (out.lines[rows] != s.lines).any():
+                    if not self.loose and self.access.space == "shared" and (out.lines[rows] != s.lines).any():
                         self.loose = Reason(Kind.BASE, given=(shift,))
                     out.lines[rows] = np.maximum(out.lines[rows], s.lines)
                     out.lines_low[rows] = np.minimum(

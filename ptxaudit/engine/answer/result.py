@@ -66,6 +66,7 @@ class SiteResult:
     lines: int | None = None  # cp.async.cg: sums of k over the launch, the most that they may be
     lines_proved: int | None = None  # … the least
     lines_ideal: int | None = None
+    lanes: int | None = None  # of global and local memory: active lanes of all requests; lines are tag requests there
     unaligned: tuple[str, ...] | None = (
         None  # unknowns whose step is no multiple of what the access must be aligned to; None: not known
     )

@@ -35,7 +35,8 @@ from ptxaudit.engine.memory.clusters import Located
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.ir.reasons import Kind, Reason
 
-ADDRESS_BITS = 32  # of shared memory
+ADDRESS_BITS = 32  # of shared memory, and of local
+GLOBAL_BITS = 64
 MOST_RESIDUES = 256  # lines of a table of cases that are computed
 MOST_MEETINGS = 2048  # numbers at which lanes come to share words
 TABULATING = "tabulating requests by an unknown"
@@ -107,29 +108,34 @@ def place_of(access, o: Observation, shift: int, machine) -> Place:
     """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where
     the address is not known."""
     value, moved = as_unknown(o.base), o.offset % shift
-    line = 0
+    line, wide = 0, min(value.bits, bits_of(access))
     if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
         raise _not_known(value, moved, Kind.ADDRESS)
-    if value.valid is not None and value.valid < min(ADDRESS_BITS, value.bits):
+    if value.valid is not None and value.valid < wide:
         line = line_of(machine, access)
-        if (1 << value.valid) % line or access.bypass:
+        if (1 << value.valid) % line or access.bypass or wide > ADDRESS_BITS:
             raise _not_known(value, moved, Kind.LOW_BITS)
     zeros, varying = ADDRESS_BITS, []
     for u, c in value.terms:
         common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
-        if common >= ADDRESS_BITS:  # whole multiples of 2**32: lanes that meet in shared memory agree on them
+        if common >= wide:  # whole multiples of 2**32: lanes that meet in shared memory agree on them
             continue
         if _varies(c, o.lanes):
             varying.append((u, c))
         else:
             zeros = min(zeros, u.zeros + common)
-    numbers = resize(value.base, ADDRESS_BITS)
+    numbers = resize(value.base, wide)
     if moved:
-        numbers = numbers + np.uint32(o.offset & (1 << ADDRESS_BITS) - 1)
+        numbers = numbers + numbers.dtype.type(o.offset & (1 << wide) - 1)
     numbers = signed(numbers).astype(np.int64)
     numbers -= int(numbers[0, 0]) // shift * shift
     code = zeros, line, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
     return Place(numbers, zeros, line, tuple(varying), code)
+
+
+def bits_of(access) -> int:
+    """Of an address, those that tell places apart."""
+    return GLOBAL_BITS if access.space == "global" else ADDRESS_BITS
 
 
 def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
@@ -150,7 +156,7 @@ def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: b
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=tuple(u for u, _ in place.varying)), Status.BOUNDED)
     base = np.broadcast_to(place.numbers, mask.shape)
     factors = [
-        np.broadcast_to(signed(resize(c, ADDRESS_BITS)).astype(np.int64), mask.shape) for _, c in choices + others
+        np.broadcast_to(signed(resize(c, bits_of(access))).astype(np.int64), mask.shape) for _, c in choices + others
     ]
     account.spend(REQUEST + len(base), TABULATING)
     rows, weights = _distinct_rows(base, mask, factors, machine.invariant_shift(access))

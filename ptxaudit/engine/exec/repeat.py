@@ -31,6 +31,7 @@ from ptxaudit.engine.domain.value import (
     sure_bits,
     unknown,
 )
+from ptxaudit.engine.ops.halves import UpperHalf, as_plain, whole_of
 from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
@@ -225,6 +226,8 @@ class Repeats:
                 start[name] = opaque(value.bits, Lost(Kind.ROUNDS_DIFFER))
             elif step is _STILL:
                 start[name] = value
+            elif isinstance(step, UpperHalf):
+                start[name] = UpperHalf(affine.add(whole_of(value), affine.multiply(step.whole, unknown(symbol, 64))))
             else:
                 start[name] = affine.add(value, affine.multiply(step, unknown(symbol, value.bits)))
         sim.registers.values = dict(start)
@@ -288,6 +291,12 @@ class Repeats:
             now = after.get(name)
             if now is None:
                 return False
+            if isinstance(step, UpperHalf):
+                if not same(whole_of(now), affine.add(whole_of(value), step.whole)):
+                    return False
+                continue
+            if step is _STILL and isinstance(value, UpperHalf) and same(whole_of(now), whole_of(value)):
+                continue
             if step is _STILL:
                 if now is not value and not same(now, value):
                     return False
@@ -299,6 +308,17 @@ class Repeats:
 _STILL = object()  # a register that does not change
 
 
+def _half_step(value: UpperHalf, a: Value, b: Value) -> object | None:
+    """The step of a number that a register has the upper half of, as the upper half of that."""
+    wholes = whole_of(value), whole_of(a), whole_of(b)
+    if any(w.poison is not None or w.valid is not None for w in wholes):
+        return None
+    step = affine.subtract(wholes[0], wholes[1])
+    if step.terms or not same(step, affine.subtract(wholes[1], wholes[2])):
+        return None
+    return _STILL if not step.base.any() else UpperHalf(step)
+
+
 def _steps(now: dict, before: dict, earlier: dict) -> dict:
     """name -> the step of a round, _STILL, or missing where the last two rounds differ."""
     out: dict = {}
@@ -308,6 +328,11 @@ def _steps(now: dict, before: dict, earlier: dict) -> dict:
             out[name] = _STILL
             continue
         if a is None or b is None or a.bits != value.bits or b.bits != value.bits:
+            continue
+        if isinstance(value, UpperHalf):
+            step = _half_step(value, a, b)
+            if step is not None:
+                out[name] = step
             continue
         if same(value, a) and same(a, b):
             out[name] = _STILL
@@ -337,6 +362,8 @@ def _alike(a: Value, b: Value) -> bool:
 
 def _at(value: Value, symbol: Uniform, number: int) -> Value:
     """The value with k replaced by a number."""
+    if isinstance(value, UpperHalf):
+        return UpperHalf(_at(value.whole, symbol, number), as_plain(value))
     for u, c in value.terms:
         if u == symbol:
             rest = Value(

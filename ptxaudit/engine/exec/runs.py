@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.kept import Keeper, Kept
+from ptxaudit.engine.answer.observe import never_there
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
 from ptxaudit.engine.answer.result import SiteResult, Status, unfinished
 from ptxaudit.engine.exec.repeat import Unsafe
@@ -247,7 +248,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         return SiteResult(
             index,
             Status.EXACT,
-            Reason(Kind.NEVER_SHARED),
+            never_there(record.access),
             record.elsewhere,
             record.elsewhere_active,
             0,
@@ -273,6 +274,12 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         "distinct": len(record.scored),
         "trips": record.trip_table(),
     }
+    if record.access.space != "shared":
+        common |= {
+            "lanes": None if record.maybe else record.lanes,
+            "lines": t.lines if t.lines == t.lines_low and not record.lost and not record.maybe else None,
+            "lines_ideal": t.lines_ideal,
+        }
     least = 0 if record.elsewhere_active else None  # of requests to other memory
     per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
     ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)

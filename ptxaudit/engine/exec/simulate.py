@@ -30,6 +30,7 @@ import numpy as np
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import BLOCK, OPERATION, REQUEST, Account, elements
+from ptxaudit.engine.answer import residues
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.record import Elsewhere, Mixed, Nowhere, SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
@@ -57,6 +58,7 @@ from ptxaudit.engine.memory import clusters, copied, given
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.shadow import BlocksNeeded
 from ptxaudit.engine.memory.tables import Plan
+from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.hardware import banks
 from ptxaudit.ir import frames
 from ptxaudit.ir.graph import (
@@ -67,6 +69,7 @@ from ptxaudit.ir.graph import (
     Slice,
     is_unresolved,
     opaque_load,
+    overwrites,
     writes_local,
 )
 from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Reg
@@ -362,7 +365,7 @@ class Simulation:
                 if lap is not None:
                     raise NotAffine
                 op = frames.saved_at(op, len(cohort.calls))
-            if watched and opaque_load(op):  # before it overwrites its own address
+            if watched and overwrites(op, instruction.site):  # before it overwrites its own address
                 self._access(instruction, cohort, view)
                 watched = False
             if (
@@ -454,6 +457,8 @@ class Simulation:
             if d is None:
                 continue
             after = view.read(d)
+            if isinstance(after, UpperHalf) and not self._told(op):
+                continue
             derived = any(made_of(u, before) for u, _ in after.terms) or bool(after.terms) and self._told(op)
             lost = after.poison is not None or after.valid is not None and after.valid < min(after.bits, 32)
             if (derived or lost) and self.allow_blocks:
@@ -581,8 +586,8 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         if site.space == "generic":
-            found = clusters.located(address, active, self.env.spaces(instruction.index))
-            lost = found.why or clusters.remote(found.place, found.lanes, view)
+            found = clusters.located(address, active, self.env.spaces(instruction.index), site.of)
+            lost = found.why or (clusters.remote(found.place, found.lanes, view) if site.of == "shared" else None)
             if lost is not None:
                 record.doubt = first_of(record.doubt, lost)
                 return
@@ -597,8 +602,22 @@ class Simulation:
             if others.any():
                 self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
             address, active = found.place, found.lanes
+        if copied.may_fill(site):
+            reading = copied.reading(site, view, active)
+            if reading is None:
+                if self.repeats.round is not None:
+                    raise NotAffine
+                return record.add_maybe(
+                    active, weights, Lost(Kind.TAKES_PART, instruction.index, cause=Lost(Kind.PREDICATE))
+                )
+            active = reading
         place = address  # the one that it has; below, one that costs the same
-        if address.alternatives is not None and site.source is None and self.repeats.round is None:
+        if (
+            address.alternatives is not None
+            and site.source is None
+            and site.of == "shared"
+            and self.repeats.round is None
+        ):
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Lost):
@@ -618,7 +637,16 @@ class Simulation:
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             from_where = copied.sources(site, view, active)
-        filled = copied.filled(site, view, active, record.access.width)
+        if site.of == "global":
+            moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(cohort.rows)))
+            low, high = self.low[cohort.rows], self.high[cohort.rows]
+            return self._note_moving(
+                record,
+                address,
+                residues.by_blocks(moved, address, low, high, record.machine.invariant_shift(record.access)),
+                zeros,
+            )
+        filled = copied.filled(site, view, active, record.access.width) if site.of == "shared" else None
         lap = self.repeats.round
         if lap is not None and (
             line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))
@@ -629,6 +657,24 @@ class Simulation:
         )
         if record.kept is not None:
             self._note(record.kept, (place, active, weights, from_where, filled))
+
+    def _note_moving(self, record: SiteRecord, address: Value, request: residues.Request, zeros: int) -> None:
+        """Requests of global memory; in a round, those of all rounds."""
+        lap = self.repeats.round
+        if lap is None:
+            return residues.put(record, request, zeros)
+        if not lap.moves_as_a_whole(address, request.active, 1):
+            raise NotAffine
+        steps = next((c for u, c in address.terms if u == lap.symbol), np.zeros((1, 1), np.int64))
+        of_rows = (
+            np.broadcast_to(steps, (int(request.rows.max()) + 1, steps.shape[1])) if steps.shape[0] == 1 else steps
+        )
+        moving = residues.Moving(
+            record,
+            residues.of_first(of_rows[request.rows], request.active),
+            record.machine.invariant_shift(record.access),
+        )
+        self._note(moving, (request, zeros))
 
     def _note(self, record: SiteRecord | Keeper | Elsewhere | Nowhere, arguments: tuple) -> None:
         """One more request, or one a round of the loop that is closed."""
@@ -647,7 +693,7 @@ class Simulation:
         if site.offset:
             address = affine.add(address, constant(site.offset, address.bits))
         known = self._addresses(address, mask, record, instruction.index)
-        if isinstance(known, Lost) or record.access.bypass:
+        if isinstance(known, Lost) or record.access.bypass or record.access.space == "global":
             return None
         numbers, zeros, line = known
         if line or 1 << zeros < record.machine.invariant_shift(record.access):
@@ -666,23 +712,25 @@ class Simulation:
         address = as_unknown(address)
         if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
             return address.why or Lost(Kind.ADDRESS, instruction)
-        line = 0
-        if address.valid is not None and address.valid < min(address.bits, 32):
+        line, wide = 0, record.access.space == "global"
+        if address.valid is not None and address.valid < (address.bits if wide else min(address.bits, 32)):
             line = line_of(record.machine, record.access)
-            if (1 << address.valid) % line or record.access.bypass:
+            if (1 << address.valid) % line or record.access.bypass or wide:
                 return address.why or Lost(Kind.LOW_BITS, instruction)
         zeros = 32
         for u, c in address.terms:
             if c.shape[1] > 1:
-                wide = np.broadcast_to(c, active.shape)
-                first = np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)
-                if ((wide != first) & active).any():
+                every = np.broadcast_to(c, active.shape)
+                first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
+                if ((every != first) & active).any():
                     if u.kind == "block" and self.allow_blocks:
                         raise NeedBlocks(dimensions({u}))
                     return Lost(Kind.MULTIPLIES, instruction, unknowns=(u,))
-            if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
+            if u.kind != "rounds" and not (
+                wide and residues.is_block_index(u)
+            ):  # `Round.moves_as_a_whole` answers for those
                 zeros = min(zeros, u.zeros + array_zeros(c))
-        base = signed(affine.fit(address, 32).base).astype(np.int64)
+        base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
         return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line
 
     # --- control ---

@@ -56,10 +56,10 @@ from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
 from ptxaudit.engine.fixpoint.loops import Loop, Paths, blocks_of
 from ptxaudit.engine.fixpoint.rows import Rows, rows_for
 from ptxaudit.engine.fixpoint.shape import Shape, is_two_dimensional, shapes_of
-from ptxaudit.engine.memory import clusters
+from ptxaudit.engine.memory import clusters, copied
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
-from ptxaudit.ir.graph import END, Graph, is_unresolved, opaque_load
+from ptxaudit.ir.graph import END, Graph, is_unresolved, overwrites
 from ptxaudit.ir.nodes import Const, Control, Function
 from ptxaudit.ir.reasons import Kind, one_of_each
 from ptxaudit.ir.reducible import reducible
@@ -560,7 +560,7 @@ class Interpreter:
             k = instruction.index
             watched = k in self.accesses and k in self.part.instructions
             for op in ops:
-                if watched and opaque_load(op):  # before it overwrites its own address
+                if watched and overwrites(op, instruction.site):  # before it overwrites its own address
                     self._observe(instruction, view, state)
                     watched = False
                 execute(op, view, k)
@@ -630,6 +630,12 @@ class Interpreter:
                     mask = state.mask & (doubt.base | doubt.poison)
         if doubt is not None:
             view = view.where(site.guard or instruction.guard)
+        if copied.may_fill(site):
+            reading = copied.reading(site, view, mask)
+            if reading is None:
+                exact, doubts = False, (*doubts, one_of_each(Kind.PREDICATE, instruction.index))
+            else:
+                mask = reading
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(Observation(address, offset, mask, exact, doubts, site.space))
 
@@ -640,7 +646,10 @@ class Interpreter:
         if o.space != "generic":
             return o
         env = self.rows.env
-        found = clusters.located(o.address, o.mask, env.spaces(index))
+        of = self.function.instructions[index].site.of
+        found = clusters.located(o.address, o.mask, env.spaces(index), of)
+        if of != "shared":
+            return replace(o, base=found.place, offset=0, located=found)
         remote = clusters.remote(found.place, found.lanes | found.open, View(None, env, None, o.mask, False))
         if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
             lost = opaque(o.address.bits, remote or found.why)

@@ -14,7 +14,7 @@ import numpy as np
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, signed
 from ptxaudit.engine.exec.effects import View
-from ptxaudit.engine.memory.spaces import OPEN, SHARED, spaces_of, within
+from ptxaudit.engine.memory.spaces import OF, OPEN, spaces_of, within
 from ptxaudit.hardware.banks.access import UNSCORED
 from ptxaudit.ir.nodes import Function, Special
 from ptxaudit.ir.reasons import Kind
@@ -45,15 +45,25 @@ class Located:
     never: bool = False
 
 
-def located(address: Value, active: np.ndarray, origins: frozenset[str] | None) -> Located:
-    """origins: the spaces that the address may lie in by what it is made of; None: any."""
+def located(address: Value, active: np.ndarray, origins: frozenset[str] | None, of: str = "shared") -> Located:
+    """origins: the spaces that the address may lie in by what it is made of; None: any. of: the memory that is looked
+    at, in place of shared memory in what is said of `Located`."""
     found = spaces_of(address, active.shape, origins)
-    lanes, unknown = active & (found == SHARED), active & (found == OPEN)
+    space = OF[of]
+    lanes, unknown = active & (found == space), active & (found == OPEN)
     why = None
     if unknown.any():
-        why = Lost(Kind.GENERIC, unknowns=affine.unknowns_of(address), cause=address.why)
-    idle = ~active.any(axis=1) & (found == SHARED).any(axis=1)
-    return Located(within(address), lanes, unknown, why, idle, origins is not None and "shared" not in origins)
+        kind, given = (Kind.GENERIC, ()) if of == "shared" else (Kind.GENERIC_SPACE, (of,))
+        why = Lost(kind, given=given, unknowns=affine.unknowns_of(address), cause=address.why)
+    idle = ~active.any(axis=1) & (found == space).any(axis=1)
+    return Located(
+        within(address) if of != "global" else address,
+        lanes,
+        unknown,
+        why,
+        idle,
+        origins is not None and of not in origins,
+    )
 
 
 def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:

@@ -31,6 +31,28 @@ def sources(site, view: View, active: np.ndarray) -> np.ndarray | None:
     return np.broadcast_to(value.base.astype(np.int64), active.shape)
 
 
+def may_fill(site) -> bool:
+    """It reads memory of another kind than its destination, and some of its lanes may read nothing."""
+    return site.of != "shared" and (site.ignore is not None or site.source_size is not None)
+
+
+def reading(site, view: View, active: np.ndarray) -> np.ndarray | None:
+    """Of a copy whose source is looked at, the active lanes that read it; None where that is not known. A lane that
+    copies some of its bytes reads as one that copies all: they lie in one sector (measured, docs/hardware.md)."""
+    out = np.zeros(active.shape, bool)
+    if site.ignore is not None:
+        ignored, doubt = guard_mask(view, site.ignore)
+        if doubt is not None:
+            return None
+        out |= ignored
+    if site.source_size is not None:
+        size = view.read(site.source_size)
+        if not size.known:
+            return None
+        out |= size.base == 0
+    return active & ~out
+
+
 def filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | None:
     """(n, LANES) lanes that write zeros instead of copying; None where all copy, or that is not known. width: bytes a
     lane copies."""

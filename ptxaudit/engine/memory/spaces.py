@@ -20,7 +20,7 @@ from ptxaudit.engine.memory.environment import HIGH_WORD
 OPEN, SHARED, LOCAL, GLOBAL = range(
     4
 )  # GLOBAL: of variables and of what the host points to, constants and parameters among them
-_OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL}
+OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL}
 
 
 def spaces_of(address: Value, shape: tuple[int, int], origins: frozenset[str] | None = None) -> np.ndarray:
@@ -29,7 +29,7 @@ def spaces_of(address: Value, shape: tuple[int, int], origins: frozenset[str] | 
     """
     found = _by_value(address, shape)
     if origins is not None and len(origins) == 1:
-        found = np.where(found == OPEN, _OF[min(origins)], found)
+        found = np.where(found == OPEN, OF[min(origins)], found)
     return found
 
 
@@ -49,7 +49,7 @@ def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
         once = np.broadcast_to(factor == _unit(u), shape)
         number = number & ~here
         if u.kind == "window":
-            space = _OF[u.key[0]]
+            space = OF[u.key[0]]
             window[space] |= once
             astray |= here & ~once
         elif u.kind == "variable" and u.address:

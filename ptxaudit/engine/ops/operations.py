@@ -63,6 +63,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
+from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, rejoined
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
@@ -307,7 +308,7 @@ def _concatenate(values, bits: int) -> Value | None:
     """Register pairs: the low part zero-extended plus the high part shifted."""
     # two halves cut from one 64-bit value come back as that value
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
-        whole = _rejoin(values[0], values[1])
+        whole = rejoin(values[0], values[1])
         if whole is not None:
             return whole
     out, at = None, 0
@@ -322,8 +323,10 @@ def _concatenate(values, bits: int) -> Value | None:
     return out
 
 
-def _rejoin(low: Value, high: Value) -> Value | None:
-    """The 64-bit value of which the two are extracts, when the upper one says so by its name."""
+def rejoin(low: Value, high: Value) -> Value | None:
+    """The 64-bit value of which the two are extracts, when the upper one says so by its name, or remembers it."""
+    if isinstance(high, UpperHalf):
+        return rejoined(low, high)
     if len(high.terms) == 1 and not high.base.any():
         u = high.terms[0][0]
         if isinstance(u.key, tuple) and len(u.key) == 2 and u.key[0] == "upper half":
@@ -348,7 +351,13 @@ class _Kept:
         return hash(self.identity)
 
 
-def _extract(value: Value, offset: int, bits: int) -> Value | None:
+def _extract(value: Value, offset: int, bits: int, keep: bool = False) -> Value | None:
+    """keep: the upper half remembers what it is the half of."""
+    plain = _plain_extract(value, offset, bits)
+    return UpperHalf(value, plain) if keep and (offset, bits, value.bits, value.valid) == (32, 32, 64, None) else plain
+
+
+def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
     if offset == 0:
         return fit(value, bits)
     shifted = shift_right(value, offset, False)
@@ -366,7 +375,7 @@ def _extract(value: Value, offset: int, bits: int) -> Value | None:
 
 def sum_with_carry(op: Op, *values: Value):
     """add3.carry."""
-    return _add3_carry(values, op.bits)
+    return _add3_carry(values, op.bits, KEEP in op.attrs)
 
 
 def concatenated(op: Op, *parts: Value) -> Value | None:
@@ -376,11 +385,13 @@ def concatenated(op: Op, *parts: Value) -> Value | None:
 
 def extracted(op: Op, a: Value) -> Value | None:
     """extract."""
-    return _extract(a, op.attrs[0], op.bits)
+    return _extract(a, op.attrs[0], op.bits, KEEP in op.attrs)
 
 
-def _add3_carry(values, bits: int):
-    """The sum is affine; the carries are not, unless everything is known."""
+def _add3_carry(values, bits: int, keep: bool = False):
+    """The sum is affine; the carries are not, unless everything is known. keep: halves of 64-bit sums are."""
+    if keep and bits == 32:
+        return _carry_kept(values)
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
@@ -393,6 +404,20 @@ def _add3_carry(values, bits: int):
         if (low == high).all():
             return total, Value(low >= 1), Value(low >= 2)
     return total, lost, lost
+
+
+def _carry_kept(values) -> tuple[Value, Value, Value]:
+    """The same where what carries, and the upper half of a sum of pairs, are remembered (`halves`)."""
+    total, *out = _add3_carry(values, 32)
+    *addends, in0, in1 = values
+    for carry, other in ((in0, in1), (in1, in0)):
+        if isinstance(carry, Carry) and other.known and not other.base.any():
+            whole = carried(tuple(addends), carry)
+            half = None if whole is None else _extract(whole, 32, 32, keep=True)
+            total = total if half is None else half
+    if in0.known and in1.known and in0.base.size == in1.base.size == 1 and out[0].poison is not None:
+        out[0] = Carry(out[0], tuple(addends), int(in0.base.flat[0]) + int(in1.base.flat[0]))
+    return total, *out
 
 
 def field(name, values, bits):
@@ -457,6 +482,8 @@ def funnel(name, values, attrs):
     whole = _concatenate((lo, hi), 64)
     if whole is None:
         return None
+    if name == "shf.l" and KEEP in attrs and whole.valid is None and whole.terms:
+        return _extract(scale(whole, np.full((1, 1), 1 << k, np.uint64)), 32, 32, keep=True)
     moved = apply(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
     return fit(moved, 32)
 
@@ -710,6 +737,10 @@ def _poisoned(row, op: Op, values, index):
     """Known lanes stay known: run the row, carry the poison."""
     if op.name == "mov":
         return values[0]
+    if KEEP in op.attrs or op.name == "cat" and isinstance(values[-1], UpperHalf):
+        out = _symbolic(op, values)
+        if out is not None:
+            return out
     if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
         if row.truth is not None and op.bits > 1 and (out := _in_all_lanes(row, op, values)) is not None:
             return out

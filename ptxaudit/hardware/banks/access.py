@@ -43,6 +43,7 @@ class Access:
     clustered: the launch has clusters of several blocks (see `score`).
     charge: of a wgmma the wavefronts that the counter charges a warpgroup, with A in registers and in shared memory.
     unscored: why it is listed but not scored; "".
+    space: the memory, "shared" | "global" | "local"; of the latter two `memory.opcodes` says what an opcode is.
     """
 
     opcode: str
@@ -63,6 +64,7 @@ class Access:
     charge: tuple[int, int] | None = None
     loop: str = ""
     unscored: str = ""
+    space: str = "shared"
 
     @property
     def align(self) -> int:

@@ -84,6 +84,10 @@ def score(
     if (clustered or access.clustered) and access.operation == "generic load":
         return _perhaps_merged(machine, replace(access, clustered=False), addresses, active)
     rule = _rule(machine, access)
+    if access.space != "shared":
+        from ptxaudit.hardware.memory import sectors as memory
+
+        return memory.score(rule, access, addresses, active, sources, machine.evidence(access))
     n, lanes = addresses.shape
     step = max(1, CHUNK // _numbers(rule.count, lanes))
     if n <= step:
@@ -121,6 +125,8 @@ def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
     bool.
     """
     rule = _rule(machine, access)
+    if access.space != "shared":  # lanes that go to other memory touch no sector of this
+        return lanes.sum(1) * 0
     n, width = lanes.shape
     groups = -(-width // rule.count.lanes)
     padded = np.pad(lanes, ((0, 0), (0, groups * rule.count.lanes - width)))

@@ -35,6 +35,10 @@ def bounds(
     if not 0 <= lanes_low <= lanes_high <= machine.lanes:
         raise InputError(f"{lanes_low} to {lanes_high} active lanes of {machine.lanes}")
     rule = machine.rule(access)
+    if access.space != "shared":
+        from ptxaudit.hardware.memory import sectors
+
+        return sectors.bounds(rule, access, lanes_low, lanes_high)
     low, high = lanes_low, lanes_high
     rows = machine.lanes
     if access.address_lanes is not None:

@@ -1,0 +1,116 @@
+"""Global addresses that move with the block's index or a loop's rounds by less than a line: every residue, as often as
+it occurs.
+
+    out + 400·ctaid.x, 1024 blocks      the lines begin at 0, 16, 32, … 112 bytes into a line: 128 blocks each
+    in + 4·k, 1000 rounds at once       the same for the rounds, 32 residues of 31 or 32 rounds each
+
+What a request of global memory costs repeats with every line (the rule's invariant shift), so nothing is lost by it,
+and a launch of a million blocks costs no more than one of a hundred.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.value import Uniform, Value, signed
+
+
+def is_block_index(u: Uniform) -> bool:
+    """It is %ctaid in one dimension, as it is."""
+    return u.kind == "block" and isinstance(u.key, tuple) and u.key[0] == "ctaid"
+
+
+def of_first(coefficient: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) int64: what the first active lane has; where it matters all others have the same."""
+    wide = np.broadcast_to(signed(coefficient).astype(np.int64), active.shape)
+    return np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)[:, 0]
+
+
+def period_of(steps: np.ndarray, shift: int) -> int:
+    """After how many steps every one of them has moved by a multiple of `shift`."""
+    common = shift
+    for step in np.unique(steps).tolist():
+        common = gcd(common, step)
+    return shift // common
+
+
+@dataclass
+class Request:
+    """Requests of one instruction: (n, lanes) and (n,) arrays, as `SiteRecord.add` takes them. rows: (n,) which of the
+    rows that access.
+    """
+
+    numbers: np.ndarray
+    active: np.ndarray
+    weights: np.ndarray
+    trip: np.ndarray
+    sources: np.ndarray | None
+    rows: np.ndarray
+
+    def moved(self, steps: np.ndarray, counts: np.ndarray) -> Request:
+        """One request for each residue r = 0, 1, …: moved by r·steps (n,), as often as counts (n, residues) says."""
+        times = counts.shape[1]
+        again = lambda array: np.repeat(array, times, axis=0)
+        by = (steps[:, None] * np.arange(times)[None, :]).reshape(-1, 1)
+        some = counts.reshape(-1) > 0
+        return Request(
+            (again(self.numbers) + by)[some],
+            again(self.active)[some],
+            counts.reshape(-1)[some],
+            again(self.trip)[some],
+            None if self.sources is None else again(self.sources)[some],
+            again(self.rows)[some],
+        )
+
+
+def by_blocks(request: Request, address: Value, low: np.ndarray, high: np.ndarray, shift: int) -> Request:
+    """The requests of all blocks that each row stands for, in place of one for them all. low, high: (rows, 3) first and
+    last index of those that `request.rows` counts."""
+    for u, coefficient in address.terms:
+        if not is_block_index(u):
+            continue
+        d = u.key[1]
+        factors = np.broadcast_to(coefficient, (len(low), coefficient.shape[1]))
+        steps = of_first(factors[request.rows], request.active)
+        period = period_of(steps, shift)
+        if period == 1:
+            continue
+        first, last = low[request.rows, d], high[request.rows, d]
+        counts = occurrences(first, last, period)
+        whole = request.weights // (last - first + 1)  # the product over the other dimensions
+        request = request.moved(steps, counts * whole[:, None])
+    return request
+
+
+def occurrences(first: np.ndarray, last: np.ndarray, period: int) -> np.ndarray:
+    """(n, period): how many numbers of first … last leave each remainder."""
+    residues = np.arange(period)[None, :]
+    upto = lambda n: (n[:, None] - residues) // period + 1  # of 0 … n
+    return upto(last) - upto(first - 1)
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Requests in a round of a loop that is closed, which moves their addresses by `steps` (n,) bytes."""
+
+    record: SiteRecord
+    steps: np.ndarray
+    shift: int
+
+    def add(self, request: Request, zeros: int, times: int = 1) -> None:
+        """As many rounds."""
+        period = period_of(self.steps, self.shift)
+        rounds = occurrences(np.zeros(1, np.int64), np.full(1, times - 1, np.int64), period)
+        counts = request.weights[:, None] * rounds
+        if times > 1:
+            self.record.many_trips, self.record.trips = True, []
+        put(self.record, request.moved(self.steps, counts), zeros)
+
+
+def put(record: SiteRecord, request: Request, zeros: int) -> None:
+    """Adds them to a record."""
+    record.add(request.numbers, request.active, request.weights, request.trip, request.sources, zeros)

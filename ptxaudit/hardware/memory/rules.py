@@ -1,0 +1,62 @@
+"""The rules of global and local memory, as rows of a machine's table: what is counted, what shift changes nothing, and
+why it is believed.
+"""
+
+from __future__ import annotations
+
+from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Rule
+
+LINE = 128  # bytes
+WORD = 4  # of local memory that lie side by side for a lane
+
+_WIDTHS = (1, 2, 4, 8, 16, 32)
+_SECTORS = Count(Counted.SECTORS, lanes=32, unit=LINE, slots=1, row=LINE)
+_INTERLEAVED = Count(Counted.INTERLEAVED, lanes=32, unit=WORD, slots=1, row=WORD)
+_BYPASS_WHY = (
+    "depends on where in shared memory each lane's 16 bytes go: a sector that is read moves once for each 32 bytes it"
+    " is written to"
+)
+
+SOURCE = "H100 memory"
+MEMORY_RULES = (
+    Rule(
+        "global",
+        _WIDTHS,
+        _SECTORS,
+        LINE,
+        "the distinct 32-byte sectors that the active lanes touch; a tag request for each 128-byte line",
+        SOURCE,
+    ),
+    Rule(
+        "global atomic",
+        _WIDTHS,
+        _SECTORS,
+        LINE,
+        "the distinct 32-byte sectors that the active lanes touch. (The unit's counter has one for each turn that lanes"
+        " on one address take)",
+        SOURCE,
+    ),
+    Rule(
+        "global bypass",
+        (16,),
+        _SECTORS,
+        LINE,
+        "a copy that passes by the L1: the distinct pairs of a 32-byte sector that is read and one of shared memory"
+        " that is written",
+        SOURCE,
+        Doubt.SOURCES,
+        why=_BYPASS_WHY,
+    ),
+    Rule(
+        "local",
+        (1, 2, 4, 8, 16),
+        _INTERLEAVED,
+        16,
+        "lane l's word w lies at 128 w + 4 l: the distinct sectors, four for a word that a whole warp has in common",
+        SOURCE,
+    ),
+)
+
+# machine instruction and bits a lane: its sites in tests/data/memory_sm90.json.gz, by kernel and place; a test counts
+# them
+MEASURED: dict[str, int] = {}

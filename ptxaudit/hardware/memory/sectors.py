@@ -1,0 +1,105 @@
+"""Counts the sectors and lines that many requests touch at once: arrays in, arrays out.
+
+    addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   Scores: low, high = sectors; ideal; lines = tag
+                                                            requests
+
+Addresses of one width are aligned to it, so lanes touch equal bytes or none in common, and each lane's lie in one
+sector (in two where it has 64 bytes, which no instruction has). A request's sorted addresses bring equal sectors
+together; the first of each run is one distinct sector.
+
+    ideal of global memory   the distinct bytes / 32, rounded up: what as many bytes take that lie side by side
+    ideal of local memory    what the same lanes take where they agree on the word: a sector for each eight lanes beside
+                             each other that has an active one, and each word
+    ways                     of atomics, the most lanes on one address: the L2 takes them one after the other
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.hardware.banks.access import Access
+from ptxaudit.hardware.banks.count import Scores, first_with
+from ptxaudit.hardware.machine_model import Counted, Rule
+from ptxaudit.hardware.memory.rules import LINE, WORD
+
+SECTOR = 32  # bytes
+LANES_OF_SECTOR = SECTOR // WORD
+_NOTHING = np.iinfo(np.int64).max
+
+
+def score(
+    rule: Rule, access: Access, addresses: np.ndarray, active: np.ndarray, others: np.ndarray | None, evidence: str
+) -> Scores:
+    """others: (n, lanes), of a copy that passes by the L1 where in shared memory it writes; None where that is not
+    known.
+
+    Raises InputError where an active lane is misaligned.
+    """
+    if (found := first_with(access.align - 1, addresses, active)) is not None:
+        raise InputError(
+            f"{access.opcode}: lane {found[0]}'s address {found[1]} is not a multiple of {access.align}",
+            f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise",
+        )
+    if rule.count.what is Counted.INTERLEAVED:
+        return _local(access.width, addresses, active, evidence)
+    ordered = np.where(active, addresses, _NOTHING)
+    ordered.sort(axis=1)
+    sectors, lines, elements = (_distinct(ordered, size) for size in (SECTOR, LINE, 1))
+    ideal = -(-elements * access.width // SECTOR)
+    ways = _most_alike(ordered) if access.access == "atomic" else np.minimum(sectors, 1)
+    low = high = sectors
+    if access.operation == "global bypass":
+        low, high = (
+            (sectors, active.sum(axis=1)) if others is None else (pairs := _pairs(addresses, others, active), pairs)
+        )
+    return Scores(low, high, ideal, ways, lines, -(-elements * access.width // LINE), evidence, lines)
+
+
+def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:
+    """(n,) distinct multiples of `size` below the sorted addresses."""
+    if size > 1:
+        ordered = np.where(ordered == _NOTHING, _NOTHING, ordered // size)
+    first = ordered[:, 1:] != ordered[:, :-1]
+    return (first & (ordered[:, 1:] != _NOTHING)).sum(axis=1) + (ordered[:, 0] != _NOTHING)
+
+
+def _most_alike(ordered: np.ndarray) -> np.ndarray:
+    """(n,) the most lanes that have one address."""
+    at = np.arange(ordered.shape[1])
+    starts = np.zeros(ordered.shape, np.int64)
+    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], at[1:], 0)
+    return np.where(ordered != _NOTHING, at - np.maximum.accumulate(starts, axis=1) + 1, 0).max(axis=1)
+
+
+def _pairs(addresses: np.ndarray, others: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) distinct pairs of a sector that is read and one that is written."""
+    read, written = addresses // SECTOR, others // SECTOR
+    relative = lambda sectors: sectors - np.where(active, sectors, _NOTHING).min(axis=1, keepdims=True)
+    keys = np.where(active, relative(read) << 32 | relative(written) & 0xFFFF_FFFF, _NOTHING)
+    keys.sort(axis=1)
+    return _distinct(keys, 1)
+
+
+def _local(width: int, addresses: np.ndarray, active: np.ndarray, evidence: str) -> Scores:
+    """Words of local memory: word w of lane l lies at 128·w + 4·l."""
+    words = max(1, width // WORD)
+    unit = words * WORD
+    octet = np.arange(addresses.shape[1]) // LANES_OF_SECTOR
+    octets = octet.max() + 1
+    place = np.where(active, addresses // unit * octets + octet, _NOTHING)
+    place.sort(axis=1)
+    sectors = _distinct(place, 1) * words
+    line = np.where(place == _NOTHING, _NOTHING, place // octets)
+    lines = _distinct(line, 1) * words
+    ideal = active.reshape(len(active), octets, LANES_OF_SECTOR).any(axis=2).sum(axis=1) * words
+    some = active.any(axis=1) * 1
+    return Scores(sectors, sectors, ideal, some, lines, some * words, evidence, lines)
+
+
+def bounds(rule: Rule, access: Access, lanes_low: int, lanes_high: int) -> tuple[int, int]:
+    """(fewest, most) sectors of one request with so many active lanes, whatever the addresses."""
+    if rule.count.what is Counted.INTERLEAVED:
+        words = max(1, access.width // WORD)
+        return -(-lanes_low // LANES_OF_SECTOR) * words, lanes_high * words
+    return min(lanes_low, 1), lanes_high

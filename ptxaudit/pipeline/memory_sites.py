@@ -1,0 +1,152 @@
+"""Makes accesses to global and local memory sites, so that the engine examines them.
+
+    LDG.E R2, desc[UR4][R2.64+0x8]           Site(of="global"), at R2:R3 + 8
+    LDGSTS.E.BYPASS.128 [R9], [R14.64]       with every memory asked for two instructions of one place: the first with a
+                                             site of what it reads, the second as it was, with that of shared memory
+    LD.E R5, [R2.64]                         a generic access may be of any memory, and is a site of each that is asked
+                                             for
+
+Before: the function as it was lifted, whose sites are shared memory's. After: the same code, with the sites of the
+memories that are asked for; the function itself where that is shared memory alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ptxaudit.ir import nodes as ir
+
+Memory = Literal["shared", "global", "local"]
+EVERY: tuple[Memory, ...] = ("shared", "global", "local")
+_ACCESSES = ("load", "store", "atom")
+_OF_PAIRS = ("extract", "add3.carry", "shf.l")
+KEEP = "halves"  # as `lanes.halves` reads it
+# Machine instructions that access global or local memory, also where the lifter does not understand one of them.
+_HEADS: dict[str, Memory] = {
+    "LDG": "global",
+    "STG": "global",
+    "ATOMG": "global",
+    "RED": "global",
+    "REDG": "global",
+    "LDL": "local",
+    "STL": "local",
+}
+
+
+def memories(space: str) -> tuple[Memory, ...]:
+    """What `--space` asks for."""
+    return EVERY if space == "all" else tuple(one for one in EVERY if one == space)
+
+
+def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
+    """The function with a site for each access to the memories that are wanted."""
+    if tuple(wanted) == ("shared",):
+        return function
+    wide = "global" in wanted and function.isa == "sass"
+    starts: list[int] = []
+    out: list[ir.Instruction] = []
+    origin: list[tuple[str, int]] = []
+    for i in function.instructions:
+        starts.append(len(out))
+        sites = [site for of in wanted if (site := site_of(i, of)) is not None]
+        if i.opcode.startswith("wmma."):  # what a fragment's access becomes has one site
+            sites = sites[:1]
+        for site in sites[1:]:
+            out.append(_beside(i, site, len(out)))
+        out.append(
+            replace(i, index=len(out), ops=_with_halves(i.ops) if wide else i.ops, site=sites[0] if sites else None)
+        )
+        origin += [function.origin_of(i.index)] * (len(out) - len(origin))
+    starts.append(len(out))
+    if len(out) == len(function.instructions):
+        return replace(function, instructions=tuple(out))
+    moved = tuple(_moved(i, starts) for i in out)
+    return replace(function, instructions=moved, origin=tuple(origin))
+
+
+def _with_halves(ops: tuple[ir.Op, ...]) -> tuple[ir.Op, ...]:
+    """The operations, those among them on register pairs such that halves remember their numbers (`lanes.halves`)."""
+    if not any(op.name in _OF_PAIRS for op in ops):
+        return ops
+    return tuple(replace(op, attrs=(*op.attrs, KEEP)) if op.name in _OF_PAIRS else op for op in ops)
+
+
+def site_of(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
+    """The site of an instruction in a memory; None where it does not access it."""
+    site = instruction.site
+    if of == "shared":
+        return site
+    if site is not None and site.source is not None:
+        return _source(site) if of == "global" else None
+    for op in instruction.ops:
+        if op.name in _ACCESSES and op.src and (op.space == of or op.space == "generic" and not _never(site)):
+            return ir.Site(instruction.opcode, op.src[0], op.offset, op.space, instruction.guard, of=of)
+    if (
+        instruction.opcode.startswith("wmma.")
+        and of == "global"
+        and any(op.name == "opaque" and op.space in ("global", "generic") for op in instruction.ops)
+    ):
+        return _fragment(instruction)
+    if _HEADS.get(instruction.opcode.partition(".")[0]) == of:
+        return ir.Site(
+            instruction.opcode, ir.Unknown(f"no meaning for {instruction.opcode}", 64), 0, of, instruction.guard, of=of
+        )
+    return None
+
+
+def _never(site: ir.Site | None) -> bool:
+    return site is not None and bool(site.unscored)
+
+
+def _source(site: ir.Site) -> ir.Site:
+    """What an asynchronous copy reads; where it writes decides the sectors of one that passes by the L1."""
+    return replace(
+        site,
+        address=site.source,
+        offset=site.source_offset,
+        space="global",
+        source=site.address,
+        source_offset=site.offset,
+        of="global",
+    )
+
+
+def _fragment(instruction: ir.Instruction) -> ir.Site:
+    op = next(op for op in instruction.ops if op.name == "opaque")
+    site = instruction.site
+    return ir.Site(
+        instruction.opcode,
+        op.src[0],
+        op.offset,
+        op.space,
+        instruction.guard,
+        unscored=site.unscored if site is not None else "",
+        of="global",
+    )
+
+
+def _beside(instruction: ir.Instruction, site: ir.Site, index: int) -> ir.Instruction:
+    """An instruction that only accesses, with what computes its address."""
+    ops: list[ir.Op] = []
+    for op in instruction.ops:
+        if op.name in _ACCESSES or not op.dst:
+            break
+        ops.append(op)
+    return replace(instruction, index=index, ops=tuple(ops), control=None, site=site)
+
+
+def _moved(instruction: ir.Instruction, starts: list[int]) -> ir.Instruction:
+    """The instruction with the targets of its control where they are now."""
+    control = instruction.control
+    if control is None or not (control.targets or control.choices):
+        return instruction
+    return replace(
+        instruction,
+        control=replace(
+            control,
+            targets=tuple(starts[target] for target in control.targets),
+            choices=tuple(starts[choice] for choice in control.choices),
+        ),
+    )

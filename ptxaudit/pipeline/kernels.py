@@ -21,7 +21,7 @@ from ptxaudit.engine.answer.result import KernelResult
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.launch import Launch, match
-from ptxaudit.frontend.options import Options, chosen
+from ptxaudit.frontend.options import Options, Space, chosen
 from ptxaudit.frontend.ptx.spread import spread
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import machines

@@ -21,7 +21,7 @@ from ptxaudit.ir import nodes as ir
 Memory = Literal["shared", "global", "local"]
 EVERY: tuple[Memory, ...] = ("shared", "global", "local")
 _ACCESSES = ("load", "store", "atom")
-_OF_PAIRS = ("extract", "add3.carry", "shf.l")
+_OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")
 KEEP = "halves"  # as `lanes.halves` reads it
 # Machine instructions that access global or local memory, also where the lifter does not understand one of them.
 _HEADS: dict[str, Memory] = {

@@ -35,7 +35,7 @@ from ptxaudit.engine.exec.members import members, several, words_of
 from ptxaudit.engine.memory.environment import LANES, POINTER_LIMIT, WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from ptxaudit.engine.ops import operations
-from ptxaudit.engine.ops.halves import UpperHalf, as_plain, kept
+from ptxaudit.engine.ops.halves import as_plain, kept
 from ptxaudit.engine.ops.row import Row
 from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
 from ptxaudit.ir.reasons import Kind
@@ -56,11 +56,8 @@ def take(value: Value, rows: np.ndarray) -> Value:
     poison = pick(value.poison)
     if poison is not value.poison and not poison.any():  # it was in the other rows
         poison = None
-    if type(value) is not Value and isinstance(value, UpperHalf):
-        return UpperHalf(
-            take(value.whole, rows),
-            take(Value(value.base, value.terms, value.valid, value.poison, value.why, value.sure), rows),
-        )
+    if type(value) is not Value:
+        return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
     return Value(
         pick(value.base),
         tuple((u, pick(c)) for u, c in value.terms),
@@ -74,7 +71,7 @@ def take(value: Value, rows: np.ndarray) -> Value:
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
     if type(old) is not Value or type(new) is not Value:
-        return kept(blend(as_plain(old), as_plain(new), mask), old, new, whole=lambda a, b: blend(a, b, mask))
+        return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
     if old.alternatives is not None or new.alternatives is not None:
@@ -264,7 +261,7 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
             _scatter(as_plain(old), as_plain(part), index, rows),
             old,
             part,
-            whole=lambda a, b: _scatter(a, b, index, rows),
+            make=lambda a, b: _scatter(a, b, index, rows),
         )
     if old.base.dtype != part.base.dtype:
         old = affine.fit(old, part.bits)

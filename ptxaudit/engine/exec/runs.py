@@ -244,6 +244,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
         return SiteResult(index, status, record.doubt, evidence=record.evidence)
     t = record.totals()
+    none = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
     if record.requests == 0 and record.elsewhere:
         return SiteResult(
             index,
@@ -260,10 +261,11 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             ideal_per_request=(0, 0),
             evidence=record.evidence,
             meeting_assumed=record.meeting_assumed,
+            **none,
         )
     if record.requests == 0:
         return SiteResult(
-            index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence
+            index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence, **none
         )
     common = {
         "requests": record.requests + record.elsewhere,

@@ -11,11 +11,12 @@ Shared memory has addresses of 32 bits, and does without. Operations keep halves
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 
 import numpy as np
 
-from ptxaudit.engine.domain.value import EVERYWHERE, Lost, Value, opaque
+from ptxaudit.engine.domain.value import EVERYWHERE, Lost, Value, because, either, lane_spans, opaque, signed
 from ptxaudit.ir.reasons import Kind
 
 KEEP = "halves"
@@ -33,15 +34,27 @@ class UpperHalf(Value):
         super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
         self.whole = whole
 
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.whole,)
+
+    def of(self, plain: Value, parts: tuple[Value, ...]) -> UpperHalf:
+        """The same of other parts."""
+        return UpperHalf(*parts, plain)
+
 
 class Carry(Value):
     """A carry that is not known, out of a sum of lower halves and of ones."""
 
-    __slots__ = ("addends", "ones")
+    __slots__ = ("parts", "ones")
 
-    def __init__(self, plain: Value, addends: tuple[Value, ...], ones: int):
+    def __init__(self, plain: Value, parts: tuple[Value, ...], ones: int):
         super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
-        self.addends, self.ones = addends, ones
+        self.parts, self.ones = parts, ones
+
+    def of(self, plain: Value, parts: tuple[Value, ...]) -> Carry:
+        """The same of other parts."""
+        return Carry(plain, parts, self.ones)
 
 
 def whole_of(value: Value) -> Value:
@@ -69,18 +82,21 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
 
 def joined(low: Value, high: Value) -> Value | None:
     """The number of two halves, exactly; None where that is not known."""
-    from ptxaudit.engine.domain.affine import fit, zero_extend
     from ptxaudit.engine.ops.operations import rejoin
 
     found = rejoin(low, high)
     if found is not None:
         return found
-    if not high.known:
+    if (
+        high.terms
+        or high.valid is not None
+        or low.valid is not None
+        or (low.terms and lane_spans(Value(low.base, low.terms)) is None)
+    ):
         return None
-    wide = zero_extend(low, PAIR)
-    if wide.valid is not None or any(u.kind == "extension" for u, _ in wide.terms):
-        return None
-    return Value(wide.base + (fit(high, PAIR).base << np.uint64(WORD)), wide.terms, None, wide.poison, wide.why)
+    base = low.base.astype(np.uint64) + (high.base.astype(np.uint64) << np.uint64(WORD))
+    terms = tuple((u, signed(c).astype(np.int64).view(np.uint64)) for u, c in low.terms)
+    return Value(base, terms, None, either(low.poison, high.poison), because(low, high))
 
 
 def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
@@ -89,13 +105,17 @@ def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
 
     if not isinstance(carry, Carry):
         return None
-    for lows in permutations(carry.addends):
+    for lows in permutations(carry.parts):
         parts = [joined(low, high) for low, high in zip(lows, highs)]
         if None not in parts:
             total = parts[0]
             for part in parts[1:]:
                 total = add(total, part)
-            return Value(total.base + np.uint64(carry.ones), total.terms, total.valid, total.poison, total.why)
+            return (
+                None
+                if total.poison is EVERYWHERE
+                else Value(total.base + np.uint64(carry.ones), total.terms, total.valid, total.poison, total.why)
+            )
     return None
 
 
@@ -106,12 +126,14 @@ def as_plain(value: Value) -> Value:
     return Value(value.base, value.terms, value.valid, value.poison, value.why, value.sure, value.alternatives)
 
 
-def kept(plain: Value, *sources: Value, whole) -> Value:
-    """What is made of values, with the same made of the numbers that they are the upper halves of. whole: makes it of
-    those.
-    """
-    return (
-        UpperHalf(whole(*map(whole_of, sources)), plain)
-        if any(isinstance(v, UpperHalf) for v in sources) and plain.bits == WORD
-        else plain
-    )
+def kept(plain: Value, *sources: Value, make: Callable[..., Value]) -> Value:
+    """What is made of values, which remembers the same made of their parts. make: makes it of those."""
+    like = next(v for v in reversed(sources) if type(v) is not Value)
+    if plain.bits != like.bits:
+        return plain
+    alike = lambda v: type(v) is type(like) and (not isinstance(v, Carry) or v.ones == like.ones)
+    parts = [
+        v.parts if alike(v) else tuple(opaque(part.bits, v.why or Lost(Kind.UPPER_HALF)) for part in like.parts)
+        for v in sources
+    ]
+    return like.of(plain, tuple(make(*part) for part in zip(*parts)))

@@ -63,7 +63,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
-from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, rejoined
+from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoined
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
@@ -304,11 +304,11 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     return add(b, scale(unknown(as_number), difference.base))
 
 
-def _concatenate(values, bits: int) -> Value | None:
+def _concatenate(values, bits: int, keep: bool = False) -> Value | None:
     """Register pairs: the low part zero-extended plus the high part shifted."""
     # two halves cut from one 64-bit value come back as that value
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
-        whole = rejoin(values[0], values[1])
+        whole = joined(*values) if keep else rejoin(*values)
         if whole is not None:
             return whole
     out, at = None, 0
@@ -380,7 +380,7 @@ def sum_with_carry(op: Op, *values: Value):
 
 def concatenated(op: Op, *parts: Value) -> Value | None:
     """cat."""
-    return _concatenate(parts, op.bits)
+    return _concatenate(parts, op.bits, KEEP in op.attrs)
 
 
 def extracted(op: Op, a: Value) -> Value | None:
@@ -737,7 +737,7 @@ def _poisoned(row, op: Op, values, index):
     """Known lanes stay known: run the row, carry the poison."""
     if op.name == "mov":
         return values[0]
-    if KEEP in op.attrs or op.name == "cat" and isinstance(values[-1], UpperHalf):
+    if KEEP in op.attrs:
         out = _symbolic(op, values)
         if out is not None:
             return out

@@ -167,7 +167,13 @@ def _atomic(space: str, wide: bool, returns: bool):
     def lower(b: Builder) -> None:
         operands = list(b.operands)
         results: list[ir.Reg | None] = []
-        words = 2 if b.has("64", "U64", "S64") else 4 if b.has("128") else 1
+        words = (
+            2
+            if b.has("64", "U64", "S64", "F32x2", "F16x4", "BF16x4")
+            else 4
+            if b.has("128", "F32x4", "F16x8", "BF16x8")
+            else 1
+        )
         if returns:
             while operands and isinstance(operands[0], Register) and operands[0].is_predicate:
                 results.append(b.destination(operands.pop(0)))
@@ -308,7 +314,7 @@ _WIDE = f"E U? {_CACHED} {_FETCHED} {_SIZE} CONSTANT? {_ORDERED}"
 _WRITTEN = f"E {_CACHED} {_FETCHED} {_SIZE} {_ORDERED}"
 _KINDS = f"({'|'.join(_ATOMIC)})"
 _SHARED_ATOMIC = f"{_KINDS} (S32|U32)? (32|64|128)? / POPC INC 32? / CAST SPIN? (64|128)?"
-_TYPES = "(F16|F16x2|F32|F64|BF16|BF16x2|S32|U32|S64|U64|32|64|128)? FTZ? RN?"
+_TYPES = "(F16|F16x2|F16x4|F16x8|F32|F32x2|F32x4|F64|BF16|BF16x2|BF16x4|BF16x8|S32|U32|S64|U64|32|64|128)? FTZ? RN?"
 _FAR_ATOMIC = f"E {_CACHED} {_KINDS} {_TYPES} {_ORDERED}"
 _SHAPES = (
     "16 (M88|MT88) (2|4)? / 8 MT1616 2? / (U4x16P64TO8|U6x16P32TO8) MT1616 2? / (U4x16P64TO8|U6x16P32TO8) M816 (2|4)?"

@@ -78,7 +78,17 @@ def _machine(opcode: str, name: str, space: str) -> Access:
     if strange or len(sizes) > 1:
         raise unknown(opcode, f"modifier .{(strange or modifiers)[0]} is not known here")
     width = sizes[0] if sizes else 4
-    return _access(opcode, "sass", row[0], width, space, _CANONICAL.get(head, head), "BYPASS" in modifiers, not row[1])
+    return _access(
+        opcode,
+        "sass",
+        row[0],
+        width,
+        space,
+        _CANONICAL.get(head, head),
+        "BYPASS" in modifiers,
+        not row[1],
+        "ZFILL" in modifiers,
+    )
 
 
 def _size(modifier: str) -> int | None:
@@ -103,7 +113,15 @@ def _virtual(opcode: str, name: str, rest: list[str], space: str) -> Access:
 
 
 def _access(
-    opcode: str, isa: str, access: str, width: int, space: str, head: str, bypass: bool, generic: bool
+    opcode: str,
+    isa: str,
+    access: str,
+    width: int,
+    space: str,
+    head: str,
+    bypass: bool,
+    generic: bool,
+    zero_fill: bool = False,
 ) -> Access:
     operation = (
         "local"
@@ -119,5 +137,5 @@ def _access(
     if space == "local":
         head = {"LDG": "LDL", "STG": "STL"}.get(head, head)
     return Access(
-        opcode, isa, access, operation, width, f"{head}.{8 * width}", bypass=False, generic=generic, space=space
+        opcode, isa, access, operation, width, f"{head}.{8 * width}", zero_fill=zero_fill, generic=generic, space=space
     )

@@ -7,7 +7,9 @@ Addresses of one width are aligned to it, so lanes touch equal bytes or none in 
 sector (in two where it has 64 bytes, which no instruction has). A request's sorted addresses bring equal sectors
 together; the first of each run is one distinct sector.
 
-    ideal of global memory   the distinct bytes / 32, rounded up: what as many bytes take that lie side by side
+    ideal of global memory   the bytes of the active lanes / 32, rounded up, as Nsight Compute has it: what they take
+                             where they lie
+                             side by side, but never more than they do take
     ideal of local memory    what the same lanes take where they agree on the word: a sector for each eight lanes beside
                              each other that has an active one, and each word
     ways                     of atomics, the most lanes on one address: the L2 takes them one after the other
@@ -36,6 +38,8 @@ def score(
 
     Raises InputError where an active lane is misaligned.
     """
+    if access.zero_fill:  # the low bits of the address say how many bytes are zeros
+        addresses = addresses // access.width * access.width
     if (found := first_with(access.align - 1, addresses, active)) is not None:
         raise InputError(
             f"{access.opcode}: lane {found[0]}'s address {found[1]} is not a multiple of {access.align}",
@@ -45,15 +49,17 @@ def score(
         return _local(access.width, addresses, active, evidence)
     ordered = np.where(active, addresses, _NOTHING)
     ordered.sort(axis=1)
-    sectors, lines, elements = (_distinct(ordered, size) for size in (SECTOR, LINE, 1))
-    ideal = -(-elements * access.width // SECTOR)
+    sectors, lines = _distinct(ordered, SECTOR), _distinct(ordered, LINE)
+    used = active.sum(axis=1) * access.width
+    ideal = np.minimum(sectors, -(-used // SECTOR))
     ways = _most_alike(ordered) if access.access == "atomic" else np.minimum(sectors, 1)
     low = high = sectors
     if access.operation == "global bypass":
         low, high = (
             (sectors, active.sum(axis=1)) if others is None else (pairs := _pairs(addresses, others, active), pairs)
         )
-    return Scores(low, high, ideal, ways, lines, -(-elements * access.width // LINE), evidence, lines)
+        ideal = np.minimum(low, -(-used // SECTOR))
+    return Scores(low, high, ideal, ways, lines, np.minimum(lines, -(-used // LINE)), evidence, lines)
 
 
 def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:

@@ -28,13 +28,29 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import told
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.memory import opcodes
+from ptxaudit.hardware.memory.rules import SECTOR
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.local_memory import LocalAccess
-from ptxaudit.ir.reasons import Reason, arguments, leading, sentence
-from ptxaudit.report import model as report
+from ptxaudit.ir.reasons import Kind, Reason, arguments, leading, sentence
 from ptxaudit.report.cause import cause_of
 from ptxaudit.report.code_facts import CodeFacts
-from ptxaudit.report.model import Condition, Frame, Kernel, LaunchRecord, Local, Seen, Site, Source, Span, Trip, Why
+from ptxaudit.report.local_kinds import local_kind
+from ptxaudit.report.memory_words import memory_cause, misaligned
+from ptxaudit.report.model import (
+    Condition,
+    Frame,
+    Kernel,
+    LaunchRecord,
+    Local,
+    MemorySite,
+    Seen,
+    Site,
+    Source,
+    Span,
+    Trip,
+    Why,
+)
 from ptxaudit.report.resident import occupancy_of
 
 BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
@@ -68,7 +84,12 @@ def kernel_entry(
         assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
-        sites=tuple(site_entry(function, site, ids, machine, lines, patterns) for site in result.sites),
+        sites=tuple(
+            site_entry(function, site, ids, machine, lines, patterns)
+            for site in result.sites
+            if function.instructions[site.index].site.of == "shared"
+        ),
+        memory=memory_entries(function, result, ids, machine, lines, facts),
         registers=facts.registers,
         instructions=facts.instructions,
         local=tuple(local_entry(function, access, lines) for access in local),
@@ -214,6 +235,79 @@ def turns_of(machine: banks.Machine, opcode: str, pattern: Pattern) -> tuple[int
     return tuple(turns) if total == pattern.low == pattern.high else None
 
 
+def memory_entries(
+    function: ir.Function,
+    result: KernelResult,
+    ids: SiteIds,
+    machine: banks.Machine,
+    lines: SourceLines,
+    facts: CodeFacts,
+) -> tuple[MemorySite, ...]:
+    """The report's entries of the accesses to global and local memory; a generic access that never goes there is
+    none.
+    """
+    found = []
+    for site in result.sites:
+        instruction = function.instructions[site.index]
+        if instruction.site.of != "shared" and not (site.reason is not None and site.reason.kind is Kind.NEVER_THERE):
+            found.append(memory_entry(function, instruction, site, ids, machine, lines, facts))
+    return tuple(found)
+
+
+def memory_entry(
+    function: ir.Function,
+    instruction: ir.Instruction,
+    result: SiteResult,
+    ids: SiteIds,
+    machine: banks.Machine,
+    lines: SourceLines,
+    facts: CodeFacts,
+) -> MemorySite:
+    """The report's entry of one access to global or local memory."""
+    of = instruction.site.of
+    access, width = access_of(instruction.site.opcode, of)
+    exact = result.status in (Status.EXACT, Status.UNREACHED)
+    ptx = function.isa == "ptx"
+    return MemorySite(
+        id=ids.of(instruction, f"{of}.{access}"),
+        space=of,
+        offset=None if ptx else instruction.place,
+        ptx_line=instruction.place if ptx else None,
+        opcode=instruction.opcode,
+        text=instruction.text,
+        access=access,
+        width=width,
+        source=source_entry(instruction.source, lines),
+        status=result.status,
+        reason=sentence(result.reason, function),
+        reason_kind=leading(result.reason).kind.text if result.reason else "",
+        why=why_entry(result.reason, function) if result.reason else None,
+        cause=memory_cause(result, of, width),
+        requests=result.requests,
+        active_requests=result.active_requests,
+        sectors=result.wavefronts,
+        sectors_ideal=result.ideal,
+        sectors_excess=result.excess,
+        tag_requests=result.lines,
+        bytes_moved=None if result.wavefronts is None else result.wavefronts * SECTOR,
+        bytes_used=None if result.lanes is None or width is None else result.lanes * width,
+        bounds=None if exact else result.bounds,
+        per_request=span(result.per_request),
+        ideal_per_request=span(result.ideal_per_request),
+        excess_per_request=excess_per_request(result),
+        same_address=result.ways if access == "atomic" else None,
+        misaligned=misaligned(result, of),
+        kind=local_kind(function, instruction, facts) if of == "local" else None,
+        evidence=result.evidence,
+        formula=result.formula,
+        conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
+        trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
+        consecutive=consecutive(result.patterns, width),
+        unaligned=result.unaligned,
+        lane_step=lane_step(result.patterns),
+    )
+
+
 def why_entry(reason: Reason, function: ir.Function) -> Why:
     """A reason as programs read it."""
     place = function.instructions[reason.index].place if reason.index >= 0 else None
@@ -269,10 +363,12 @@ def span(interval: tuple[int, int] | None) -> Span | None:
     return None if interval is None or min(interval) < 0 else Span(*interval)
 
 
-def access_of(opcode: str) -> tuple[str, int | None]:
-    """(access word, bytes a lane) of an opcode; of one without a rule its first words and None."""
+def access_of(opcode: str, of: str = "shared") -> tuple[str, int | None]:
+    """(access word, bytes a lane) of an opcode; of one without a rule its first words and None. of: the memory that is
+    looked at.
+    """
     try:
-        access = banks.classify(opcode)
+        access = banks.classify(opcode) if of == "shared" else opcodes.classify(opcode, of)
     except InputError:
         return ".".join(opcode.split()[0].split(".")[:2]).lower(), None
     return access.access, access.width
@@ -345,12 +441,17 @@ class SiteIds:
             if instruction.site.again:
                 self._ids[instruction.index] = self._ids[instruction.index - 1]
                 continue
-            stem = self._stem(instruction, access_of(instruction.site.opcode)[0])
+            stem = self._stem(instruction, self._word(instruction.site))
             count[stem] += 1
             self._ids[instruction.index] = stem if count[stem] == 1 else f"{stem}.{count[stem]}"
 
     def of(self, instruction: ir.Instruction, access: str) -> str:
         return self._ids.get(instruction.index) or self._stem(instruction, access)
+
+    @staticmethod
+    def _word(site: ir.Site) -> str:
+        word = access_of(site.opcode, site.of)[0]
+        return word if site.of == "shared" else f"{site.of}.{word}"
 
     def _stem(self, instruction: ir.Instruction, access: str) -> str:
         where = "".join(f"@{_name(file)}:{line}" for file, line in _positions(instruction.source))

@@ -33,6 +33,9 @@ class CodeFacts:
     stack: int | None = None
     barriers: int | None = None
     spills: Spills | None = None
+    spilled: frozenset[int] | None = (
+        None  # offsets of the kernel's instructions that spill and refill, where the file names them
+    )
 
 
 def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage]) -> CodeFacts:
@@ -47,7 +50,15 @@ def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage
     code = Code(dict(Counter(sequence)), hashlib.sha256("\n".join(sequence).encode()).hexdigest()[:DIGITS])
     taken = usage.get(kernel.name, NOTHING_KNOWN)
     spilled = spills(functions, usage) if kernel.isa == "sass" else spills_of_ptx(taken)
-    return CodeFacts(code, len(sequence), taken.registers, taken.stack, taken.barriers, spilled)
+    return CodeFacts(
+        code,
+        len(sequence),
+        taken.registers,
+        taken.stack,
+        taken.barriers,
+        spilled,
+        taken.spilled if kernel.isa == "sass" else None,
+    )
 
 
 def with_callees(module: ir.Module, kernel: ir.Function) -> list[ir.Function]:

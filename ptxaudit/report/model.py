@@ -311,6 +311,60 @@ class Site:
 
 
 @record
+class MemorySite:
+    """One instruction that accesses global or local memory. `requests` to `sectors_excess` are sums over the launch,
+    the spans are of single requests: of sectors, 32 bytes each.
+
+    space: "global" | "local". tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the
+    active lanes.
+    same_address: of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its
+    first address were a multiple of 32. kind: of local memory, "spill" | "array" | "frame"; the rest as in `Site`.
+    """
+
+    id: str
+    space: str
+    offset: int | None
+    ptx_line: int | None
+    opcode: str
+    text: str
+    access: str
+    width: int | None
+    source: Source | None
+    status: Status
+    reason: str = ""
+    reason_kind: str = ""
+    why: Why | None = None
+    cause: str = ""
+    requests: int | None = None
+    active_requests: int | None = None
+    sectors: int | None = None
+    sectors_ideal: int | None = None
+    sectors_excess: int | None = None
+    tag_requests: int | None = None
+    bytes_moved: int | None = None
+    bytes_used: int | None = None
+    bounds: tuple[int, int] | None = None
+    per_request: Span | None = None
+    ideal_per_request: Span | None = None
+    excess_per_request: Span | None = None
+    same_address: int | None = None
+    misaligned: bool | None = None
+    kind: str | None = None
+    evidence: str = "by rule"
+    formula: str = ""
+    conditions: tuple[Condition, ...] = ()
+    trips: tuple[Trip, ...] = ()
+    consecutive: bool | None = None
+    unaligned: tuple[str, ...] | None = None
+    lane_step: int | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Nothing about its cost is open in this launch."""
+        return self.status in (Status.EXACT, Status.UNREACHED)
+
+
+@record
 class Local:
     """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
 
@@ -433,6 +487,9 @@ class Kernel:
     occupancy: Occupancy | None = None  # where the block and the registers are known
     code: Code | None = None  # None in a report of an earlier version
     loops: tuple[Loop, ...] = ()  # where patterns were asked for
+    memory: tuple[
+        MemorySite, ...
+    ] = ()  # accesses to global and local memory, where they were asked for; in JSON among the sites
 
     @property
     def is_ptx_file(self) -> bool:
@@ -536,7 +593,10 @@ def totals(sites: Iterable[Site]) -> Totals:
 
 
 def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
-    return {**plain(kernel), "totals": plain(kernel.totals)}
+    told = plain(kernel)
+    of_memory = told.pop("memory")
+    sites = [{**site, "space": "shared"} for site in told["sites"]] + of_memory
+    return {**told, "sites": sites, "totals": plain(kernel.totals)}
 
 
 def plain(value: Any) -> Any:

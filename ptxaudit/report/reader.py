@@ -22,6 +22,7 @@ from ptxaudit.report.model import (
     LaunchRecord,
     Local,
     Loop,
+    MemorySite,
     Moved,
     Occupancy,
     Pairing,
@@ -134,7 +135,8 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         assumed=tuple(entry["assumed"]),
         notes=tuple(entry["notes"]),
         shared_static=entry["shared_static"],
-        sites=tuple(_site(site) for site in entry["sites"]),
+        sites=tuple(_site(site) for site in entry["sites"] if site.get("space", "shared") == "shared"),
+        memory=tuple(_memory_site(site) for site in entry["sites"] if site.get("space", "shared") != "shared"),
         registers=entry.get("registers"),
         instructions=entry.get("instructions"),
         stack=entry.get("stack"),
@@ -167,6 +169,7 @@ def _site(entry: dict[str, Any]) -> Site:
         "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
     }
+    entry = {key: value for key, value in entry.items() if key != "space"}
     if "line_class_proved" not in entry and entry["lines"] is not None:  # an older report, of which k was the figure
         entry = entry | {"line_class_proved": entry["line_class_max"], "lines_proved": entry["lines"]}
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
@@ -187,6 +190,20 @@ def _fix(entry: dict[str, Any] | None) -> Fix | None:
     moved = entry.get("moved")
     replacements = tuple(Replacement(**one) for one in entry["replacements"])
     return Fix(**entry | {"replacements": replacements, "moved": moved and _tuples(Moved, moved)})
+
+
+def _memory_site(entry: dict[str, Any]) -> MemorySite:
+    read = {
+        "source": _source,
+        "status": Status,
+        "bounds": _tuple,
+        **dict.fromkeys(("per_request", "ideal_per_request", "excess_per_request"), _span),
+        "conditions": lambda rows: tuple(Condition(**row) for row in rows),
+        "trips": lambda rows: tuple(Trip(**row) for row in rows),
+        "unaligned": _tuple,
+        "why": _why,
+    }
+    return MemorySite(**{key: read[key](value) if key in read else value for key, value in entry.items()})
 
 
 def _why(entry: dict[str, Any] | None) -> Why | None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Rule
 
-LINE = 128  # bytes
+SECTOR = 32  # bytes
+LINE = 128
 WORD = 4  # of local memory that lie side by side for a lane
 
 _WIDTHS = (1, 2, 4, 8, 16, 32)

@@ -23,9 +23,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks.access import Access
 from ptxaudit.hardware.banks.count import Scores, first_with
 from ptxaudit.hardware.machine_model import Counted, Rule
-from ptxaudit.hardware.memory.rules import LINE, WORD
+from ptxaudit.hardware.memory.rules import LINE, SECTOR, WORD
 
-SECTOR = 32  # bytes
 LANES_OF_SECTOR = SECTOR // WORD
 _NOTHING = np.iinfo(np.int64).max
 

@@ -31,6 +31,13 @@ _ARCHS = click.option(
 )
 
 _INPUT_OPTIONS = (
+    click.option(
+        "--space",
+        type=click.Choice(["shared", "global", "local", "all"]),
+        default="shared",
+        show_default=True,
+        help="The memory whose accesses are examined.",
+    ),
     click.option("--machine", metavar="NAME", help="Score by this machine's rules instead: see `ptxaudit machines`."),
     click.option(
         "--kernel",

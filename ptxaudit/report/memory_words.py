@@ -1,0 +1,50 @@
+"""What a figure of global or local memory comes from, in words."""
+
+from __future__ import annotations
+
+from ptxaudit.engine.answer.result import Pattern, SiteResult
+from ptxaudit.hardware.memory.rules import LINE, SECTOR
+
+
+def misaligned(result: SiteResult, of: str) -> bool | None:
+    """A request would take fewer sectors if its lowest address were a multiple of 32; None where no address is
+    known.
+    """
+    if of != "global" or not result.patterns:
+        return None
+    return any(_fewer_when_aligned(pattern) for pattern in result.patterns)
+
+
+def _fewer_when_aligned(pattern: Pattern) -> bool:
+    addresses = pattern.addresses[pattern.active]
+    if not addresses.size:
+        return False
+    count = lambda numbers: len(set((numbers // SECTOR).tolist()))
+    return count(addresses - addresses.min()) < count(addresses)
+
+
+def memory_cause(result: SiteResult, of: str, width: int | None) -> str:
+    """Why a site takes more sectors than its bytes need; "" where it does not, or that is not known."""
+    worst = max(result.patterns, key=lambda p: p.low - p.ideal, default=None)
+    if worst is None or width is None or worst.low <= worst.ideal:
+        return ""
+    if of == "local":
+        return f"lanes are on different elements: {worst.low} sectors where {worst.ideal} hold one element of all"
+    return _global_cause(worst, width)
+
+
+def _global_cause(worst: Pattern, width: int) -> str:
+    addresses = worst.addresses[worst.active]
+    steps = {
+        int(step)
+        for step in (addresses[1:] - addresses[:-1]) // (worst.active.nonzero()[0][1:] - worst.active.nonzero()[0][:-1])
+    }
+    told = f"{worst.low} sectors for the bytes of {worst.ideal}"
+    if len(steps) == 1 and (step := abs(steps.pop())) > width:
+        return f"lanes are {step} bytes apart: {told}"
+    if (
+        _fewer_when_aligned(worst)
+        and len({int(a) // LINE for a in addresses}) <= -(-len(addresses) * width // LINE) + 1
+    ):
+        return f"the first address is {int(addresses.min()) % SECTOR} bytes into a sector: {told}"
+    return f"lanes are scattered: {told}"

@@ -64,7 +64,7 @@ SOURCES = {
     "definition": Source("the definition of the abstract machine"),
     "H100 memory": Source(
         "sectors and tag requests by instruction, and the unit's counters, of 394 launches on an NVIDIA H100 (sm_90),"
-        " Nsight Compute 2025.3.1, driver 580.159: tests/data/memory_sm90.json.gz"
+        " Nsight Compute 2025.3.1, driver 580.159: tests/data/memory_sm90"
     ),
 }
 

@@ -51,6 +51,7 @@ from ptxaudit.report.model import (
     Trip,
     Why,
 )
+from ptxaudit.report.model import Pattern as SitePattern
 from ptxaudit.report.resident import occupancy_of
 
 BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
@@ -178,15 +179,15 @@ def site_entry(
     )
 
 
-def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[report.Pattern, ...]:
+def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[SitePattern, ...]:
     """The report's entries of a site's distinct requests."""
     return tuple(pattern_entry(one, machine, opcode, result.requests is not None) for one in result.patterns)
 
 
-def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted: bool) -> report.Pattern:
+def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted: bool) -> SitePattern:
     """The report's entry of one distinct request. counted: how often the site is issued is known."""
     on = pattern.active
-    return report.Pattern(
+    return SitePattern(
         addresses=tuple(np.where(on, pattern.addresses, 0).tolist()),
         active=mask_of(on),
         count=pattern.count if counted else None,

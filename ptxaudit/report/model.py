@@ -295,6 +295,7 @@ class Site:
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
     fix: Fix | None = None  # where repairs were asked for
+    space: str = "shared"
     patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
     distinct: int | None = None  # how many patterns it has in all
     scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
@@ -595,8 +596,7 @@ def totals(sites: Iterable[Site]) -> Totals:
 def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
     told = plain(kernel)
     of_memory = told.pop("memory")
-    sites = [{**site, "space": "shared"} for site in told["sites"]] + of_memory
-    return {**told, "sites": sites, "totals": plain(kernel.totals)}
+    return {**told, "sites": told["sites"] + of_memory, "totals": plain(kernel.totals)}
 
 
 def plain(value: Any) -> Any:

@@ -169,7 +169,6 @@ def _site(entry: dict[str, Any]) -> Site:
         "why": _why,
         "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
     }
-    entry = {key: value for key, value in entry.items() if key != "space"}
     if "line_class_proved" not in entry and entry["lines"] is not None:  # an older report, of which k was the figure
         entry = entry | {"line_class_proved": entry["line_class_max"], "lines_proved": entry["lines"]}
     return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})

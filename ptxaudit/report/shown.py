@@ -30,7 +30,10 @@ def _is_fine(kernel: Kernel) -> bool:
             strings += [condition.when for condition in site.conditions]
         if site.pairing is not None:
             strings += [*site.pairing.ptx, *site.pairing.sass]
-    for place in (*kernel.sites, *kernel.local):
+    for site in kernel.memory:
+        strings += _of_site(site)
+        strings += [condition.when for condition in site.conditions]
+    for place in (*kernel.sites, *kernel.memory, *kernel.local):
         source = place.source
         if source is not None:
             strings += (source.file, source.text or "")

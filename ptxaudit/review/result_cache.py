@@ -214,7 +214,7 @@ def _keepable(part: Part) -> bool:
 
 def _sources(part: Part) -> Iterator[str]:
     for kernel in part.kernels:
-        for source in (one.source for one in (*kernel.sites, *kernel.local)):
+        for source in (one.source for one in (*kernel.sites, *kernel.memory, *kernel.local)):
             if source is not None:
                 yield source.file
                 yield from (frame.file for frame in source.inlined)

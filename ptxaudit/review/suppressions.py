@@ -57,7 +57,11 @@ def source_files(report: Report) -> list[str]:
     files: dict[str, str] = {}
     seen: set[str] = set()
     for kernel in report.kernels:
-        for source in (*(site.source for site in kernel.sites), *(access.source for access in kernel.local)):
+        for source in (
+            *(site.source for site in kernel.sites),
+            *(site.source for site in kernel.memory),
+            *(access.source for access in kernel.local),
+        ):
             for file in _files(source):
                 if file not in seen:
                     seen.add(file)

@@ -22,7 +22,7 @@ from ptxaudit.report.paths import place
 from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
-NUMERIC = frozenset(COLUMNS[3:])
+NUMERIC = frozenset((*COLUMNS[3:], "sectors", "lines"))
 MAX_CONDITIONS = 6  # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12  # in the closing lines
 MOST_EMPTY = 8  # kernels named of those without a site
@@ -296,7 +296,7 @@ def verdict_line(report: Report) -> str:
 
 def without_sites(report: Report) -> str:
     """Which kernels have nothing to count, "" where all have: the first few by name."""
-    names = list(dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites))
+    names = list(dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites and not kernel.memory))
     more = len(names) - MOST_EMPTY
     last = f" and {plural(more, 'more kernel')}" if more > 0 else ""
     return f"no shared-memory site in {', '.join(names[:MOST_EMPTY])}{last}" if names else ""
@@ -311,7 +311,7 @@ def closing_lines(report: Report) -> list[str]:
     if len({(kernel.name, kernel.input, kernel.isa, kernel.arch) for kernel in report.kernels}) < len(report.kernels):
         kernels = plural(len(report.kernels), "kernel launch", "kernel launches")
     if not sites:
-        return [f"no shared-memory site in {kernels}"]
+        return [] if any(kernel.memory for kernel in report.kernels) else [f"no shared-memory site in {kernels}"]
     count = Counter(site.status for site in sites)
     parts = [f"{count[status]:,} {status}" for status in (Status.EXACT, Status.INVARIANT) if count[status]]
     ranged = [f"{count[status]} {status}" for status in RANGED if count[status]]

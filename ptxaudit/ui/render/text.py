@@ -18,6 +18,8 @@ from pathlib import PurePath
 
 from ptxaudit.base.words import plural
 from ptxaudit.report.model import Kernel, Report
+from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
+from ptxaudit.ui.render.memory import SPACES, memory_lines, memory_rows
 from ptxaudit.ui.render.pairs import pairs_text
 from ptxaudit.ui.render.rows import (
     COLUMNS,
@@ -38,11 +40,11 @@ GUTTER = 8  # columns before the bar of a source line
 
 def report_text(report: Report) -> str:
     """The whole report; ends with the closing lines."""
-    blocks = [kernel_text(kernel) for kernel in report.kernels if kernel.sites]
+    blocks = [kernel_text(kernel) for kernel in report.kernels if kernel.sites or kernel.memory]
     if empty := without_sites(report):
         blocks.append(empty)
     blocks += pairs_text(report)
-    blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report)])))
+    blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report), *memory_lines(report)])))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -50,8 +52,12 @@ def kernel_text(kernel: Kernel) -> str:
     """One kernel: its header, its table."""
     rows = kernel_rows(kernel)
     total = total_row(kernel)
-    lines = [*header_lines(kernel), ""]
-    lines += table_lines(COLUMNS, [*rows, *([total] if total else [])])
+    lines = header_lines(kernel)
+    if rows or not kernel.memory:
+        lines += ["", *table_lines(COLUMNS, [*rows, *([total] if total else [])])]
+    for space in SPACES:
+        if found := memory_rows(kernel, space):
+            lines += ["", f"  {space} memory", *table_lines(MEMORY_COLUMNS, found)]
     return "\n".join(lines)
 
 

@@ -1,0 +1,179 @@
+"""Sectors and tag requests of global and local memory against what Nsight Compute counted on an H100
+(tests/data/memory_sm90).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from measured_memory import Counted, Measured, load
+
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import Pattern, SiteResult
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.memory import opcodes
+from ptxaudit.hardware.memory.rules import MEASURED
+
+SETTLED = (Status.EXACT, Status.UNREACHED)
+CALLS_ITSELF = "recursive"  # its calls are not followed
+
+
+@pytest.fixture(scope="module")
+def audited() -> list[tuple[Measured, dict[tuple[int, str], SiteResult]]]:
+    return [(launch, {key: site for key, (_, site) in launch.results().items()}) for launch in load()]
+
+
+def of_memory(launch: Measured, found: dict, memory: str) -> list[tuple[Counted, SiteResult]]:
+    return [(one, found[one.place, memory]) for one in launch.counted if (one.place, memory) in found]
+
+
+def test_every_access_that_was_counted_is_a_site(audited):
+    for launch, found in audited:
+        assert {place for place, _ in found} >= {one.place for one in launch.counted}, launch
+
+
+def test_every_exact_figure_is_the_one_that_was_counted(audited):
+    told, wrong, open_ones = Counter(), [], []
+    for launch, found in audited:
+        for memory in ("global", "local"):
+            for one, site in of_memory(launch, found, memory):
+                if site.status not in SETTLED:
+                    open_ones.append((launch.entry["kernel"], site.status))
+                    continue
+                told[one.head, memory] += 1
+                if memory == "global":
+                    equal = (site.wavefronts, site.ideal, site.lines, site.requests) == (
+                        one.sectors,
+                        one.ideal,
+                        one.tags,
+                        one.requests,
+                    )
+                else:
+                    equal = (site.wavefronts, site.requests) == (one.local, one.requests)
+                if not equal:
+                    wrong.append((str(launch), one, site))
+    assert wrong == []
+    assert told == {
+        ("LDG", "global"): 1278,
+        ("STG", "global"): 284,
+        ("REDG", "global"): 118,
+        ("ATOMG", "global"): 27,
+        ("LDGSTS", "global"): 53,
+        ("LD", "global"): 2,
+        ("ST", "global"): 2,
+        ("ATOM", "global"): 2,
+        ("LD", "local"): 2,
+        ("ST", "local"): 2,
+        ("ATOM", "local"): 2,
+        ("LDL", "local"): 707,
+        ("STL", "local"): 795,
+    }
+    assert {kernel for kernel, _ in open_ones} == {CALLS_ITSELF, "variable", "array_of_bytes"}
+
+
+def test_lanes_that_take_part_are_those_that_were_counted(audited):
+    for launch, found in audited:
+        for one, site in of_memory(launch, found, "global"):
+            generic = one.head in ("LD", "ST", "ATOM")
+            if site.status is Status.EXACT and not generic and "ZFILL" not in one.sass:
+                assert site.lanes == one.lanes, (launch, one)
+
+
+# --- counters of the unit ---------------------------------------------------------------------
+
+UNIT = "l1tex__t_sectors_pipe_lsu_mem_{}"
+APART = "red_transposed"  # lanes of one sector are in both halves of the warp, which are not always taken together
+FIRST, SECOND = slice(16), slice(16, None)
+PLAIN = (
+    ("LDG", "global", "global_op_ld"),
+    ("STG", "global", "global_op_st"),
+    ("LDL", "local", "local_op_ld"),
+    ("STL", "local", "local_op_st"),
+)
+
+
+@pytest.mark.parametrize("head, memory, counter", PLAIN)
+def test_loads_and_stores_sum_to_the_counter_of_the_unit(head, memory, counter):
+    seen = 0
+    for launch in load():
+        ours = [one for one in launch.counted if one.head == head]
+        generic = any(one.head in ("LD", "ST") for one in launch.counted)
+        if ours and not generic:
+            seen += 1
+            assert sum(one.sectors if memory == "global" else one.local for one in ours) == launch.entry[
+                "hardware"
+            ].get(UNIT.format(counter), 0), launch
+    assert seen > 20
+
+
+def turns(pattern: Pattern, lanes: slice = slice(None)) -> int:
+    """Sectors that lanes on one address move in turns: the k-th lane of every address in the k-th turn."""
+    addresses = pattern.addresses[lanes][pattern.active[lanes]]
+    count = Counter(addresses.tolist())
+    return sum(
+        max(n for address, n in count.items() if address // 32 == sector)
+        for sector in {address // 32 for address in count}
+    )
+
+
+@pytest.mark.parametrize("head, counter", [("REDG", "global_op_red"), ("ATOMG", "global_op_atom")])
+def test_the_unit_counts_a_sector_for_each_turn_that_atomics_take(audited, head, counter):
+    seen = more = 0
+    for launch, found in audited:
+        ours = [(one, site) for one, site in of_memory(launch, found, "global") if one.head == head]
+        if ours and all(sum(p.count for p in site.patterns) == site.active_requests for _, site in ours):
+            seen += 1
+            predicted = sum(p.count * turns(p) for _, site in ours for p in site.patterns)
+            counted = launch.entry["hardware"].get(UNIT.format(counter), 0)
+            if launch.entry["kernel"] == APART:
+                assert (
+                    predicted
+                    < counted
+                    < sum(p.count * (turns(p, FIRST) + turns(p, SECOND)) for _, site in ours for p in site.patterns)
+                )
+            else:
+                assert predicted == counted, launch
+            more += predicted > sum(one.sectors for one, _ in ours)
+    assert seen > 20 and more > 5
+
+
+def test_copies_that_pass_by_the_l1_have_a_counter_of_their_own():
+    bypassing = 0
+    for launch in load():
+        for marked, counter in (
+            (True, "sm__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts_cache_bypass"),
+            (False, UNIT.format("global_op_ldgsts_cache_access")),
+        ):
+            ours = [one.sectors for one in launch.counted if one.head == "LDGSTS" and ("BYPASS" in one.sass) == marked]
+            if ours:
+                bypassing += marked
+                assert sum(ours) == launch.entry["hardware"].get(counter, 0), launch
+    assert bypassing > 10
+
+
+# --- the table of what was measured ---------------------------------------------------------------
+
+
+def test_the_table_has_what_was_measured(audited):
+    counted: dict[str, set] = {}
+    for launch, found in audited:
+        for memory in ("global", "local"):
+            for one, site in of_memory(launch, found, memory):
+                if site.status is Status.EXACT and site.wavefronts:
+                    name = one.sass.split()[1 if one.sass.startswith("@") else 0]
+                    counted.setdefault(opcodes.classify(name, memory).sass, set()).add(
+                        (launch.entry["kernel"], one.place)
+                    )
+    assert MEASURED == {name: len(places) for name, places in sorted(counted.items())}
+    assert machines.get("sm_90").memory_measured == MEASURED
+    assert not machines.get("sm_80").memory_measured
+
+
+def test_no_figure_of_a_request_is_above_its_lanes(audited):
+    for _, found in audited:
+        for site in found.values():
+            for pattern in site.patterns:
+                assert 0 < pattern.ideal <= pattern.low or not pattern.active.any()
+                assert pattern.low <= 4 * np.count_nonzero(pattern.active)

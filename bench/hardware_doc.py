@@ -305,6 +305,7 @@ def _text() -> Iterator[str]:
     for section in SECTIONS:
         yield from _section(machine, section)
     yield from _profiler(measured[0].requests)
+    yield from _memory(machine)
     yield from hardware_fragments.chapter()
     yield from hardware_timed.chapters()
     yield from hardware_functions.chapter()
@@ -455,6 +456,57 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
         " 483 and 686), while `…_op_ld` of the same launches was exact. It is not always: one launch of"
         " `bench/adversary`, seed 1332, measured six times, has 115 to 118 where its loads take 115."
+    )
+    yield ""
+    yield (
+        "Of global memory `memory_l2_theoretical_sectors_global` is, for `LDG`, `STG`, `LDL` and `STL`, what the unit"
+        " counts (`l1tex__t_sectors_pipe_lsu_mem_{global,local}_op_{ld,st}`) in every launch that was measured"
+        " (tests/data/memory_sm90). It differs for"
+    )
+    yield ""
+    yield (
+        "- `RED` and `ATOMG`: lanes on one address take turns, and the unit counts the sectors of every turn: in the"
+        " k-th turn the k-th lane on each address. 32 lanes on one counter are 1 sector by instruction and 32 by the"
+        " unit; on words i mod 3 they are 1 and 11, on i mod 24, 3 and 4. So it is in all launches but one: where the"
+        " lanes of one sector are eight apart (a transposed tile) the unit counted 205 for the 176 of its turns, and"
+        " never as many as the two half-warps by themselves have, 288"
+    )
+    yield (
+        "- `LDGSTS.BYPASS` (cp.async.cg): `…_op_ldgsts_cache_access` has none of them, it counts `LDGSTS` without"
+        " BYPASS alone. Their counter is `sm__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts_cache_bypass`,"
+        " and equals the metric in every launch. Both count a sector that is read once for each 32-byte sector of"
+        " shared memory that it is written to: 64 rows of 128 bytes that go to rows of 144 bytes take 384, not 256, as"
+        " every other row's 16-byte pieces come to lie across two sectors; the same rows without padding, or by"
+        " cp.async.ca, take 256"
+    )
+    yield (
+        "- the metric's *ideal*: the bytes of the active lanes / 32, rounded up, but never above the sectors that they"
+        " touch"
+    )
+    yield ""
+
+
+def _memory(machine: Machine) -> Iterator[str]:
+    yield "## Global and local memory"
+    yield ""
+    yield (
+        "With `--space` an audit counts sectors of 32 bytes and lines of 128 (*tag requests*) instead of wavefronts, by"
+        " the same engine. Measured on an H100 by instruction and by the unit's counters, 394 launches of bench/memory"
+        " (tests/data/memory_sm90; `python -m bench.memory build FOLDER`, then `measure FOLDER -o FILE` on the GPU)."
+        " Cache operators, orders and evictions change neither figure."
+    )
+    yield ""
+    yield "| operation | rule | shift |"
+    yield "|---|---|---|"
+    yield from (f"| {rule.operation} | {rule.says} | {rule.shift} |" for rule in machine.memory)
+    yield ""
+    yield (
+        "A pointer's place modulo 128 bytes is to global memory what the place of an array is to banks: where it is not"
+        " told (`--assume ptr%256` states what cudaMalloc gives; addresses and buffers of a launch tell it) and"
+        " matters, the answer is conditional, with its residues. A predicated-off copy and one of source size 0 read"
+        " nothing; one of a part of its bytes reads as a whole one. Measured instructions, by bits a lane: "
+        + ", ".join(f"{name} ({n} sites)" for name, n in machine.memory_measured.items())
+        + ". Other generations hold by rule."
     )
     yield ""
 

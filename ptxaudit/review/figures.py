@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from ptxaudit.base.status import Status
 from ptxaudit.ir.reasons import Kind
-from ptxaudit.report.model import Site, Span
+from ptxaudit.report.model import MemorySite, Site, Span
 
 Interval = tuple[int, int | None]  # high None = no proved upper end
 
@@ -102,6 +102,17 @@ def total_excess(site: Site) -> Interval:
         lows.append((site.active_requests or 0) * span.low)
         highs += [] if site.requests is None else [site.requests * span.high]
     return (max(lows), min(highs, default=None))
+
+
+def sectors_excess(site: MemorySite) -> Interval:
+    """The largest excess of sectors of any one request to global or local memory."""
+    if site.status is Status.UNREACHED or site.sectors_excess == 0:
+        return (0, 0)
+    span = _proved(site)
+    if site.status is Status.EXACT and site.sectors_excess is not None and site.active_requests:
+        mean = -(-site.sectors_excess // site.active_requests)  # some request has at least the mean
+        return (max(mean, span.low if span else 0), span.high if span else site.sectors_excess)
+    return NOTHING_PROVED if span is None else (span.low, span.high)
 
 
 def lines_excess(site: Site) -> Interval:

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from ptxaudit.base.records import record
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Kernel, Report, Site, Source, Suppression
+from ptxaudit.report.model import Kernel, MemorySite, Report, Site, Source, Suppression
 from ptxaudit.review.figures import Judgement, against
 
 CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that excess and ways are the figures of
@@ -53,7 +53,7 @@ class Finding:
     rule: str
     what: str
     kernel: Kernel | None
-    site: Site | None = None
+    site: Site | MemorySite | None = None
     source: Source | None = None
     place: Place | None = None
     certainty: Certainty = Certainty.CERTAIN

@@ -1,8 +1,13 @@
-"""Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`.
+"""Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`, `sectors-excess=N`,
+`registers=N`, `spills=N`, `occupancy=N`.
 
 A limit is met by the figure N or more. excess and ways are of one request of one site;
 total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
 conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
+
+sectors-excess is of one request of one access to the memories that --space asks for. registers, spills (bytes stored
+and loaded) and occupancy (percent) are of a kernel, as budgets: more than N registers or bytes, or less than N percent,
+are denied; where the file does not say, or no launch tells the block, they are not judged.
 
 Whatever the limit, each site that it is about is
 
@@ -32,9 +37,9 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import whole
 from ptxaudit.base.records import record
-from ptxaudit.report.model import Kernel, Report, Site
+from ptxaudit.report.model import Kernel, MemorySite, Report, Site
 from ptxaudit.review import rules
-from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
+from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, sectors_excess, total_above_ideal, ways
 from ptxaudit.review.findings import CONFLICTS, Finding, find
 
 if TYPE_CHECKING:
@@ -61,7 +66,7 @@ class Denial:
 
     limit: Limit
     kernel: Kernel | None
-    site: Site | None
+    site: Site | MemorySite | None
     what: str
     certain: bool = True
     finding: Finding | None = None
@@ -103,7 +108,14 @@ class Verdict:
 
 
 # the smallest figure that is a conflict
-_LEAST = {"excess": 1, "ways": 2, "total-excess": 1}
+_LEAST = {"excess": 1, "ways": 2, "total-excess": 1, "sectors-excess": 1, "registers": 0, "spills": 0, "occupancy": 0}
+# of a kernel, as budgets: the figure, None where it is not known, and whether less of it is worse
+BUDGETS: dict[str, tuple[Callable[[Kernel], float | None], bool]] = {
+    "registers": (lambda kernel: kernel.registers, False),
+    "spills": (lambda kernel: None if kernel.spills is None else kernel.spills.bytes, False),
+    "occupancy": (lambda kernel: None if kernel.occupancy is None else kernel.occupancy.percent, True),
+}
+_UNITS = {"registers": "registers", "spills": "bytes", "occupancy": "percent"}
 
 
 def parse_limit(text: str) -> Limit:
@@ -118,7 +130,8 @@ def parse_limit(text: str) -> Limit:
         known = ", ".join(rules.RULES)
         raise InputError(
             f"--fail-on {text} is no rule and no limit",
-            f"write excess=N, ways=N or total-excess=N with a whole number N, or a rule: {known}",
+            "write excess=N, ways=N, total-excess=N, sectors-excess=N, registers=N, spills=N or occupancy=N with a"
+            f" whole number N, or a rule: {known}",
         )
     return Limit(name, max(int(number), _LEAST[name]))
 
@@ -143,7 +156,7 @@ def judge(
     possible = tuple(denial for denial in denials if not denial.certain)
     allowed = sum(finding.allowed is not None for finding in found)
     unaudited = len({(problem.file, problem.kernel) for problem in report.problems})
-    sites = len(report.every_site)
+    sites = len(report.every_site) + sum(len(kernel.memory) for kernel in report.kernels)
     standing = dict(Counter(judging.standing.values()))
     as_before = _as_before(standing, possible) if ratchet is not None else 0
     verdict = Verdict(certain, standing, sites, possible, allowed, unaudited, as_before)
@@ -182,6 +195,10 @@ class _Judging:
             for limit in self.limits:
                 if limit.name == "total-excess":
                     yield from self._of_kernel(kernel, limit, allowed)
+                elif limit.name in BUDGETS:
+                    yield from self._of_budget(kernel, limit)
+                elif limit.name == "sectors-excess":
+                    yield from self._of_memory(kernel, limit)
                 elif limit.figure is not None:
                     yield from self._of_sites(kernel, limit, allowed)
 
@@ -234,6 +251,32 @@ class _Judging:
         if judged is not Judgement.SATISFIED and not known:
             denial = _denial(limit, kernel, None, (low, high), judged)
             yield replace(denial, what=f"{denial.what}, {grown}") if grown else denial
+
+    def _of_budget(self, kernel: Kernel, limit: Limit) -> Iterator[Denial]:
+        """What a kernel takes, or leaves, of a multiprocessor."""
+        of, less_is_worse = BUDGETS[limit.name]
+        figure, most = of(kernel), limit.figure or 0
+        if figure is None:
+            yield Denial(limit, kernel, None, f"{limit.name} is not known", certain=False)
+        elif figure < most if less_is_worse else figure > most:
+            yield Denial(
+                limit,
+                kernel,
+                None,
+                f"{figure:,g} {_UNITS[limit.name]}, {'at least' if less_is_worse else 'at most'} {most:,} allowed",
+            )
+
+    def _of_memory(self, kernel: Kernel, limit: Limit) -> Iterator[Denial]:
+        """Sectors of accesses to global and local memory."""
+        for site in kernel.memory:
+            figure = sectors_excess(site)
+            judged = against(figure, limit.figure or 0)
+            self._put(site, _standing(judged, known=False))
+            if judged is not Judgement.SATISFIED:
+                certain = judged is Judgement.VIOLATED
+                what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
+                why = site.cause if certain else site.reason
+                yield Denial(limit, kernel, site, what + (f": {why}" if why else ""), certain)
 
     def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
         assert self.ratchet is not None

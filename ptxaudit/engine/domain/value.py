@@ -41,6 +41,7 @@ DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 SAFE = 1 << 58  # sums of so many products stay in an int64
+POINTER_LIMIT = 2**57  # device addresses are below this
 MAX_TERMS = 12  # beyond this a sum of unknowns is given up: no index expression of a person has more
 
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxaudit.engine.domain.value import DTYPES, Lost, Uniform, Value, constant, known, low_zeros, opaque, unknown
+from ptxaudit.engine.domain.value import (
+    DTYPES,
+    POINTER_LIMIT,
+    Lost,
+    Uniform,
+    Value,
+    constant,
+    known,
+    low_zeros,
+    opaque,
+    unknown,
+)
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special
 from ptxaudit.ir.reasons import Kind
@@ -27,7 +38,6 @@ SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB
 DIMENSIONS = "xyz"
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 BLOCK_LIMITS = (1024, 1024, 64)
-POINTER_LIMIT = 2**57  # device addresses are below this
 _WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variables count from where a window begins
 HIGH_WORD = 1 << 32
 WINDOW_ZEROS = 24  # low bits of where a window begins

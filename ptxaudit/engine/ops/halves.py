@@ -16,7 +16,19 @@ from itertools import permutations
 
 import numpy as np
 
-from ptxaudit.engine.domain.value import EVERYWHERE, Lost, Value, because, either, lane_spans, opaque, signed
+from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
+    POINTER_LIMIT,
+    Lost,
+    Uniform,
+    Value,
+    because,
+    either,
+    lane_spans,
+    opaque,
+    signed,
+    unknown,
+)
 from ptxaudit.ir.reasons import Kind
 
 KEEP = "halves"
@@ -73,7 +85,7 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     if low.poison is not None and (low.poison & here).any():
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
-    first, second = dict(mine.terms), dict(others.terms)
+    first, second = ({_modulo_word(u): c for u, c in value.terms} for value in (mine, others))
     pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]
     nothing = np.zeros((1, 1), np.uint32)
     differ = lambda a, b: (nothing if a is None else a) != (nothing if b is None else b)
@@ -84,7 +96,7 @@ def joined(low: Value, high: Value) -> Value | None:
     """The number of two halves, exactly; None where that is not known."""
     from ptxaudit.engine.ops.operations import rejoin
 
-    found = rejoin(low, high)
+    found = rejoin(low, high) or _parameter(low, high)
     if found is not None:
         return found
     if (
@@ -97,6 +109,52 @@ def joined(low: Value, high: Value) -> Value | None:
     base = low.base.astype(np.uint64) + (high.base.astype(np.uint64) << np.uint64(WORD))
     terms = tuple((u, signed(c).astype(np.int64).view(np.uint64)) for u, c in low.terms)
     return Value(base, terms, None, either(low.poison, high.poison), because(low, high))
+
+
+def _modulo_word(u: Uniform) -> object:
+    """What tells an unknown from others modulo 2**32: a parameter of 64 bits from its own lower half nothing does."""
+    key = u.key
+    if isinstance(key, tuple) and key[:1] == ("param",) and len(key) == 3 and not key[1] % (PAIR // 8):
+        return "param", key[1]
+    return u
+
+
+def _parameter(low: Value, high: Value) -> Value | None:
+    """The parameter of 64 bits whose halves these are, which were read one by one."""
+    halves = [_unknown_alone(value) for value in (low, high)]
+    if None in halves:
+        return None
+    first, second = (u.key for u in halves)
+    if not (
+        isinstance(first, tuple)
+        and isinstance(second, tuple)
+        and first[:1] == second[:1] == ("param",)
+        and first[2] == second[2] == WORD
+    ):
+        return None
+    if second[1] != first[1] + WORD // 8 or first[1] % (PAIR // 8):
+        return None
+    u = halves[0]
+    return unknown(
+        Uniform(
+            u.name.rpartition("[")[0] or u.name,
+            PAIR,
+            u.zeros,
+            0,
+            POINTER_LIMIT,
+            "pointer",
+            ("param", first[1], PAIR),
+            address=True,
+        )
+    )
+
+
+def _unknown_alone(value: Value) -> Uniform | None:
+    """The unknown that a value is, once and with nothing added."""
+    if len(value.terms) != 1 or value.poison is not None or value.valid is not None or value.base.any():
+        return None
+    u, c = value.terms[0]
+    return u if u.kind == "parameter" and c.size == 1 and int(c.flat[0]) == 1 else None
 
 
 def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:

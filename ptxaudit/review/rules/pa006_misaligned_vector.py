@@ -26,7 +26,7 @@ VECTOR = 8  # bytes from which on an access is one of several words
 
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
-        for site in kernel.sites:
+        for site in (*kernel.sites, *kernel.memory):
             if site.why is not None and any(why.kind == MISALIGNED for why in site.why.walk()):
                 yield Finding("PA006", f"{site.opcode}: {site.reason}", kernel, site)
             elif not concerned(site) or site.settled:

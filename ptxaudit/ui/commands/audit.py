@@ -52,8 +52,10 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     metavar="RULE|NAME=N",
     multiple=True,
     help=(
-        "A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel): "
-        "exit 1 when the rule finds something, or a figure is N or more; may be repeated."
+        "A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel),"
+        " sectors-excess=N (of a request, with --space): exit 1 when the rule finds something, or a figure is N or"
+        " more. registers=N, spills=N (bytes), occupancy=N (percent) of a kernel: when it has more, or less occupancy."
+        " May be repeated."
     ),
 )
 @click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
@@ -114,6 +116,11 @@ def command(
     if strict and not limits and not baseline:
         raise InputError(
             "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
+        )
+    if given["space"] == "shared" and any(limit.name == "sectors-excess" for limit in limits):
+        raise InputError(
+            "--fail-on sectors-excess is of global and local memory, which are not examined",
+            "add --space global, or --space all",
         )
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")

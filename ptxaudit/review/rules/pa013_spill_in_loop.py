@@ -1,0 +1,71 @@
+"""A register is spilled to memory where the code runs again and again.
+
+Where a kernel needs more registers than it may have, ptxas keeps some in local memory: a spill stores a
+register, and loads it again later. Outside of loops that costs little; in a loop it is paid in every trip,
+four sectors a warp each way. Spills are in machine code (`--isa sass`), which names them since CUDA 12.6, and
+are looked at with `--space local` or `--space all`, under a launch that tells how often they run.
+
+What to do
+- Allow more registers: a smaller block in `__launch_bounds__`, a larger `--maxrregcount`.
+- Keep less alive across the loop: a smaller tile a thread, fewer unrolled trips.
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+from ptxaudit.report.model import Kernel, Report
+from ptxaudit.review.findings import Finding
+from ptxaudit.review.rules import Example, Rule
+
+WARP = 32
+
+
+def check(report: Report) -> Iterator[Finding]:
+    for kernel in report.kernels:
+        warps = warps_of(kernel)
+        for site in kernel.memory:
+            if site.kind == "spill" and warps and site.requests is not None and site.requests > warps:
+                times = site.requests / warps
+                yield Finding("PA013", f"{site.opcode}: a spill that runs {times:,.3g} times a warp", kernel, site)
+
+
+def warps_of(kernel: Kernel) -> int | None:
+    """Warps of the launch, where it is told."""
+    launch = kernel.launch
+    if launch is None or launch.grid is None or launch.block is None:
+        return None
+    return prod(launch.grid) * -(-prod(launch.block) // WARP)
+
+
+_SOURCE = """
+extern "C" __global__ void __launch_bounds__(BOUNDS) heavy(const float* in, float* out, int n) {
+    float v[48];
+#pragma unroll
+    for (int k = 0; k < 48; k++) v[k] = in[threadIdx.x + k * 32];
+    for (int t = 0; t < n; t++) {
+#pragma unroll
+        for (int k = 0; k < 48; k++) v[k] = v[k] * v[(k * 7 + 1) % 48] + v[(k + 3) % 48];
+    }
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 48; k++) sum += v[k] * (k + 1);
+    out[threadIdx.x] = sum;
+}
+"""
+
+RULE = Rule(
+    id="PA013",
+    name="spill-in-loop",
+    title="Spill in a loop",
+    level="note",
+    check=check,
+    example=Example(
+        triggers=_SOURCE.replace("BOUNDS", "1024, 2"),
+        clean=_SOURCE.replace("BOUNDS", "128"),
+        options={
+            "space": "local",
+            "isa": "sass",
+            "launches": [{"kernel": "heavy", "grid": (1,), "block": (32,), "params": [None, None, 9]}],
+        },
+    ),
+)

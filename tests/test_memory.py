@@ -1,0 +1,262 @@
+"""Accesses to global and local memory: what is a site of which memory, what a request moves, and what a report says of
+it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from reports import validate
+
+import ptxaudit
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer import residues
+from ptxaudit.hardware import banks, machines
+from ptxaudit.hardware.memory import opcodes
+from ptxaudit.report.reader import parse_report
+from ptxaudit.review import gate
+from ptxaudit.ui.cli import main
+
+SM_90 = machines.get("sm_90")
+LANES = np.arange(32)
+ALIGNED = {"*": 256}
+
+KERNEL = """
+extern "C" __global__ void k(const float* in, float* out, int n, int s) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = in[i * s];
+    __syncthreads();
+    if (i < n) out[i + 1] = tile[threadIdx.x ^ 1];
+}
+"""
+
+
+def score(opcode: str, space: str, addresses, active=None, others=None):
+    addresses = np.atleast_2d(np.asarray(addresses, np.int64))
+    active = np.ones(addresses.shape, bool) if active is None else np.atleast_2d(active)
+    return banks.score(
+        SM_90, opcodes.classify(opcode, space), addresses, active, None if others is None else np.atleast_2d(others)
+    )
+
+
+def audited(text: str, space: str, isa: str = "ptx", assume=ALIGNED, **launch):
+    launches = [ptxaudit.Launch("k", **launch)] if launch else ()
+    report = ptxaudit.audit(text, space=space, isa=isa, assume=assume, launches=launches)
+    assert not report.problems
+    return report
+
+
+# --- one request ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "opcode, space, addresses, sectors, ideal, lines",
+    [
+        ("LDG.E", "global", 4 * LANES, 4, 4, 1),
+        ("LDG.E", "global", 4 * LANES + 4, 5, 4, 2),
+        ("LDG.E", "global", 32 * LANES, 32, 4, 8),
+        ("LDG.E", "global", 0 * LANES, 1, 1, 1),
+        ("LDG.E.128.CONSTANT", "global", 16 * LANES, 16, 16, 4),
+        ("ld.global.nc.v4.f32", "global", 16 * LANES + 16, 17, 16, 5),
+        ("STG.E.U8", "global", LANES, 1, 1, 1),
+        ("LDL", "local", 0 * LANES, 4, 4, 1),
+        ("LDL.128", "local", 0 * LANES, 16, 16, 4),
+        ("LDL", "local", 4 * LANES, 32, 4, 32),
+        ("STL.U8", "local", LANES // 8 * 4, 4, 4, 4),
+    ],
+)
+def test_sectors_and_lines_of_a_request(opcode, space, addresses, sectors, ideal, lines):
+    found = score(opcode, space, addresses)
+    assert (found.low[0], found.high[0], found.ideal[0], found.lines[0]) == (sectors, sectors, ideal, lines)
+
+
+def test_sectors_are_those_of_a_loop_over_lanes():
+    random = np.random.default_rng(7)
+    for width in (1, 2, 4, 8, 16):
+        addresses = random.integers(0, 64, (200, 32)) * width
+        active = random.random((200, 32)) < 0.6
+        active[:, 0] = True
+        found = score(f"ld.global.b{8 * width}", "global", addresses, active)
+        for row in range(200):
+            some = addresses[row][active[row]].tolist()
+            sectors = {byte // 32 for address in some for byte in range(address, address + width)}
+            assert found.low[row] == len(sectors)
+            assert found.lines[row] == len(
+                {byte // 128 for address in some for byte in range(address, address + width)}
+            )
+            assert found.ideal[row] == min(len(sectors), -(-len(some) * width // 32))
+
+
+def test_local_memory_is_interleaved_by_words():
+    random = np.random.default_rng(8)
+    for width in (1, 4, 8, 16):
+        addresses = random.integers(0, 16, (100, 32)) * width
+        active = random.random((100, 32)) < 0.7
+        active[:, 3] = True
+        found = score({1: "LDL.U8", 4: "LDL", 8: "LDL.64", 16: "LDL.128"}[width], "local", addresses, active)
+        for row in range(100):
+            places = {
+                128 * (byte // 4) + 4 * lane
+                for lane in np.flatnonzero(active[row]).tolist()
+                for byte in range(int(addresses[row][lane]), int(addresses[row][lane]) + width)
+            }
+            assert found.low[row] == len({place // 32 for place in places})
+            assert found.lines[row] == len({place // 128 for place in places})
+
+
+def test_a_copy_that_bypasses_moves_a_sector_for_each_that_it_fills():
+    rows, column = LANES // 8, LANES % 8 * 16
+    source = 128 * rows + column
+    straight, padded = (
+        score("LDGSTS.E.BYPASS.128", "global", source, others=pitch * rows + column) for pitch in (128, 144)
+    )
+    unknown = score("LDGSTS.E.BYPASS.128", "global", source)
+    assert (straight.low[0], padded.low[0]) == (16, 24)
+    assert (unknown.low[0], unknown.high[0]) == (16, 32)
+
+
+def test_a_misaligned_access_faults():
+    with pytest.raises(InputError, match="not a multiple of 16"):
+        score("LDG.E.128", "global", 8 * LANES)
+
+
+@pytest.mark.parametrize("opcode", ["LDG.E.WIDE", "ld.global.v3.u32x", "LDS", "STG.E.64.128"])
+def test_an_opcode_that_is_not_known_is_an_error(opcode):
+    with pytest.raises(InputError):
+        opcodes.classify(opcode, "global")
+
+
+# --- blocks and rounds ------------------------------------------------------------------------
+
+
+def test_occurrences_are_those_of_counting():
+    for first, last, period in ((0, 9, 4), (3, 3, 8), (5, 100, 7), (2, 1, 3)):
+        counted = [sum(n % period == r for n in range(first, last + 1)) for r in range(period)]
+        assert residues.occurrences(np.array([first]), np.array([last]), period)[0].tolist() == counted
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("block", [96, 100, 7])
+def test_blocks_that_begin_anywhere_in_a_line_are_counted_one_by_one(isa, block):
+    grid, n, s = 37, 37 * block - 5, 3
+    report = audited(KERNEL, "global", isa, grid=(grid,), block=(block,), params=[None, None, n, s])
+    load, store = report.kernels[0].memory
+    threads = np.arange(grid * block)
+    warps = [threads[b * block + w : b * block + min(w + 32, block)] for b in range(grid) for w in range(0, block, 32)]
+    loaded = sum(len(set((4 * s * warp // 32).tolist())) for warp in warps)
+    stored = sum(len(set((4 * (warp[warp < n] + 1) // 32).tolist())) for warp in warps)
+    assert (load.status, load.sectors, store.status, store.sectors) == (Status.EXACT, loaded, Status.EXACT, stored)
+    assert load.bytes_used == 4 * grid * block and store.bytes_used == 4 * n
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_rounds_of_a_long_loop_are_counted_by_where_they_lie_in_a_line(isa):
+    text = (
+        'extern "C" __global__ void k(const float* in, float* out, int n) {\nfloat sum = 0;\n#pragma unroll 1\nfor (int'
+        " i = 0; i < n; i++) sum += in[threadIdx.x + i];\nout[threadIdx.x] = sum; }"
+    )
+    report = audited(text, "global", isa, grid=(1,), block=(32,), params=[None, None, 100_003])
+    load = report.kernels[0].memory[0]
+    assert (load.status, load.requests) == (Status.EXACT, 100_003)
+    assert load.sectors == sum(4 if i % 8 == 0 else 5 for i in range(100_003))
+
+
+# --- reports ----------------------------------------------------------------------------------
+
+
+def test_a_pointer_that_is_not_told_is_a_condition_the_aligned_one_first():
+    report = audited(KERNEL, "global", assume={}, grid=(2,), block=(64,), params=[None, None, 128, 1])
+    load = report.kernels[0].memory[0]
+    assert (load.status, load.bounds) == (Status.CONDITIONAL, (16, 20))
+    assert (load.conditions[0].when, load.conditions[0].low) == ("base mod 128 in {0, 32, 64, 96}", 4)
+
+
+def test_shared_memory_is_told_the_same_beside_the_others():
+    launch = {"grid": (4,), "block": (256,), "params": [None, None, 900, 2]}
+    alone, beside = (audited(KERNEL, space, **launch).kernels[0] for space in ("shared", "all"))
+    assert beside.sites == alone.sites and alone.memory == ()
+    assert [site.space for site in beside.memory] == ["global", "global"]
+
+
+def test_a_copy_is_a_site_of_two_memories():
+    text = KERNEL.replace(
+        "tile[threadIdx.x] = in[i * s];",
+        'asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;" :: '
+        '"r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x)), "l"(in + i * s));',
+    )
+    for isa in ("ptx", "sass"):
+        kernel = audited(text, "all", isa, grid=(1,), block=(64,), params=[None, None, 64, 8]).kernels[0]
+        copies = [site for site in (*kernel.sites, *kernel.memory) if site.access == "cp.async"]
+        assert [site.space for site in copies] == ["shared", "global"]
+        assert copies[1].sectors == 64 and copies[0].requests == copies[1].requests == 2
+
+
+def test_the_json_keeps_to_its_schema_and_reads_back():
+    report = audited(KERNEL, "all", "both", grid=(4,), block=(256,), params=[None, None, 900, 2])
+    data = json.loads(report.to_json())
+    validate(data)
+    assert {site["space"] for kernel in data["kernels"] for site in kernel["sites"]} == {"shared", "global"}
+    assert parse_report(report.to_json()) == report
+
+
+def test_the_command_shows_each_memory(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(KERNEL)
+    options = [
+        "audit",
+        str(path),
+        "--grid",
+        "4",
+        "--block",
+        "256",
+        "--param",
+        "n=900",
+        "--param",
+        "s=2",
+        "--assume",
+        "*%256",
+        "--no-cache",
+    ]
+    plain, every = (CliRunner().invoke(main, [*options, *more]) for more in ((), ("--space", "all")))
+    assert plain.exit_code == every.exit_code == 0
+    assert "global memory" not in plain.output and "  global memory\n" in every.output
+    assert "lanes are 8 bytes apart: 8 sectors for the bytes of 4" in every.output
+
+
+# --- gates ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "limit, denied",
+    [
+        ("sectors-excess=4", 1),
+        ("sectors-excess=5", 0),
+        ("registers=1", 1),
+        ("registers=255", 0),
+        ("spills=0", 0),
+        ("occupancy=100", 0),
+        ("occupancy=101", 1),
+    ],
+)
+def test_limits_of_memory_and_resources(limit, denied):
+    report = audited(KERNEL, "global", "sass", grid=(4,), block=(256,), params=[None, None, 1024, 2])
+    assert len(gate.judge(report, [gate.parse_limit(limit)]).denials) == denied
+
+
+def test_what_is_not_known_of_a_kernel_is_not_judged():
+    report = audited(KERNEL, "global", "sass")
+    verdict = gate.judge(report, [gate.parse_limit("occupancy=50")])
+    assert not verdict.denials and len(verdict.warnings) == 1
+    assert len(gate.judge(report, [gate.parse_limit("occupancy=50")], strict=True).denials) == 1
+
+
+def test_sectors_need_their_memory(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(KERNEL)
+    result = CliRunner().invoke(main, ["audit", str(path), "--fail-on", "sectors-excess=1"])
+    assert result.exit_code == 2 and "--space global" in result.output

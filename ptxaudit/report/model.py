@@ -421,13 +421,27 @@ class Spills:
 
 
 @record
+class Step:
+    """Where the blocks of a multiprocessor change, all else as it is. resource: "registers" (of a thread) | "shared
+    memory" (bytes of a block);
+    at: the most of it with more blocks, or the least of it with fewer; percent, blocks_per_sm: the occupancy there."""
+
+    resource: str
+    at: int
+    percent: float
+    blocks_per_sm: int
+
+
+@record
 class Occupancy:
     """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows
-    no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers"."""
+    no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers". steps: the next ones up and
+    down."""
 
     percent: float
     blocks_per_sm: int
     limiter: str
+    steps: tuple[Step, ...] = field(default=(), compare=False)  # what follows from the others
 
 
 @record

@@ -35,6 +35,7 @@ from ptxaudit.report.model import (
     Source,
     Span,
     Spills,
+    Step,
     Suppression,
     Tool,
     Trip,
@@ -142,7 +143,7 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         stack=entry.get("stack"),
         barriers=entry.get("barriers"),
         spills=_record(Spills, entry.get("spills")),
-        occupancy=_record(Occupancy, entry.get("occupancy")),
+        occupancy=_occupancy(entry.get("occupancy")),
         code=_record(Code, entry.get("code")),
         local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
         loops=tuple(Loop(**(loop | {"sites": _tuple(loop["sites"])})) for loop in entry.get("loops", ())),
@@ -151,6 +152,14 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
 
 def _record(cls: type[Record], entry: dict[str, Any] | None) -> Record | None:
     return None if entry is None else cls(**entry)
+
+
+def _occupancy(entry: dict[str, Any] | None) -> Occupancy | None:
+    return (
+        None
+        if entry is None
+        else Occupancy(**entry | {"steps": tuple(Step(**step) for step in entry.get("steps", ()))})
+    )
 
 
 def _site(entry: dict[str, Any]) -> Site:

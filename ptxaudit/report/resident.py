@@ -12,13 +12,14 @@ tells no dynamic shared memory has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import prod
 
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.occupancy import blocks_per_sm, limits_of
 from ptxaudit.ir import nodes as ir
-from ptxaudit.report.model import Occupancy
+from ptxaudit.report.model import Occupancy, Step
 
 WARP = 32  # threads
 REGISTER_FILE = 64 * 1024  # registers of a multiprocessor, sm_50 and later
@@ -26,6 +27,7 @@ OF_BLOCK = {53: 32 * 1024, 62: 32 * 1024}  # registers that a block may have, wh
 UNIT = 256  # registers that a warp's are a multiple of
 PARTITIONS = 4  # of a multiprocessor, each with its share of the registers,
 OF_SM_60 = 2  # but of sm_60, which runs no block that four would not
+MOST_REGISTERS = 255  # of a thread
 COUNT_BARRIERS = 90  # the first architecture in which barriers limit the blocks
 TWICE = (90, 100)  # with twice as many barriers as blocks; others since then have as many
 
@@ -43,7 +45,42 @@ def occupancy_of(
     if dynamic is None and _has_dynamic(function):
         return None
     shared = function.shared_static + (dynamic or 0)
-    return occupancy(function.arch, prod(block), shared, registers, barriers or 0)
+    found = occupancy(function.arch, prod(block), shared, registers, barriers or 0)
+    return found and replace(
+        found, steps=tuple(steps(found, function.arch, prod(block), shared, registers, barriers or 0))
+    )
+
+
+def steps(found: Occupancy, arch: str, threads: int, shared: int, registers: int, barriers: int) -> Iterator[Step]:
+    """Where more and where fewer blocks fit: the next such numbers of registers, and bytes of shared memory. (Both are
+    monotonous.)
+    """
+    most = limits_of(arch).shared_of_block
+    for resource, least, now, last, at in (
+        ("registers", 1, registers, MOST_REGISTERS, lambda n: occupancy(arch, threads, shared, n, barriers)),
+        ("shared memory", 0, shared, most, lambda n: occupancy(arch, threads, n, registers, barriers)),
+    ):
+        for number in (
+            _last_with(lambda n: at(n).blocks_per_sm > found.blocks_per_sm, least, now),
+            _last_with(lambda n: at(n).blocks_per_sm >= found.blocks_per_sm, now, last),
+        ):
+            if number is not None:
+                step = number if number < now else number + 1
+                if step <= last:
+                    there = at(step)
+                    yield Step(resource, step, there.percent, there.blocks_per_sm)
+
+
+def _last_with(holds: Callable[[int], bool], first: int, last: int) -> int | None:
+    """The largest number of first … last for which something holds that holds up to some number; None where it holds
+    for none.
+    """
+    if not holds(first):
+        return None
+    while first < last:
+        middle = (first + last + 1) // 2
+        first, last = (middle, last) if holds(middle) else (first, middle - 1)
+    return first
 
 
 def _has_dynamic(function: ir.Function) -> bool:

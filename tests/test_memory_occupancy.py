@@ -1,0 +1,73 @@
+"""Occupancy of every launch that was measured, as the driver and the profiler have it, and where it changes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tarfile
+from math import prod
+from pathlib import Path
+
+import pytest
+
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.artifacts.usage import usage
+from ptxaudit.report.resident import occupancy, steps
+
+DATA = Path(__file__).resolve().parent / "data"
+DOCUMENT = json.loads(gzip.decompress((DATA / "memory_sm90" / "launches.json.gz").read_bytes()))
+LIMITS = [f"launch__occupancy_limit_{name}" for name in ("blocks", "registers", "shared_mem", "warps", "barriers")]
+
+
+def launches(name: str):
+    """(launch, registers, barriers, static shared memory) of a set."""
+    with tarfile.open(DATA / name / "cubins.tar.xz") as archive:
+        files = {Path(member.name).name: archive.extractfile(member).read() for member in archive if member.isfile()}
+    takes = {file: usage(data) for file, data in files.items()}
+    static = {file: {f.name: f.shared_static for f in read_cubin(data, file).functions} for file, data in files.items()}
+    for entry in json.loads(gzip.decompress((DATA / name / "launches.json.gz").read_bytes()))["launches"]:
+        taken = takes[entry["cubin"]][entry["kernel"]]
+        yield entry, taken.registers, taken.barriers, static[entry["cubin"]][entry["kernel"]]
+
+
+@pytest.mark.parametrize("name", [*DOCUMENT["occupancy_of_sets"], "memory_sm90"])
+def test_blocks_on_a_multiprocessor_are_those_that_the_driver_says(name):
+    said = DOCUMENT["occupancy_of_sets"].get(name)
+    seen = 0
+    for at, (entry, registers, barriers, static) in enumerate(launches(name)):
+        found = occupancy("sm_90", prod(entry["block"]), static + entry["dynamic_shared"], registers, barriers)
+        if said is not None:
+            assert found.blocks_per_sm == said[at], entry["kernel"]
+        else:
+            told = entry["of_launch"]
+            assert found.blocks_per_sm == min(told[limit] for limit in LIMITS if told.get(limit) is not None), entry[
+                "kernel"
+            ]
+            assert found.percent == pytest.approx(told["sm__maximum_warps_per_active_cycle_pct"]), entry["kernel"]
+        seen += 1
+    assert seen == len(said or DOCUMENT["launches"])
+
+
+@pytest.mark.parametrize(
+    "registers, shared, threads",
+    [(40, 34_000, 256), (32, 0, 1024), (255, 100_000, 128), (16, 0, 32), (128, 48 << 10, 96)],
+)
+def test_steps_are_where_the_blocks_change(registers, shared, threads):
+    now = occupancy("sm_90", threads, shared, registers, 1)
+    found = {
+        (step.resource, step.at > (registers if step.resource == "registers" else shared)): step
+        for step in steps(now, "sm_90", threads, shared, registers, 1)
+    }
+    every = {
+        "registers": {n: occupancy("sm_90", threads, shared, n, 1).blocks_per_sm for n in range(1, 256)},
+        "shared memory": {
+            n: occupancy("sm_90", threads, n, registers, 1).blocks_per_sm for n in range((227 << 10) + 1)
+        },
+    }
+    for resource, blocks in every.items():
+        more = [n for n, count in blocks.items() if count > now.blocks_per_sm]
+        fewer = [n for n, count in blocks.items() if count < now.blocks_per_sm]
+        assert (found[resource, False].at if more else None) == (max(more) if more else None)
+        assert ((resource, False) in found) == bool(more) and ((resource, True) in found) == bool(fewer)
+        if fewer:
+            assert found[resource, True].at == min(fewer) and found[resource, True].blocks_per_sm == blocks[min(fewer)]

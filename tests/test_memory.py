@@ -260,3 +260,31 @@ def test_sectors_need_their_memory(tmp_path):
     path.write_text(KERNEL)
     result = CliRunner().invoke(main, ["audit", str(path), "--fail-on", "sectors-excess=1"])
     assert result.exit_code == 2 and "--space global" in result.output
+
+
+def test_explain_draws_the_lanes_in_their_sectors(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(KERNEL)
+    result = CliRunner().invoke(
+        main,
+        [
+            "explain",
+            str(path),
+            "k.cu:7",
+            "--space",
+            "global",
+            "--grid",
+            "4",
+            "--block",
+            "256",
+            "--param",
+            "n=900",
+            "--assume",
+            "*%256",
+        ],
+    )
+    assert result.exit_code == 0, result.output
+    assert "line +0  ·" not in result.output and "k@k.cu:7:ptx.global.store" in result.output
+    assert (
+        "line +0  0–6 28 B  7–14 32 B  15–22 32 B  23–30 32 B" in result.output and "line +1  31 4 B" in result.output
+    )

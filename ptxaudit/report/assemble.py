@@ -250,9 +250,14 @@ def memory_entries(
     found = []
     for site in result.sites:
         instruction = function.instructions[site.index]
-        if instruction.site.of != "shared" and not (site.reason is not None and site.reason.kind is Kind.NEVER_THERE):
+        if instruction.site.of != "shared" and is_there(site):
             found.append(memory_entry(function, instruction, site, ids, machine, lines, facts))
     return tuple(found)
+
+
+def is_there(result: SiteResult) -> bool:
+    """It is an access to the memory that is looked at, and no generic one that never goes there."""
+    return result.reason is None or result.reason.kind is not Kind.NEVER_THERE
 
 
 def memory_entry(

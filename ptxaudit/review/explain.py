@@ -10,7 +10,7 @@ SITE is one of
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -32,7 +32,8 @@ from ptxaudit.hardware.banks import Access
 from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
 from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
-from ptxaudit.report.model import Problem, Site
+from ptxaudit.report.assemble import is_there
+from ptxaudit.report.model import MemorySite, Problem, Site
 
 if TYPE_CHECKING:
     from ptxaudit.review.fix.arrays import Use
@@ -67,7 +68,7 @@ class Explained:
     """
 
     examined: Examined
-    site: Site
+    site: Site | MemorySite
     result: SiteResult
     formula: str = ""
     copies: tuple[Explained, ...] = ()
@@ -86,8 +87,7 @@ def explain(
     found: list[Explained] = []
     for raw in examine([given], replace(options, keep=True), part, progress):
         examined = replace(raw, entry=printable.record(raw.entry))
-        pairs = zip(examined.entry.sites, examined.result.sites, strict=True)
-        sites = [Explained(examined, site, result) for site, result in pairs]
+        sites = [Explained(examined, site, result) for site, result in sites_of(examined)]
         named = [one for one in sites if names(wanted, one)]
         everything += sites
         found += with_copies(with_repairs(examined, with_formulas(examined, named)))
@@ -95,6 +95,16 @@ def explain(
     if not found and not problems:
         raise no_site(wanted, everything, part)
     return found, problems
+
+
+def sites_of(examined: Examined) -> Iterator[tuple[Site | MemorySite, SiteResult]]:
+    """The entries of the report with what the lane engine says of them: shared memory's first."""
+    instructions = examined.function.instructions
+    shared, others = [], []
+    for result in examined.result.sites:
+        (shared if instructions[result.index].site.of == "shared" else others).append(result)
+    yield from zip(examined.entry.sites, shared, strict=True)
+    yield from zip(examined.entry.memory, filter(is_there, others), strict=True)
 
 
 def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]:
@@ -120,7 +130,9 @@ def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]
 def with_repairs(examined: Examined, sites: list[Explained]) -> list[Explained]:
     """Each with its worst request under the best repair of its array, where there is one that helps it."""
     if not any(
-        one.site.excess or one.site.excess_per_request is not None and one.site.excess_per_request.high for one in sites
+        isinstance(one.site, Site)
+        and (one.site.excess or one.site.excess_per_request is not None and one.site.excess_per_request.high)
+        for one in sites
     ):
         return sites
     from ptxaudit.review.fix.repairs import repairs_of
@@ -212,7 +224,9 @@ def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
     file = part.inputs[0].path if part.inputs else None
     if not sites:
         return InputError(
-            f"there is no shared-memory site at {wanted}: no kernel here has one", "see `ptxaudit audit --list`", file
+            f"there is no shared-memory site at {wanted}: no kernel here has one",
+            "see `ptxaudit audit --list`; --space global looks at global memory",
+            file,
         )
     spellings = list(dict.fromkeys(_spellings(sites)))
     close = get_close_matches(wanted, spellings, n=3, cutoff=0.6) or spellings[:MOST_SUGGESTED]

@@ -19,11 +19,15 @@ from ptxaudit.base.words import interval, number, plural
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import anatomy as banks_anatomy
-from ptxaudit.report.model import Trip
+from ptxaudit.hardware.memory import opcodes
+from ptxaudit.report.model import MemorySite, Site, Trip
 from ptxaudit.review.explain import Explained
 from ptxaudit.ui.render.bankmap import bank_map
 from ptxaudit.ui.render.fixes import headline
+from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
+from ptxaudit.ui.render.memory import memory_rows
 from ptxaudit.ui.render.rows import COLUMNS, Note, kernel_rows
+from ptxaudit.ui.render.sectormap import sector_map
 from ptxaudit.ui.render.text import header_lines, note_text, table_lines
 
 _MANGLED = re.compile(r"\b_Z\w+")
@@ -41,11 +45,16 @@ def explanation_text(one: Explained) -> str:
 def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]:
     """All sections of one site, line by line; a bank map is one coloured Text of several lines."""
     entry = one.examined.entry
-    alone = replace(entry, sites=(one.site,))
+    of_memory = isinstance(one.site, MemorySite)
+    alone = replace(entry, sites=(), memory=(one.site,)) if of_memory else replace(entry, sites=(one.site,), memory=())
     yield one.site.id
     yield from (f"  {line.strip()}" for line in header_lines(alone))
     yield ""
-    yield from table_lines(COLUMNS, kernel_rows(alone))
+    yield from (
+        table_lines(MEMORY_COLUMNS, memory_rows(alone, one.site.space))
+        if of_memory
+        else table_lines(COLUMNS, kernel_rows(alone))
+    )
     yield note_text(Note("note", f"instruction: {one.site.text}"))
     yield from _became(one)
     yield ""
@@ -113,15 +122,23 @@ def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
         times = (
             f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
         )
+        word = "wavefront" if isinstance(one.site, Site) else "sector"
         cost = (
-            f"{interval(pattern.low, pattern.high)} {'wavefront' if pattern.high == 1 else 'wavefronts'} each, ideal"
+            f"{interval(pattern.low, pattern.high)} {word if pattern.high == 1 else word + 's'} each, ideal"
             f" {pattern.ideal}"
         )
         yield f"{times}: {cost if pattern.low >= 0 else 'no counter sees its wavefronts'}"
         yield "byte addresses by lane, up to a shift of all of them that changes nothing:"
         yield from (f"  {line}" for line in address_lines(pattern))
         yield ""
-        if access is not None:
+        if isinstance(one.site, MemorySite):
+            yield "lanes by sector of 32 bytes and line of 128, with the bytes that they use:"
+            yield from (
+                f"  {line}"
+                for line in sector_map(one.site.space, one.site.width or 1, pattern.addresses, pattern.active)
+            )
+            yield ""
+        elif access is not None:
             machine = one.examined.machine
             yield bank_map(machine, access, pattern.addresses, pattern.active, width)
             for reason in banks_anatomy.reasons(machine, access, pattern.addresses, pattern.active, pattern.sources):
@@ -180,7 +197,10 @@ def scored_access(one: Explained) -> banks.Access | None:
     """The access, where this machine scores it."""
     instruction = one.examined.function.instructions[one.result.index]
     try:
-        access = banks.classify(instruction.site.opcode if instruction.site else instruction.opcode)
+        opcode = instruction.site.opcode if instruction.site else instruction.opcode
+        access = (
+            opcodes.classify(opcode, one.site.space) if isinstance(one.site, MemorySite) else banks.classify(opcode)
+        )
     except InputError:
         return None
     return None if one.examined.machine.refusal(access) else access

@@ -1,0 +1,61 @@
+"""Draws a request of global or local memory: its lines of 128 bytes, the four sectors of each, and the lanes in them.
+
+              0–31          32–63         64–95         96–127
+    line +0   0–7 32 B      8–15 32 B     16–23 32 B    24–30 28 B
+    line +1   31 4 B        ·             ·             ·
+
+A cell names the lanes that touch the sector, and how many of its 32 bytes they use; a dot is a sector that is not
+moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ptxaudit.hardware.memory.rules import LINE, SECTOR, WORD
+
+MOST_LINES = 40
+SECTORS = LINE // SECTOR
+
+
+def sector_map(space: str, width: int, addresses: np.ndarray, active: np.ndarray) -> list[str]:
+    """The picture as lines of text. addresses: (lanes,) bytes; width: bytes a lane."""
+    touched: dict[tuple[int, int], dict[int, set[int]]] = {}
+    for lane in np.flatnonzero(active).tolist():
+        for byte in _bytes(space, lane, int(addresses[lane]), width):
+            touched.setdefault((byte // LINE, byte % LINE // SECTOR), {}).setdefault(lane, set()).add(byte)
+    lines = sorted({line for line, _ in touched})
+    first = lines[0] if lines else 0
+    rows = [["", *(f"{at * SECTOR}–{at * SECTOR + SECTOR - 1}" for at in range(SECTORS))]]
+    for line in lines[:MOST_LINES]:
+        rows.append([f"line +{line - first}", *(_cell(touched.get((line, at))) for at in range(SECTORS))])
+    widths = [max(len(row[at]) for row in rows) for at in range(SECTORS + 1)]
+    out = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if len(lines) > MOST_LINES:
+        out.append(f"and {len(lines) - MOST_LINES} more lines")
+    return out
+
+
+def _bytes(space: str, lane: int, address: int, width: int) -> Iterable[int]:
+    """Where a lane's bytes lie. Of local memory, word w of lane l at 128·w + 4·l."""
+    every = range(address, address + width)
+    return every if space == "global" else (LINE * (byte // WORD) + WORD * lane + byte % WORD for byte in every)
+
+
+def _cell(lanes: dict[int, set[int]] | None) -> str:
+    if lanes is None:
+        return "·"
+    return f"{_ranges(sorted(lanes))} {len(set().union(*lanes.values()))} B"
+
+
+def _ranges(lanes: list[int]) -> str:
+    """0, 1, 2, 5 -> "0–2,5"."""
+    runs: list[list[int]] = []
+    for lane in lanes:
+        if runs and lane == runs[-1][1] + 1:
+            runs[-1][1] = lane
+        else:
+            runs.append([lane, lane])
+    return ",".join(f"{a}–{b}" if a < b else str(a) for a, b in runs)

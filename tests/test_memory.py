@@ -19,6 +19,8 @@ from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.memory import opcodes
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import gate
+from ptxaudit.review.compare import Verdict, compare
+from ptxaudit.review.ncu_csv import parse_export
 from ptxaudit.ui.cli import main
 
 SM_90 = machines.get("sm_90")
@@ -288,3 +290,32 @@ def test_explain_draws_the_lanes_in_their_sectors(tmp_path):
     assert (
         "line +0  0–6 28 B  7–14 32 B  15–22 32 B  23–30 32 B" in result.output and "line +1  31 4 B" in result.output
     )
+
+
+# --- profiles ---------------------------------------------------------------------------------
+
+
+def test_a_comparison_reads_the_profilers_columns_of_global_memory():
+    report = audited(KERNEL, "all", "sass", grid=(4,), block=(256,), params=[None, None, 900, 2])
+    kernel = report.kernels[0]
+    columns = (
+        '"Address","Source","Instructions Executed","L1 Tag Requests Global","L1 Wavefronts Shared","L1 Wavefronts'
+        ' Shared Ideal","L2 Theoretical Sectors Global"'
+    )
+
+    def profile(wrong: int):
+        rows = ['"0x1000","NOP","32","0","0","0","0"']
+        rows += [
+            f'"{0x1000 + one.offset:#x}","{one.text}","{one.requests}","0","{one.wavefronts}","{one.ideal}","0"'
+            for one in kernel.sites
+        ]
+        rows += [
+            f'"{0x1000 + one.offset:#x}","{one.text}","{one.requests}","{one.tag_requests}","0","0","{one.sectors + wrong}"'
+            for one in kernel.memory
+        ]
+        (found,) = parse_export("\n".join(['"Kernel Name","k",', columns, *rows])).profiles
+        return compare(kernel, found)
+
+    assert [row.verdict for row in profile(0).memory] == [Verdict.EQUAL] * 2 and not profile(0).differs
+    assert [row.verdict for row in profile(1).memory] == [Verdict.DIFFERS] * 2 and profile(1).differs
+    assert profile(0).to_dict()["memory"][0]["profile"]["sectors"] == kernel.memory[0].sectors

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Kernel, Site, plain
+from ptxaudit.report.model import Kernel, MemorySite, Site, plain
 
 SCHEMA = "ptxaudit/compare/1"
 
@@ -58,13 +58,15 @@ NO_COUNTER = "no counter sees the wavefronts of cp.async.cg"
 @dataclass(frozen=True)
 class Counted:
     """One instruction in a profile. offset: bytes from the start of the function; requests: how often
-    a warp executed it; wavefronts, ideal: the per-instruction metrics, None where not exported."""
+    a warp executed it; the others: the per-instruction metrics, None where not exported."""
 
     offset: int
     text: str
     requests: int
     wavefronts: int | None = None
     ideal: int | None = None
+    sectors: int | None = None  # of global memory, as tag_requests
+    tag_requests: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Row:
     """One instruction of both; site or counted is None where only one has it. why: in words, or ""."""
 
     verdict: Verdict
-    site: Site | None
+    site: Site | MemorySite | None
     counted: Counted | None
     why: str = ""
 
@@ -132,10 +134,11 @@ class Comparison:
     profile: Profile
     rows: tuple[Row, ...]  # in program order
     totals: tuple[Total, ...]
+    memory: tuple[Row, ...] = ()  # accesses to global memory, where the report has them: their sectors
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        counter = Counter(row.verdict for row in self.rows)
+        counter = Counter(row.verdict for row in (*self.rows, *self.memory))
         return {verdict: counter[verdict] for verdict in Verdict if counter[verdict]}
 
     @property
@@ -152,6 +155,7 @@ class Comparison:
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
             "totals": [plain(total) | {"agrees": total.agrees} for total in self.totals],
             "sites": [_row_dict(row) for row in self.rows],
+            "memory": [_memory_dict(row) for row in self.memory],
         }
 
 
@@ -166,7 +170,56 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
         for entry in profile.counted
         if entry.wavefronts and entry.offset not in known
     ]
-    return Comparison(kernel, profile, tuple(sorted(rows, key=lambda row: row.offset)), totals)
+    memory = tuple(_memory_row(site, counted.get(site.offset or 0)) for site in kernel.memory if site.space == "global")
+    return Comparison(kernel, profile, tuple(sorted(rows, key=lambda row: row.offset)), totals, memory)
+
+
+# --- global memory ------------------------------------------------------------------------------
+
+
+def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
+    """Requests and sectors of an access to global memory against the per-instruction metric, which is right there
+    (docs/hardware.md).
+    """
+    counted = counted or Counted(site.offset or 0, site.text, 0, 0, 0, 0, 0)
+    requests = 0 if site.status is Status.UNREACHED else site.requests
+    if requests is not None and requests != counted.requests:
+        return Row(Verdict.DIFFERS, site, counted, f"{requests:,} requests in the report, {counted.requests:,} counted")
+    if counted.sectors is None:
+        return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, "the profile has no sectors")
+    bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
+    if bounds is None and site.per_request is not None and not site.conditions:
+        bounds = (0, counted.requests * site.per_request.high)
+    if bounds is None:
+        return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, site.reason)
+    low, high = bounds
+    if not low <= counted.sectors <= high:
+        ours = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        return Row(Verdict.DIFFERS, site, counted, f"{ours} sectors in the report, {counted.sectors:,} counted")
+    if None not in (site.tag_requests, counted.tag_requests) and site.tag_requests != counted.tag_requests:
+        return Row(
+            Verdict.DIFFERS,
+            site,
+            counted,
+            f"{site.tag_requests:,} tag requests in the report, {counted.tag_requests:,} counted",
+        )
+    return Row(Verdict.EQUAL if low == high and requests is not None else Verdict.WITHIN, site, counted)
+
+
+def _memory_dict(row: Row) -> dict[str, Any]:
+    site, counted = row.site, row.counted
+    return {
+        "verdict": str(row.verdict),
+        "why": row.why,
+        "offset": row.offset,
+        "text": site.text,
+        "id": site.id,
+        "report": {
+            name: plain(getattr(site, name))
+            for name in ("status", "requests", "sectors", "tag_requests", "bounds", "reason")
+        },
+        "profile": {name: getattr(counted, name) for name in ("requests", "sectors", "tag_requests")},
+    }
 
 
 # --- one site -----------------------------------------------------------------------------------

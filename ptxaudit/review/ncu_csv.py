@@ -39,6 +39,8 @@ COLUMNS = {
     "requests": ("instructionsexecuted", "instexecuted"),
     "wavefronts": ("l1wavefrontsshared", "memoryl1wavefrontsshared"),
     "ideal": ("l1wavefrontssharedideal", "memoryl1wavefrontssharedideal"),
+    "sectors": ("l2theoreticalsectorsglobal", "memoryl2theoreticalsectorsglobal"),
+    "tag_requests": ("l1tagrequestsglobal", "memoryl1tagrequestsglobal"),
 }
 COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?\.sum$")
 
@@ -146,10 +148,19 @@ def _counted(names: Sequence[str], rows: list[Cells], file: str | None, line: in
     start = min(places, default=0)
     for cells, place in zip(rows, places, strict=True):
         figure = {
-            what: None if at[what] is None else _number(cells[at[what]]) for what in ("requests", "wavefronts", "ideal")
+            what: None if at[what] is None else _number(cells[at[what]])
+            for what in ("requests", "wavefronts", "ideal", "sectors", "tag_requests")
         }
         text = " ".join(cells[at["text"]].split())
-        yield Counted(place - start, text, figure["requests"] or 0, figure["wavefronts"], figure["ideal"])
+        yield Counted(
+            place - start,
+            text,
+            figure["requests"] or 0,
+            figure["wavefronts"],
+            figure["ideal"],
+            figure["sectors"],
+            figure["tag_requests"],
+        )
 
 
 def _place(cells: Cells, at: dict[str, int | None], file: str | None) -> int:

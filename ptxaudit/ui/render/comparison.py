@@ -21,6 +21,7 @@ from ptxaudit.ui.render.rows import Note
 from ptxaudit.ui.render.text import header_lines, note_text
 
 COLUMNS = ("agreement", "place", "instruction", "requests", "counted", "wavefronts", "counted")
+MEMORY_COLUMNS = (*COLUMNS[:5], "sectors", "counted")
 NUMERIC = range(3, len(COLUMNS))
 MOST_NAMES = 8
 
@@ -62,7 +63,36 @@ def _kernel_text(comparison: Comparison) -> str:
         lines.append(_aligned(cells, widths))
         if row.why and row.verdict is not Verdict.EQUAL:
             lines.append(note_text(Note("note", row.why)))
+    if comparison.memory:
+        lines += ["", *_memory_lines(comparison.memory)]
     return "\n".join(lines)
+
+
+def _memory_lines(memory: Sequence[Row]) -> list[str]:
+    """The table of global memory."""
+    rows = [_memory_cells(row) for row in memory]
+    widths = [max(len(line[at]) for line in (MEMORY_COLUMNS, *rows)) for at in range(len(MEMORY_COLUMNS))]
+    lines = ["  global memory", _aligned(MEMORY_COLUMNS, widths)]
+    for row, cells in zip(memory, rows, strict=True):
+        lines.append(_aligned(cells, widths))
+        if row.why and row.verdict is not Verdict.EQUAL:
+            lines.append(note_text(Note("note", row.why)))
+    return lines
+
+
+def _memory_cells(row: Row) -> tuple[str, ...]:
+    site, counted = row.site, row.counted
+    line = f" {site.source.file.rsplit('/', 1)[-1]}:{site.source.line}" if site.source else ""
+    bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
+    return (
+        str(row.verdict),
+        f"+{row.offset:#x}{line}",
+        site.opcode,
+        number(site.requests),
+        number(counted.requests),
+        interval(*bounds) if bounds else "–",
+        number(counted.sectors),
+    )
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:

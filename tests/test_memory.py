@@ -319,3 +319,33 @@ def test_a_comparison_reads_the_profilers_columns_of_global_memory():
     assert [row.verdict for row in profile(0).memory] == [Verdict.EQUAL] * 2 and not profile(0).differs
     assert [row.verdict for row in profile(1).memory] == [Verdict.DIFFERS] * 2 and profile(1).differs
     assert profile(0).to_dict()["memory"][0]["profile"]["sectors"] == kernel.memory[0].sectors
+
+
+# --- loops ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_loops_have_their_share_of_the_launch(isa):
+    text = """
+extern "C" __global__ void k(const float* in, float* out, int n) {
+    __shared__ float t[32][32];
+    t[threadIdx.x / 32][threadIdx.x % 32] = n;
+    __syncthreads();
+    float s = 0;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+        s += t[threadIdx.x % 32][k & 31] + in[threadIdx.x + k * 32];
+    }
+    out[threadIdx.x] = s;
+}
+"""
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(1024,), params=[None, None, 10])]
+    (kernel,) = ptxaudit.audit(text, space="all", isa=isa, assume=ALIGNED, launches=launches, top=3).kernels
+    (loop,) = kernel.loop_shares
+    assert (loop.depth, loop.sites, loop.open, loop.trips) == (1, 2, 0, 10)
+    assert (loop.wavefronts, loop.sectors) == (32 * 32 * 10, 32 * 4 * 10)
+    assert loop.share == pytest.approx(10240 / (10240 + 32)) and loop.sectors_share == pytest.approx(
+        1280 / (1280 + 128)
+    )
+    assert loop.place.endswith((":8", ":9"))
+    assert ptxaudit.audit(text, isa=isa, launches=launches).kernels[0].loop_shares == ()

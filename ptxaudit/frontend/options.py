@@ -35,7 +35,7 @@ class Options:
     on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
     source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
     working folder. cache: take what is kept of files that have not changed, and keep what is found.
-    space: the memory whose accesses are examined.
+    space: the memory whose accesses are examined. top: so many loops are told by what they cost; None: none.
     keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
     repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
     the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
@@ -67,6 +67,7 @@ class Options:
     edits: bool = False
     patterns: bool = False
     space: Space = "shared"
+    top: int | None = None
     budget: float | None = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:

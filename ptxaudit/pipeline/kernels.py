@@ -34,6 +34,7 @@ from ptxaudit.pipeline.loading import Loaded
 from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import kernel_entry
 from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.loop_shares import loop_shares
 from ptxaudit.report.model import Kernel
 from ptxaudit.report.pairing import PtxMap, Side, side
 
@@ -94,6 +95,8 @@ def examine_kernels(
                             local=prepared.local,
                             patterns=options.patterns,
                         )
+                        if options.top is not None:
+                            entry = replace(entry, loop_shares=loop_shares(function, flow, entry)[: options.top])
                         known = loaded.known if function.isa == "sass" else None
                         yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
 

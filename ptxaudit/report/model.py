@@ -366,6 +366,27 @@ class MemorySite:
 
 
 @record
+class LoopShare:
+    """A loop with the sums of its exact sites, those in loops inside of it included. place: its first line; depth: 1
+    for an outermost one; open: sites without a settled figure; trips: of a warp, by how often its busiest access is
+    issued beside those outside of all loops; spill_sectors: of registers spilled there. share, sectors_share: of the
+    launch's wavefronts and sectors, 0 to 1."""
+
+    place: str
+    depth: int
+    sites: int
+    open: int
+    trips: float | None
+    wavefronts: int
+    excess: int
+    sectors: int
+    sectors_excess: int
+    spill_sectors: int
+    share: float | None
+    sectors_share: float | None
+
+
+@record
 class Local:
     """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
 
@@ -505,6 +526,7 @@ class Kernel:
     memory: tuple[
         MemorySite, ...
     ] = ()  # accesses to global and local memory, where they were asked for; in JSON among the sites
+    loop_shares: tuple[LoopShare, ...] = ()  # those that cost most first, where they were asked for
 
     @property
     def is_ptx_file(self) -> bool:

@@ -22,6 +22,7 @@ from ptxaudit.report.model import (
     LaunchRecord,
     Local,
     Loop,
+    LoopShare,
     MemorySite,
     Moved,
     Occupancy,
@@ -145,6 +146,7 @@ def _kernel(entry: dict[str, Any]) -> Kernel:
         spills=_record(Spills, entry.get("spills")),
         occupancy=_occupancy(entry.get("occupancy")),
         code=_record(Code, entry.get("code")),
+        loop_shares=tuple(LoopShare(**loop) for loop in entry.get("loop_shares", ())),
         local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
         loops=tuple(Loop(**(loop | {"sites": _tuple(loop["sites"])})) for loop in entry.get("loops", ())),
     )

@@ -35,6 +35,12 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
 @click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
 @launch_options
 @click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Also the N loops that cost most, with their share of the launch.",
+)
+@click.option(
     "--sweep",
     "axes",
     metavar="NAME=VALUES",

@@ -34,6 +34,7 @@ from ptxaudit.ui.render.rows import (
     verdict_line,
     without_sites,
 )
+from ptxaudit.ui.render.shares import loop_lines
 
 GUTTER = 8  # columns before the bar of a source line
 
@@ -58,6 +59,8 @@ def kernel_text(kernel: Kernel) -> str:
     for space in SPACES:
         if found := memory_rows(kernel, space):
             lines += ["", f"  {space} memory", *table_lines(MEMORY_COLUMNS, found)]
+    if kernel.loop_shares:
+        lines += ["", *loop_lines(kernel)]
     return "\n".join(lines)
 
 

@@ -241,7 +241,6 @@ class Kind(Enum):
     ZERO_LANES = Row("which lanes write zeros, which count for no line, is not known: `lines` is the most")
     SAME_WORDS = Row("which lanes share a word is not known")
     BASE = Row("the place of the array modulo {shift} bytes is not known")
-    POINTERS = Row("where the pointer lies modulo {shift} bytes is not told (--assume {pointers}%256)")
     RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
     REQUEST_RANGE = Row("the rule gives a range for this request")
     REQUESTS_DIFFER = Row("requests of this site differ")

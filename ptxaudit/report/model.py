@@ -319,7 +319,8 @@ class MemorySite:
     space: "global" | "local". tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the
     active lanes.
     same_address: of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its
-    first address were a multiple of 32. kind: of local memory, "spill" | "array" | "frame"; the rest as in `Site`.
+    first address were a multiple of 32. kind: of local memory, "spill" | "array", None where it is not known; the rest
+    as in `Site`.
     """
 
     id: str

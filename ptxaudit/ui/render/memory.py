@@ -17,7 +17,6 @@ from ptxaudit.ui.render.rows import ABSENT, Note, Row, Tone, _cases, cut, frame_
 
 COLUMNS = ("place", "instruction", "status", "requests", "sectors", "ideal", "excess", "lines")
 SPACES = ("global", "local")
-_KINDS = {"spill": "spill", "array": "array", "frame": "frame of a call"}
 
 
 def memory_rows(kernel: Kernel, space: str) -> list[Row]:
@@ -124,7 +123,7 @@ def _notes(group: tuple[MemorySite, ...]) -> Iterator[Note]:
     if not (first.source and first.source.text):
         yield Note("note", first.text)
     if first.kind is not None:
-        yield Note("note", _KINDS[first.kind])
+        yield Note("note", first.kind)
     worst = max(group, key=lambda site: site.sectors_excess or 0)
     if worst.cause:
         yield Note("note", worst.cause)

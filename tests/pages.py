@@ -102,9 +102,7 @@ def requests_report(count: int = 60) -> Report:
 
 
 def large(sites: int) -> tuple[Checked, Material]:
-    """A report of so many sites in forty files, with code, requests and repairs: all different, as none of a project
-    is.
-    """
+    """A report of so many sites in forty files, with code, requests and repairs, no two of them alike."""
     rnd = random.Random(1)
     files = [f"/src/proj/kernels/file{at}.cuh" for at in range(40)]
     text = "\n".join(

@@ -374,3 +374,18 @@ def test_html_is_balanced_and_needs_nothing_else(given):
     assert page.open == [] and page.links <= page.ids
     if given is FULL:
         assert AWKWARD in page.text and "PA001" in page.links and "cannot read it" in page.text
+
+
+def test_gcc_lines_are_what_the_problem_matcher_takes():
+    from ptxaudit.ui import recipes
+
+    task = json.loads(recipes.path(recipes.get("vscode")).read_text())["tasks"][0]
+    pattern = task["problemMatcher"]["pattern"]
+    matches = [re.match(pattern["regexp"], line) for line in text_of("gcc").splitlines()]
+    assert all(matches) and len(matches) == len(Checked(FULL, ROOT).open_results) + len(FULL.problems)
+    found = {
+        (match[pattern["file"]], int(match[pattern["line"]]), match[pattern["severity"]], match[pattern["code"]])
+        for match in matches
+    }
+    assert ("dir/k.cu", 10, "warning", "PA001") in found and ("bad file.cu", 3, "error", None) in found
+    assert text_of("gcc", CLEAN) == ""

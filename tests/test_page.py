@@ -1,6 +1,4 @@
-"""The HTML page as a file: what is in it, that it is sound, small and quick to make. `test_page_in_browser` looks at
-it.
-"""
+"""The HTML page as a file: what is in it, that it is sound, small and quick to make."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     default=False,
     help=(
         "Put the distinct requests of each site, and the loops of kernels, into the report, as html has them. "
-        "[patterns]"
+        "[no-patterns]"
     ),
 )
 @click.option(

@@ -9,7 +9,7 @@ import click
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option("--path", "only_path", is_flag=True, help="Print where the file is, to include it from there.")
 def command(name: str | None, only_path: bool) -> None:
-    """Print a recipe: cmake, make, pre-commit, github, gitlab. Without NAME, what there is."""
+    """Print a recipe: cmake, make, pre-commit, github, gitlab, vscode. Without NAME, what there is."""
     from ptxaudit.ui import recipes
 
     if name is None:

@@ -23,6 +23,7 @@ RECIPES = (
     Recipe("pre-commit", "pre-commit-config.yaml", "pre-commit: for .pre-commit-config.yaml"),
     Recipe("github", "github-workflow.yml", "GitHub Actions: copy to .github/workflows/ptxaudit.yml"),
     Recipe("gitlab", "gitlab-ci.yml", "GitLab CI: copy into .gitlab-ci.yml"),
+    Recipe("vscode", "vscode-tasks.json", "VS Code: copy to .vscode/tasks.json; the task audits the open file"),
 )
 
 

@@ -52,10 +52,8 @@ def _pictures(one: Explained) -> Iterator[str]:
     where = f"{place(site, one.examined.entry)} {site.opcode}"
     for pattern in sorted_patterns(one)[:MOST_PATTERNS]:
         times = f", {plural(pattern.count, 'request')} like this" if site.requests is not None else ""
-        cost = (
-            f"{interval(pattern.low, pattern.high)} {'wavefront' if pattern.high == 1 else 'wavefronts'}, ideal"
-            f" {pattern.ideal}"
-        )
+        unit = "wavefront" if pattern.high == 1 else "wavefronts"
+        cost = f"{interval(pattern.low, pattern.high)} {unit}, ideal {pattern.ideal}"
         with suppress(ValueError):  # cp.async.cg has no wavefronts to draw
             yield picture(
                 machine, access, pattern.addresses, pattern.active, pattern.sources, f"{where}: {cost}{times}"

@@ -126,10 +126,8 @@ def score_html(score: Score) -> str:
         )
     )
     ideal = f", ideal {score.ideal}" if score.ideal is not None else ""
-    said = (
-        f"<p><b>{escape(score.access.opcode)}</b> on {escape(score.machine)}: {cost}{ideal},"
-        f" {escape(score.evidence)}</p>"
-    )
+    what = f"<b>{escape(score.access.opcode)}</b> on {escape(score.machine)}"
+    said = f"<p>{what}: {cost}{ideal}, {escape(score.evidence)}</p>"
     drawn = ""
     if score.request is not None and score.bounds is not None:
         try:

@@ -3,7 +3,7 @@
     python -m bench.hardware_doc            writes
     python -m bench.hardware_doc --check    exits 1 if what is in docs is not what would be written
 
-Everything that is a fact comes from `ptxaudit.hardware.machines`, `ptxaudit.hardware.measured`,
+Everything that is a fact comes from `ptxaudit.hardware.machines`, `ptxaudit/hardware/measurements`,
 `ptxaudit.hardware.banks` or tests/data; here are only the words between them.
 """
 
@@ -404,7 +404,9 @@ def _section(machine: Machine, section: Section) -> Iterator[str]:
 
 
 def _cycles(machine: Machine) -> Iterator[str]:
-    spans = [(f"{a}" if a == b else f"{a}–{b}", f"{low:g}–{high:g}") for a, b, low, high in machine.line_cycles]
+    spans = [
+        (f"{a}" if a == b else f"{a}–{b}", f"{low:g}–{high:g}") for a, b, low, high in machine.measurements.line_cycles
+    ]
     yield "| k | " + " | ".join(k for k, _ in spans) + " |"
     yield "|---" * (len(spans) + 1) + "|"
     yield "| cycles a request | " + " | ".join(cycles for _, cycles in spans) + " |"

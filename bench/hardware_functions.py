@@ -23,7 +23,7 @@ DIFFERENCES = (
 
 def chapter() -> Iterator[str]:
     """Markdown, line by line."""
-    measured = ", ".join(sorted(name.upper() for name in machines.get("sm_90").special.measured))
+    measured = ", ".join(sorted(name.upper() for name in machines.get("sm_90").measurements.special.measured))
     yield "## Special functions"
     yield _WORDS.format(device=mufu_tables.DEVICE, measured=measured)
     yield "| function | inputs | not the nearest float | of | largest error | documented |"

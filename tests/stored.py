@@ -64,7 +64,7 @@ def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tup
         for op in i.ops
         if op.name == "store" and op.space in ("global", "generic") and flow.block_of[i.index] in flow.reachable
     }
-    facts = Facts(constants=Constants.of(function, {}), meanings=on_machine(machines.get(arch).special))
+    facts = Facts(constants=Constants.of(function, {}), meanings=on_machine(machines.get(arch).measurements.special))
     if launch.buffers:
         facts = Facts(
             constants=facts.constants,

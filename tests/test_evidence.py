@@ -20,7 +20,7 @@ from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.hardware import machines
 from ptxaudit.hardware.banks import classify
-from ptxaudit.hardware.measured import MEASURED, MEASURED_ARCHS, MEASURED_PRODUCTS
+from ptxaudit.hardware.machines import MEASUREMENTS
 from ptxaudit.report.model import Site
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,13 +62,13 @@ def test_the_machine_decides_and_not_what_the_code_was_compiled_for():
 
 def test_by_rule_is_what_nobody_says_otherwise():
     assert [f.default for cls in (SiteResult, Site) for f in fields(cls) if f.name == "evidence"] == ["by rule"] * 2
+    opcodes = {opcode for found in MEASUREMENTS.values() for opcode in (*found.requests, *found.products)}
     for name in machines.names():
-        for opcode in (*MEASURED, *MEASURED_PRODUCTS):
-            measured = name in MEASURED_ARCHS
-            assert machines.get(name).evidence(classify(opcode)) == ("measured" if measured else "by rule"), (
-                name,
-                opcode,
-            )
+        own = MEASUREMENTS.get(name)
+        measured = {*own.requests, *own.products} if own else set()
+        for opcode in opcodes:
+            evidence = machines.get(name).evidence(classify(opcode))
+            assert evidence == ("measured" if opcode in measured else "by rule"), (name, opcode)
     assert SiteRecord(machines.get("sm_80"), classify("LDS"), Account()).evidence == "by rule"
 
 
@@ -86,7 +86,7 @@ def test_products_that_are_called_measured_were_counted():
     }
     alone = json.loads(gzip.decompress((ROOT / "tests" / "data" / "tensor_sm90.json.gz").read_bytes()))["launches"]
     counted |= {f"HGMMA.64x{one['n']}x16.F32" for one in alone if one["kernel"].startswith("wgmma")}
-    assert MEASURED_PRODUCTS == counted
+    assert MEASUREMENTS["sm_90"].products == counted
 
 
 PRODUCT = """.visible .entry k(.param .u64 p) {{ .reg .b64 %d<3>; .reg .f32 %f<9>; .reg .pred yes; ld.param.u64 %d1, [p]; ld.param.u64 %d2, [p];

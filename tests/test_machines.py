@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
-from ptxaudit.hardware import machines
+from ptxaudit.engine.ops.operations import UNITS
+from ptxaudit.hardware import machines, measured
 from ptxaudit.hardware.banks import classify
 from ptxaudit.hardware.machine_model import Counted, Doubt
 
@@ -75,7 +78,7 @@ def test_architectures_have_what_they_have():
 
 
 def test_only_what_was_measured_is_called_so():
-    assert {m.name for m in ALL if m.measured} == {"sm_90", "sm_90a"}
+    assert {m.name for m in ALL if m.measurements.requests} == {"sm_90", "sm_90a"}
     assert machines.get("sm_90").evidence(classify("ld.shared.f32")) == "measured"
     assert machines.get("sm_90").evidence(classify("ld.shared.s8")) == "measured"
     assert machines.get("sm_90").evidence(classify("ld.f64")) == "measured"
@@ -91,8 +94,25 @@ def test_only_what_was_measured_is_called_so():
         == machines.get("sm_90").evidence(classify("LDS.U.32"))
         == "by rule"
     )
-    for opcode in machines.get("sm_90").measured:
+    for opcode in machines.get("sm_90").measurements.requests:
         assert machines.get("sm_90").rule(classify(opcode)) is not None
+
+
+def test_a_file_of_measurements_is_of_machines_and_a_unit_that_there_are():
+    assert set(machines.MEASUREMENTS) <= set(machines.names())
+    for name, found in machines.MEASUREMENTS.items():
+        assert machines.get(name).measurements is found
+        assert found.special.unit in UNITS if found.special.measured else not found.special.division_check
+        assert set(found.special.measured) <= {opcode.removeprefix("mufu.") for opcode in UNITS[found.special.unit]}
+        for opcode in found.products:
+            assert classify(opcode).access == "wgmma"
+
+
+def test_a_machine_is_measured_in_one_file_only(tmp_path):
+    for stem in ("sm_90", "another"):
+        shutil.copy(measured.FOLDER / "sm_90.json", tmp_path / f"{stem}.json")
+    with pytest.raises(ValueError, match="sm_90 has the measurements of H200, too"):
+        measured.by_machine(tmp_path)
 
 
 def test_names():

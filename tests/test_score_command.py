@@ -15,7 +15,7 @@ from ptxaudit.ui.render.bankmap import bank_map
 def test_score_says_figure_groups_reason_and_map():
     assert run("score", "LDS", "--addresses", "0:256:8").stdout.splitlines() == [
         (
-            f"LDS on sm_90: 2 wavefronts, ideal 1, excess 1, 2 ways  (measured, {machines.get('sm_90').measured['LDS']}"
+            f"LDS on sm_90: 2 wavefronts, ideal 1, excess 1, 2 ways  (measured, {machines.get('sm_90').measurements.requests['LDS']}"
             " requests)"
         ),
         "  one group of 32 lanes",
@@ -136,11 +136,11 @@ def test_machines_list_and_table():
     listed = run("machines").stdout
     assert (
         all(name in listed for name in machines.names())
-        and f"{len(machines.get('sm_90').measured)} opcodes measured" in listed
+        and f"{len(machines.get('sm_90').measurements.requests)} opcodes measured" in listed
     )
     table = run("machines", "sm_90").stdout
     assert (
-        f"LDS.64 {machines.get('sm_90').measured['LDS.64']}" in table
+        f"LDS.64 {machines.get('sm_90').measurements.requests['LDS.64']}" in table
         and "no counter sees it" in table
         and "single requests by hardware counter" in table
     )

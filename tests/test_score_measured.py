@@ -63,7 +63,7 @@ def test_the_files_are_those_that_the_records_count():
         "timing_sm90.json.gz",
         "cp_async_cycles_sm90.jsonl",
     )
-    assert counted([DATA / name for name in names]) == machines.get("sm_90").measured
+    assert counted([DATA / name for name in names]) == machines.get("sm_90").measurements.requests
 
 
 @pytest.mark.parametrize("key", ["sass", "ptx"])
@@ -125,7 +125,7 @@ def test_every_cg_pattern_lies_in_the_cycles_of_its_k():
 
 
 def test_cycles_tell_small_k_apart_and_jump_after_four():
-    rows = machines.get("sm_90").line_cycles
+    rows = machines.get("sm_90").measurements.line_cycles
     assert all(a[3] < b[2] for a, b in zip(rows[:5], rows[1:6], strict=True))
     assert machines.get("sm_90").cycles_of(5)[0] > 2.5 * machines.get("sm_90").cycles_of(4)[1]
     assert machines.get("sm_90").cycles_of(14) == (56.6, 73.9)  # not measured: between its neighbours

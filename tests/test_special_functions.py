@@ -146,10 +146,17 @@ def test_coefficients_are_found_again(name, exponents):
 
 
 def test_what_the_machines_say():
-    assert set(FUNCTIONS) | {"ex2.f16", "ex2.bf16"} == machines.get("sm_90").special.measured == set(mufu.FUNCTIONS)
-    assert machines.get("sm_90").special.division_check
+    assert (
+        set(FUNCTIONS) | {"ex2.f16", "ex2.bf16"}
+        == machines.get("sm_90").measurements.special.measured
+        == set(mufu.FUNCTIONS)
+    )
+    assert machines.get("sm_90").measurements.special.division_check
     for other in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120"):
-        assert not machines.get(other).special.measured and not machines.get(other).special.division_check
+        assert (
+            not machines.get(other).measurements.special.measured
+            and not machines.get(other).measurements.special.division_check
+        )
 
 
 def test_what_ptx_cannot_say_is_edited():

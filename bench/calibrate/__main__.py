@@ -50,7 +50,8 @@ def main() -> None:
     command = commands.add_parser("merge", help="join data files of one device")
     command.add_argument("files", type=Path, nargs="+")
     command.add_argument("-o", "--output", type=Path, required=True)
-    command = commands.add_parser("count", help="count the requests of data files into ptxaudit/hardware/measured.py")
+    command = commands.add_parser("count", help="count the requests of data files into ptxaudit/hardware/measurements")
+    command.add_argument("--machine", default="sm_90", help="whose file it is")
     command.add_argument("files", type=Path, nargs="+")
     chosen = vars(parser.parse_args())
     match chosen.pop("command"):

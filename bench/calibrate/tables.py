@@ -1,20 +1,20 @@
-"""Joins data files, and writes how many requests of each instruction they have into `ptxaudit/hardware/measured.py`.
+"""Joins data files, and writes how many requests of each instruction they have into `ptxaudit/hardware/measurements`.
 
 merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
-count([Path("tests/data/requests_sm90.json.gz"), …])                     rewrites the table; files of timings count, too
+count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; files of timings count, too
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
-MEASURED = Path(__file__).resolve().parent.parent.parent / "ptxaudit" / "hardware" / "measured.py"
+MEASUREMENTS = Path(__file__).resolve().parent.parent.parent / "ptxaudit" / "hardware" / "measurements"
 _ORDER = ("LDS", "STS", "LD", "ST", "ATOMS", "ATOM", "LDSM", "STSM", "LDGSTS", "atom", "red")
-_WIDE = 130
-_BEGIN, _END = "MEASURED = {\n", "\n}"
+_REQUESTS = re.compile(r'"requests": \{[^}]*\}')
 # kernels of `timing` that time cp.async.cg, which no counter sees: their machine instruction
 _TIMED = {
     "cg": "LDGSTS.E.BYPASS.128",
@@ -57,17 +57,14 @@ def counted(files: list[Path]) -> Counter[str]:
     return found
 
 
-def count(files: list[Path]) -> None:
-    """Rewrites the table of `ptxaudit/hardware/measured.py`."""
+def count(files: list[Path], machine: str) -> None:
+    """Rewrites the table of requests in the machine's file of `ptxaudit/hardware/measurements`."""
     found = counted(files)
-    lines, line, head = [], "   ", ""
-    for opcode in sorted(found, key=lambda opcode: (_ORDER.index(opcode.split(".")[0]), "BYPASS" in opcode, opcode)):
-        item = f' "{opcode}": {found[opcode]},'
-        if line.strip() and (len(line) + len(item) > _WIDE or opcode.split(".")[0] != head):
-            lines.append(line)
-            line = "   "
-        line, head = line + item, opcode.split(".")[0]
-    text = MEASURED.read_text(encoding="utf-8")
-    start, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END, text.index(_BEGIN))
-    MEASURED.write_text(text[:start] + "\n".join([*lines, line]) + text[end:], encoding="utf-8")
-    print(f"{MEASURED}: {len(found)} opcodes")
+    ordered = sorted(found, key=lambda opcode: (_ORDER.index(opcode.split(".")[0]), "BYPASS" in opcode, opcode))
+    table = ",\n".join(f'    "{opcode}": {found[opcode]}' for opcode in ordered)
+    file = MEASUREMENTS / f"{machine}.json"
+    text, written = _REQUESTS.subn(f'"requests": {{\n{table}\n  }}', file.read_text(encoding="utf-8"))
+    if not written:
+        raise SystemExit(f'{file} has no "requests": {{}}')
+    file.write_text(text, encoding="utf-8")
+    print(f"{file}: {len(found)} opcodes")

@@ -89,7 +89,7 @@ def _evaluated(
         facts,
         constants=constants,
         origins=Origins(graph, *told, account=account),
-        meanings=on_machine(machine.special),
+        meanings=on_machine(machine.measurements.special),
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):

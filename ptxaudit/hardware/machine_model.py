@@ -110,12 +110,62 @@ class Source:
 class SpecialFunctions:
     """What is known of the unit for special functions (MUFU) beside what documents say of it.
 
-    measured: functions whose result was measured for every input ("rcp", "ex2.f16"; `lanes.mufu` has them).
-    division_check: so was FCHK.
+    unit: the one whose results these are, a key of `engine.ops.operations.UNITS`. measured: functions whose result was
+    measured for every input ("rcp", "ex2.f16"; `engine.ops.mufu` has them). division_check: so was FCHK.
     """
 
+    unit: str = ""
     measured: frozenset[str] = frozenset()
     division_check: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurements:
+    """What was measured on one GPU: a file of `hardware/measurements`.
+
+    name: short, the key of its source ("H200"). machines: those it is evidence for. device, driver, profiler, files:
+    where the requests are from; timed: where the cycles are. requests: {SASS opcode: requests that were measured}, of
+    loops the PTX opcode; every other opcode is *by rule*. products: SASS opcodes of a wgmma whose charge was counted.
+    line_cycles: of cp.async.cg that read the same sources again and again, 8 warps a block, as (k low, k high, cycles
+    low, high) of a request; fresh_cycles: where each reads new ones, one block or one on each multiprocessor, waiting
+    every 8 copies or at the end. copy_cycles: of cp.async.ca, a wavefront and once a request. special: of the unit for
+    special functions.
+    """
+
+    name: str = ""
+    machines: tuple[str, ...] = ()
+    device: str = ""
+    driver: str = ""
+    profiler: str = ""
+    files: tuple[str, ...] = ()
+    timed_on: str = ""  # the device of it, where it is another
+    timed: str = ""
+    requests: dict[str, int] = field(default_factory=dict)
+    products: frozenset[str] = frozenset()
+    line_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
+    copy_cycles: tuple[float, float] | None = None
+    special: SpecialFunctions = SpecialFunctions()
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """What rules that rest on it name as their source."""
+        counted = sum(n for opcode, n in self.requests.items() if opcode[0].isupper() and "BYPASS" not in opcode)
+        found = {
+            self.name: Source(
+                f"{counted:,} single requests by hardware counter on an {self.device} ({self.machines[0]}),"
+                f" {self.profiler}, driver {self.driver}: {', '.join(self.files)}"
+            )
+        }
+        if self.timed:
+            cycles = (
+                f"cycles per request of cp.async on an {self.timed_on or self.device}, by destination: {self.timed}"
+            )
+            found[f"{self.name} cycles"] = Source(cycles)
+        return found
+
+
+NOT_MEASURED = Measurements()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +174,8 @@ class Machine:
 
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
     archs: the architecture names it stands for. rules: the table. refused: {operation: reason}.
-    machine_code: "" or why machine code cannot be scored. measured: {SASS opcode: requests that
-    were measured}, of loops the PTX opcode; every other opcode is *by rule*. products: SASS opcodes of a wgmma whose
-    charge was counted. line_cycles: of cp.async.cg that read the same
-    sources again and again, as (k low, k high, cycles low, high); fresh_cycles: where each reads new ones.
-    copy_cycles: of cp.async.ca, a wavefront and once a request. fragments: the generation of `ptx.fragments` that says
-    what wmma.load and wmma.store become, "" where there are none. special: of its unit for special functions.
+    machine_code: "" or why machine code cannot be scored. measurements: what was measured of it. fragments: the
+    generation of `ptx.fragments` that says what wmma.load and wmma.store become, "" where there are none.
     memory, memory_measured: the table of global and local memory, and {instruction and bits a lane: sites that were
     measured}.
     """
@@ -144,14 +190,9 @@ class Machine:
     archs: tuple[str, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
     machine_code: str = ""
-    measured: dict[str, int] = field(default_factory=dict)
-    products: frozenset[str] = frozenset()
+    measurements: Measurements = NOT_MEASURED
     notes: tuple[str, ...] = ()
-    line_cycles: tuple[tuple[int, int, float, float], ...] = ()
-    fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
-    copy_cycles: tuple[float, float] | None = None
     fragments: str = ""
-    special: SpecialFunctions = SpecialFunctions()
     memory: tuple[Rule, ...] = ()
     memory_measured: dict[str, int] = field(default_factory=dict)
 
@@ -198,7 +239,8 @@ class Machine:
         """ "measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
         if access.space != "shared":
             return "measured" if access.sass in self.memory_measured else "by rule"
-        found = access.sass in self.measured or access.loop in self.measured or access.sass in self.products
+        requests, products = self.measurements.requests, self.measurements.products
+        found = access.sass in requests or access.loop in requests or access.sass in products
         return "measured" if found else "by rule"
 
     def cycles_of(self, k: int, fresh: bool = False) -> tuple[float, float] | None:
@@ -207,7 +249,7 @@ class Machine:
 
         fresh: each request reads new sources; otherwise the same ones again and again.
         """
-        rows = self.fresh_cycles if fresh else self.line_cycles
+        rows = self.measurements.fresh_cycles if fresh else self.measurements.line_cycles
         below = [row for row in rows if row[0] <= k]
         above = [row for row in rows if row[1] >= k]
         return (below[-1][2], above[0][3]) if below and above else None

@@ -13,41 +13,27 @@ import re
 from functools import lru_cache
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import listing
 from ptxaudit.hardware.machine_model import (
     MATRIX_ROW_BYTES,
     MATRIX_ROWS,
+    NOT_MEASURED,
     Count,
     Counted,
     Doubt,
     Machine,
     Rule,
     Source,
-    SpecialFunctions,
 )
-from ptxaudit.hardware.measured import (
-    COPY_CYCLES,
-    FRESH_CYCLES,
-    LINE_CYCLES,
-    MEASURED,
-    MEASURED_ARCHS,
-    MEASURED_PRODUCTS,
-    SPECIAL_FUNCTIONS,
-)
+from ptxaudit.hardware.measured import by_machine
 from ptxaudit.hardware.memory.rules import MEASURED as MEMORY_MEASURED
 from ptxaudit.hardware.memory.rules import MEMORY_RULES
 
 WORDS, LANES, STEPS, ONCE, LINES = Counted.WORDS, Counted.LANES, Counted.STEPS, Counted.ONCE, Counted.LINES
 
-SOURCES = {
-    "H200": Source(
-        f"{sum(n for opcode, n in MEASURED.items() if opcode[0].isupper() and 'BYPASS' not in opcode):,} single"
-        " requests by hardware counter on an NVIDIA H200 and an H100 (sm_90), Nsight Compute 2025.3.1, driver 580.159:"
-        " tests/data/requests_sm90.json.gz, tests/data/calibration_sm90.json.gz, tests/data/sparse_sm90.json.gz"
-    ),
-    "H200 cycles": Source(
-        "cycles per request of cp.async on an NVIDIA H200, by destination: tests/data/cp_async_cycles_sm90.jsonl, and"
-        " in several circumstances tests/data/timing_sm90.json.gz"
-    ),
+MEASUREMENTS = by_machine()
+
+SOURCES = {key: source for found in MEASUREMENTS.values() for key, source in found.sources.items()} | {
     "not measured": Source("no measurement and no document: the range holds for every way of grouping the lanes"),
     "guide 1.x": Source(
         "CUDA C Programming Guide 2.x to 4.x, Compute Capability 1.x, Shared Memory",
@@ -346,7 +332,8 @@ _TOO_EARLY = {
     "cp.async.bypass": "cp.async does not exist before sm_80",
 }
 _PTX_ONLY = "the disassembler reads nothing older than sm_75: audit the PTX"
-_BY_RULE = "The rules were measured on sm_90 only; here they hold by rule."
+_MEASURED_ON = listing(list(dict.fromkeys(found.machines[0] for found in MEASUREMENTS.values())))
+_BY_RULE = f"The rules were measured on {_MEASURED_ON} only; here they hold by rule."
 
 _VOLTA = tuple(rule for rule in MODERN_RULES if rule.operation not in ("count", "cast"))  # these are machine code only
 _TURING = MODERN_RULES + _LDMATRIX
@@ -378,7 +365,6 @@ def _modern_machine(
     generation: str, number: str, rules: tuple[Rule, ...], fragments: str, machine_code: str
 ) -> Machine:
     name = f"sm_{number}"
-    measured = name in MEASURED_ARCHS
     return Machine(
         name=name,
         title=f"{generation}, {name}",
@@ -391,15 +377,10 @@ def _modern_machine(
         refused=_TOO_EARLY,
         machine_code=machine_code,
         fragments=fragments,
-        special=SpecialFunctions(SPECIAL_FUNCTIONS, division_check=True) if measured else SpecialFunctions(),
         memory=MEMORY_RULES,
-        memory_measured=MEMORY_MEASURED if measured else {},
-        measured=MEASURED if measured else {},
-        products=MEASURED_PRODUCTS if measured else frozenset(),
-        notes=() if measured else (_BY_RULE,),
-        line_cycles=LINE_CYCLES if measured else (),
-        fresh_cycles=FRESH_CYCLES if measured else (),
-        copy_cycles=COPY_CYCLES if measured else None,
+        memory_measured=MEMORY_MEASURED if name in MEASUREMENTS else {},
+        measurements=MEASUREMENTS.get(name, NOT_MEASURED),
+        notes=() if name in MEASUREMENTS else (_BY_RULE,),
     )
 
 

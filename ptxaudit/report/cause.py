@@ -82,12 +82,12 @@ def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) ->
 
 def _as_ca(machine: Machine, access: banks.Access, result: SiteResult) -> str:
     """What cp.async.ca would take for the worst of the destinations, with sources that add nothing."""
-    if not result.patterns or machine.copy_cycles is None:
+    if not result.patterns or machine.measurements.copy_cycles is None:
         return ""
     addresses, active = (np.stack([getattr(p, name) for p in result.patterns]) for name in ("addresses", "active"))
     copy = banks.classify(f"cp.async.ca.shared.global {access.width}")
     wavefronts = int(banks.score(machine, copy, addresses, active).low.max())
-    each, once = machine.copy_cycles
+    each, once = machine.measurements.copy_cycles
     return (
         f"; as .ca, from consecutive sources: at most {wavefronts} wavefronts, about {each * wavefronts + once:.1f}"
         " cycles"

@@ -228,6 +228,7 @@ def ex2_bf16(bits: np.ndarray) -> np.ndarray:
 
 
 # bit patterns of any shape -> those of the results: uint32, of the 16-bit forms uint16
+UNIT = "sm_90"
 FUNCTIONS = {
     "rcp": rcp,
     "rsq": rsq,

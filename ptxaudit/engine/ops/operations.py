@@ -69,7 +69,12 @@ from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind
 
-_MEASURED = {f"mufu.{name}": Row(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()}
+UNITS = {
+    mufu.UNIT: {
+        f"mufu.{name}": Row(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()
+    }
+}
+"""By the name of a unit for special functions: what its functions give, bit for bit."""
 
 # Functions of their sources alone that have no row: approximations, whose last bits no document gives.
 _OF_ITS_SOURCES = (
@@ -97,13 +102,14 @@ meaning_of = OPS.get
 
 def ever_known(name: str) -> bool:
     """Some machine has a meaning for it."""
-    return name in OPS or name in _MEASURED
+    return name in OPS or any(name in unit for unit in UNITS.values())
 
 
 @cache
 def on_machine(special: SpecialFunctions) -> dict[str, Row]:
     """The operations that mean more on a machine than `OPS` says: name -> row."""
-    found = {name: row for name, row in _MEASURED.items() if name.removeprefix("mufu.") in special.measured}
+    unit = UNITS.get(special.unit, {})
+    found = {name: row for name, row in unit.items() if name.removeprefix("mufu.") in special.measured}
     if special.division_check:
         found["fsetp.check"] = replace(OPS["fsetp.check"], concrete=division_check, undefined=None)
     return found

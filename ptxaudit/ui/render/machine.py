@@ -36,7 +36,7 @@ def list_view(machines: list[Machine]) -> RenderableType:
     """One line a machine."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for machine in machines:
-        evidence = f"{len(machine.measured)} opcodes measured" if machine.measured else "by rule"
+        evidence = f"{len(requests)} opcodes measured" if (requests := machine.measurements.requests) else "by rule"
         table.add_row(Text(machine.name, "bold"), Text(machine.title, no_wrap=True), f"{machine.banks} banks", evidence)
     table.add_row(Text(_GENERIC, "bold"), "the abstract machine", "", "by definition")
     return table
@@ -87,7 +87,7 @@ def machine_view(machine: Machine) -> RenderableType:
             "dim",
         )
     )
-    for key in dict.fromkeys(rule.source for rule in machine.rules):
+    for key in source_keys(machine):
         source = machine.sources[key]
         rows.append(Padding(Text(f"{key}: {source.text}{' ' + source.url if source.url else ''}", "dim"), (0, 0, 0, 0)))
     return Group(*rows)
@@ -95,7 +95,7 @@ def machine_view(machine: Machine) -> RenderableType:
 
 def special_functions(machine: Machine) -> str:
     """What is known of MUFU."""
-    measured = machine.special.measured
+    measured = machine.measurements.special.measured
     if not measured:
         return "special functions (MUFU): one of the numbers that documents allow, followed through"
     return f"special functions (MUFU): {', '.join(sorted(name.upper() for name in measured))} measured for every input"
@@ -111,7 +111,8 @@ def measured_opcodes(machine: Machine, rule: Rule) -> dict[str, int]:
     """{opcode: requests} of the measured opcodes that this rule counts."""
     from ptxaudit.hardware.banks import classify
 
-    return {opcode: n for opcode, n in machine.measured.items() if machine.rule(classify(opcode)) is rule}
+    requests = machine.measurements.requests
+    return {opcode: n for opcode, n in requests.items() if machine.rule(classify(opcode)) is rule}
 
 
 def evidence(machine: Machine, rule: Rule) -> str:
@@ -129,6 +130,12 @@ def evidence(machine: Machine, rule: Rule) -> str:
     return f"by rule ({rule.source})"
 
 
+def source_keys(machine: Machine) -> list[str]:
+    """Keys of the sources that its rules rest on, and of its own measurements."""
+    own = [machine.measurements.name] if machine.measurements.name else []
+    return list(dict.fromkeys([*(rule.source for rule in machine.rules), *own]))
+
+
 def list_dict(machines: list[Machine]) -> dict:
     """JSON of the list."""
     return {
@@ -141,7 +148,7 @@ def list_dict(machines: list[Machine]) -> dict:
                 "word": m.word,
                 "lanes": m.lanes,
                 "archs": list(m.archs),
-                "measured": sorted(m.measured),
+                "measured": sorted(m.measurements.requests),
                 "machine_code": not m.machine_code,
             }
             for m in machines
@@ -162,7 +169,7 @@ def machine_dict(machine: Machine) -> dict:
         "notes": list(machine.notes),
         "machine_code": not machine.machine_code,
         "machine_code_refused": machine.machine_code or None,
-        "special_functions_measured": sorted(machine.special.measured),
+        "special_functions_measured": sorted(machine.measurements.special.measured),
         "rules": [
             {
                 "operation": rule.operation,
@@ -186,6 +193,6 @@ def machine_dict(machine: Machine) -> dict:
         "refused": {o: r for o, r in machine.refused.items() if not any(rule.operation == o for rule in machine.rules)},
         "sources": {
             key: {"text": machine.sources[key].text, "url": machine.sources[key].url or None}
-            for key in dict.fromkeys(rule.source for rule in machine.rules)
+            for key in source_keys(machine)
         },
     }

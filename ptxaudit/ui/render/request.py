@@ -46,7 +46,7 @@ def figure(score: Score) -> str:
 
 def _evidence(score: Score) -> str:
     if score.evidence == "measured":
-        measured = machines.get(score.machine).measured
+        measured = machines.get(score.machine).measurements.requests
         return f"measured, {measured.get(score.access.sass) or measured[score.access.loop]:,} requests"
     return score.evidence
 

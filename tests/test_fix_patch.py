@@ -229,20 +229,6 @@ def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
     assert result.exit_code == 2 and "cannot write it" in result.stderr
 
 
-JOINED = """
-extern "C" __global__ void __launch_bounds__(32) joined(const float4* in, float* out) {
-    __shared__ __align__(16) float s[256];
-    reinterpret_cast<float4*>(s)[threadIdx.x] = in[threadIdx.x];
-    reinterpret_cast<float4*>(s)[threadIdx.x + 32] = in[threadIdx.x + 32];
-    __syncthreads();
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) sum += s[threadIdx.x * 8 + k];
-    out[threadIdx.x] = sum;
-}
-"""
-
-
 def test_figures_of_machine_code_are_told(here) -> None:
     found, made = repaired(PLAIN, LAUNCH)
     (before, _), (after, _) = made.applied[0].machine_code

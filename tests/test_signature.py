@@ -4,6 +4,7 @@ import pytest
 
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import parameter_names
+from ptxaudit.pipeline.kernels import by_position
 
 
 @pytest.mark.parametrize(
@@ -35,5 +36,5 @@ def test_names(source, kernel, names):
 
 
 def test_a_launch_by_the_names_of_the_source():
-    launch = Launch("k", named={"n": 5, "0": 1, "other": 2}).with_positions(["a", "n"])
-    assert launch.named == {"1": 5, "0": 1, "other": 2}
+    launch = Launch("k", named={"n": 5, "0": 1, "other": 2})
+    assert by_position(launch, {"a": 0, "n": 1}).named == {"1": 5, "0": 1, "other": 2}

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 TABLE_ROWS = 3  # words a lane: shared offset, source offset, value
 LANES = 32
 WORD = 4
-MOST_IN_FLIGHT = 8
 RESULT_BYTES = 16  # a lane, in the result buffer
 
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 from . import words
 
-BARRIERS = 16  # B0 to B15
 MOST_WORDS = 640  # of a program: the room that the frame (`frame.py`) has for it
 
 
@@ -385,17 +384,3 @@ def lane_words(seed: int) -> list[tuple[int, int]]:
         kinds = [(chosen.getrandbits(32), chosen.randint(20, 60)) for _ in range((2, 3, 5, 12)[warp])]
         out += [chosen.choice(kinds) for _ in range(LANES)]
     return out
-
-
-def readable(program: Program) -> str:
-    """One line a step."""
-    lines = []
-    for at, s in enumerate(program):
-        when = "" if s.when is None else "@P " if s.when else "@!P "
-        target = f" -> {s.target}" if s.kind in ("branch", "open", "jump") else ""
-        lines.append(
-            f"{at:3} {when}{s.kind} {s.number}{target}"
-            + (f" | {s.other}" if s.kind == "jump" else "")
-            + (f" r{s.register}" if s.kind in ("save", "clear", "restore") else "")
-        )
-    return "\n".join(lines)

@@ -106,21 +106,8 @@ def warpsync(register: int) -> bytes:
     return word(0x7348 | register << 24, 0x03800000)
 
 
-def warpsync_exclusive(register: int) -> bytes:
-    return word(0x7348 | register << 24, 0x03A00000)
-
-
 def warpsync_all() -> bytes:
     return word(0x7948, 0x03800000)
-
-
-def warpsync_collective(register: int, distance: int) -> bytes:
-    low, high = _far(distance)
-    return word(0x7348 | register << 24 | low, 0x03C00000 | high)
-
-
-def end_collective() -> bytes:
-    return word(0x791B, 0x03800000)
 
 
 def exit_(guard: Guard = ALWAYS) -> bytes:
@@ -129,10 +116,6 @@ def exit_(guard: Guard = ALWAYS) -> bytes:
 
 def nop() -> bytes:
     return word(0x7918, 0)
-
-
-def nanosleep(time: int) -> bytes:
-    return word(0x795D | time << 32, 0x03800000)
 
 
 def vote(register: int) -> bytes:

@@ -268,7 +268,7 @@ class Kind(Enum):
     def row(self) -> Row:
         return self.value
 
-    def __reduce_ex__(self, protocol: Any) -> tuple:
+    def __reduce_ex__(self, _protocol: Any) -> tuple:
         return getattr, (Kind, self.name)
 
     @cached_property

@@ -78,7 +78,7 @@ def examine_kernels(
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
                 aligned = _aligned(function, options.assume, positions)
-                launches = [_by_position(launch, positions) for launch in match(options.launches, function.name)]
+                launches = [by_position(launch, positions) for launch in match(options.launches, function.name)]
                 for launch in launches or [None]:
                     progress(f"{content.path}: {function.name}")
                     with part.collecting(content.path, function.name):
@@ -146,7 +146,7 @@ def _evaluate(
     return with_questions(result, function, flow, machine, launch, account)
 
 
-def _by_position(launch: Launch, positions: dict[str, int]) -> Launch:
+def by_position(launch: Launch, positions: dict[str, int]) -> Launch:
     """A launch whose single values are named by position, however the user named them."""
     return replace(launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()})
 

@@ -75,8 +75,6 @@ class Accesses(Values):
         guard = f"@{self.pick('', '!')}{self.predicate()} " if self.chance(0.2) and "matrix" not in kind else ""
         kinds = {8: ["u8", "s8"], 16: ["u16", "s16"], 32: ["u32", "s32", "b32", "f32"], 64: ["u64", "b64"]}[bits]
         t = r.choice(kinds)
-        if vector > 1 and t[0] in "us" and False:
-            t = "b" + t[1:]
         prefix = "f" if t == "f32" else "rd" if bits == 64 else "r"
         if kind == "ld":
             regs = [self.new(prefix) for _ in range(vector)]

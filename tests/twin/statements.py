@@ -175,7 +175,7 @@ class Statements(Accesses):
             self.put(f"setp.le.s32 {p}, {counter}, 0;")
             update = f"sub.s32 {counter}, {counter}, {step};"
         elif self.chance(0.25):  # counts down by halves, as a reduction does
-            self.put(f"shl.b32 {counter}, 1, {bound};" if False else f"mov.u32 {counter}, {self.pick(4, 8, 16)};")
+            self.put(f"mov.u32 {counter}, {self.pick(4, 8, 16)};")
             self.lines.append(f"{head}:")
             p = self.new("p")
             self.put(f"setp.eq.s32 {p}, {counter}, 0;")

@@ -57,10 +57,10 @@ FORMS = {
 @cache
 def _coefficients(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(constant, slope, curvature) of each segment, int64; read when a function is first evaluated."""
-    from ptxaudit.engine.ops import mufu_tables
+    from ptxaudit.engine.ops.mufu_tables import TABLES
 
     grain, bias = FORMS[name]
-    c0, c1, c2 = np.array(getattr(mufu_tables, name.upper()), np.int64).T
+    c0, c1, c2 = np.array(TABLES[name], np.int64).T
     return (c0 << grain) + bias, c1, c2
 
 

@@ -603,3 +603,5 @@ SIN = (
     (33514014, 20208, -5052),
     (33544326, 10112, -5060),
 )
+
+TABLES = {"rcp": RCP, "rsq": RSQ, "sqrt": SQRT, "ex2": EX2, "lg2": LG2, "sin": SIN}

@@ -58,7 +58,6 @@ class KernelInfo:
 
     parameters: tuple[ParameterPlace, ...] = ()
     param_base: int | None = None
-    param_size: int = 0
     reqntid: tuple[int, int, int] | None = None
     max_threads: tuple[int, int, int] | None = None
     cluster: tuple[int, int, int] | None = None
@@ -118,9 +117,7 @@ def read_info(data: bytes) -> KernelInfo:
         elif number == _KPARAM_INFO_V2 and len(value) >= 12:
             found["parameters"].append(_parameter_v2(value))
         elif number == _PARAM_CBANK and len(value) >= 8:
-            found["param_base"], found["param_size"] = struct.unpack_from("<HH", value, 4)
-        elif number == _CBANK_PARAM_SIZE:
-            found["param_size"] = int.from_bytes(value[:2], "little")
+            found["param_base"] = int.from_bytes(value[4:6], "little")
         elif number == _REQNTID:
             found["reqntid"] = _three(value)
         elif number == _MAX_THREADS:

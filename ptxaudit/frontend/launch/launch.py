@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import prod
@@ -221,14 +221,6 @@ class Launch:
     def matches(self, kernel: str) -> bool:
         """Whether this launch is of the kernel with that mangled name."""
         return any(name == self._pattern or fnmatchcase(name, self._pattern) for name in names_of(kernel))
-
-    def with_positions(self, names: Sequence[str]) -> Launch:
-        """The same launch with `named` by position, where `names` are the parameters' names in the source."""
-        if not self.named:
-            return self
-        return replace(
-            self, named={str(names.index(key)) if key in names else key: value for key, value in self.named.items()}
-        )
 
     def refused_by(self, function: ir.Function) -> tuple[str, ...]:
         """Why CUDA would not launch this kernel so, a sentence each: its launch bounds, its shared memory."""

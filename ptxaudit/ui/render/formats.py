@@ -1,20 +1,43 @@
-"""The formats of a report by their names: each a function from a `Checked` to text."""
+"""The formats of a report by their names: each a function from a `Checked` to text, imported when it is asked for."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ptxaudit.ui.render.checked import Checked
 
 
 def written(name: str, checked: Checked) -> str | Iterator[str]:
     """The report in the format of that name, or pieces of it."""
-    if name == "json":
-        return checked.report.json_pieces()
-    if name == "text":
-        from ptxaudit.ui.render.text import report_text
+    match name:
+        case "text":
+            from ptxaudit.ui.render.text import report_text
 
-        return report_text(checked.report)
-    writer: Callable[[Checked], str] = getattr(importlib.import_module(f"ptxaudit.ui.render.{name}"), name)
-    return writer(checked)
+            return report_text(checked.report)
+        case "json":
+            return checked.report.json_pieces()
+        case "sarif":
+            from ptxaudit.ui.render.sarif import sarif
+
+            return sarif(checked)
+        case "html":
+            from ptxaudit.ui.render.html import html
+
+            return html(checked)
+        case "github":
+            from ptxaudit.ui.render.github import github
+
+            return github(checked)
+        case "gitlab":
+            from ptxaudit.ui.render.gitlab import gitlab
+
+            return gitlab(checked)
+        case "junit":
+            from ptxaudit.ui.render.junit import junit
+
+            return junit(checked)
+        case "markdown":
+            from ptxaudit.ui.render.markdown import markdown
+
+            return markdown(checked)
+    raise ValueError(f"there is no format {name!r}")

@@ -1,0 +1,34 @@
+"""What is run before a commit, by `make lint` and in CI is the same."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+HOOKS = (CHECKOUT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+
+
+def test_the_hooks_are_what_make_lint_runs():
+    """A hook that is given the changed files runs on them what `make lint` runs on "."."""
+    told = subprocess.run(
+        ["make", "--dry-run", "--silent", "lint", "VENV=.venv"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    made = [line.removesuffix(" .") for line in told.splitlines() if re.match(r"\.venv/bin/(?!python)", line)]
+    assert re.findall(r"entry: (.+)", HOOKS) == made
+    assert len(made) >= 4
+
+
+def test_hooks_that_are_given_files_are_those_that_take_them():
+    """ruff looks at the files that changed; the others at all, as each may contradict any other."""
+    for hook in HOOKS.split("      - id: ")[1:]:
+        assert ("pass_filenames: false" in hook) == ("entry: .venv/bin/ruff" not in hook), hook
+
+
+def test_ci_runs_it():
+    assert "make lint" in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")

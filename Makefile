@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures
+.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures architecture
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -53,6 +53,10 @@ operations: $(STAMP)
 # The pictures of docs/report.md, taken in the system's Chromium.
 report-pictures: $(STAMP)
 	@$(BIN)/python -m bench.report_pictures
+
+# docs/architecture.svg, from the imports of the package.
+architecture: $(STAMP)
+	@$(BIN)/python -m bench.architecture
 
 # docs/coverage.md and docs/machine_code.md, from bench/corpus.json and bench/artifacts.json; with CORPUS=FOLDER the folder's
 # PTX is audited first, with WHEELS="FILE…" the machine code in packages.

@@ -162,7 +162,7 @@ but in each group only the first waiting lane of each bank tries (of each 8-byte
 passes are what conflicts cost: at least as many as lanes wait on the fullest bank of a group, *distinct words included*.
 A swap fails if the word has changed since the load: of two half-warps on one address the second fails, unless the first left
 the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass lets one lane of each word
-through. Played so, pass by pass (`ptxaudit/spin.py`), each measured loop comes out exactly. Updates by other
+through. Played so, pass by pass (`ptxaudit/hardware/spin.py`), each measured loop comes out exactly. Updates by other
 warps make more passes, which is why an audit gives a range.""",
     ),
     Section(
@@ -197,7 +197,7 @@ The data come from the L1 cache: a lane's word leaves a *source slot* (its place
 
 1. **Passes.** The warp looks its source lines up. Lines that are in L1 already pass all together. Of the others a pass
    takes one line of each of four *classes*, in lane order; further lines of a class wait for the next pass. The class is
-   two parities over bits of the line's address (`ptxaudit/banks/copies.py` has the bits).
+   two parities over bits of the line's address (`ptxaudit/hardware/banks/copies.py` has the bits).
 2. **Groups.** The lanes of a pass are cut into groups of 128 / size lanes, by lane number.
 3. **Rounds.** In each round every destination slot and every source slot goes to its first waiting lane, and a lane that
    has both is served. This is not the best order: a lane can hold one slot and wait for the other.

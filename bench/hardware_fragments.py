@@ -48,7 +48,7 @@ COUNTED = (
 _WORDS = """
 PTX gives `wmma.load` and `wmma.store` one address and a stride, and leaves open which lane touches what. ptxas decides: releases 11.8, 12.9, 13.0
 and 13.5 translate every access in the same way, whether its stride is in a register, a constant or left out, optimised or not, and so do all
-architectures of a generation (`python -m bench.fragments compare`; tests/test_fragments.py). `ptxaudit/ptx/fragments.py` is the table. An access
+architectures of a generation (`python -m bench.fragments compare`; tests/test_fragments.py). `ptxaudit/frontend/ptx/fragments.py` is the table. An access
 is as many requests as it becomes machine instructions, which differ by a shift of whole rows: each costs the same.
 
 In the table *along* means that memory runs along the inner axis of the product (a row-major, b column-major, c and d row-major; of m8n32k16 c and

@@ -1,10 +1,16 @@
-"""docs/architecture.md is true: what it names exists, every module of a package is named, in the order of the imports."""
+"""docs/architecture.md is true: what it names exists, every module of a package is named, in the order of the imports,
+and its picture is that of the imports. The other pages name nothing that is not there, either.
+"""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench import architecture
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "ptxaudit"
@@ -14,7 +20,7 @@ ROWS = {row[0]: row[1] for row in re.findall(r"^\| `(\w+)` \|(.*)\|$", PAGE, re.
 ENTRIES = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("__")}
 
 # Words of the page in code style that are no part of the package.
-OTHER = {"examine_kernels", "assert_conflict_free", "unknown", "%ctaid"}
+OTHER = {"examine_kernels", "assert_conflict_free", "unknown", "%ctaid", "make architecture"}
 
 
 def modules(folder):
@@ -60,3 +66,90 @@ def test_every_module_of_a_package_is_named_in_its_row(package):
     named = {name.partition("/")[0] for name in re.findall(r"`([^`]+)`", ROWS[package])}
     missing = modules(PACKAGE / package) - {name.removesuffix(".py") for name in named}
     assert not missing, f"docs/architecture.md does not mention {', '.join(sorted(missing))} of {package}"
+
+
+# --- the picture --------------------------------------------------------------------------------
+
+
+def test_the_picture_is_current():
+    drawn = architecture.PICTURE.read_text(encoding="utf-8")
+    assert drawn == architecture.picture(), "draw it again: make architecture"
+    assert architecture.PICTURE.name in PAGE
+
+
+def test_the_picture_has_every_package_and_the_imports_go_up():
+    order = architecture.doors()
+    assert set(order) == ENTRIES
+    for (one, two), count in architecture.imports().items():
+        assert order.index(two) < order.index(one) and count > 0, (one, two)
+    for door in order:
+        named = {name.partition(" (")[0] for name in architecture.contents(door)}
+        assert named == (modules(PACKAGE / door) & set(named) if (PACKAGE / door).is_dir() else set())
+
+
+def test_imports_are_counted_once_a_module(tmp_path):
+    file = tmp_path / "m.py"
+    file.write_text(
+        "import json\nimport ptxaudit.ir.graph\nfrom ptxaudit.base import words, files\n"
+        "from ptxaudit.base.words import plural\ndef f():\n    from ptxaudit.ir.graph import build\n"
+    )
+    assert architecture.imported(file, architecture.modules()) == {"ir.graph", "base.words", "base.files"}
+
+
+def test_nothing_in_the_picture_overlaps():
+    """Boxes lie below each other, and no line of text is wider than its box."""
+    found = architecture.rows()
+    for above, below in zip(found, found[1:], strict=False):
+        assert above.y + above.height < below.y
+        assert above.out + architecture.BADGE_HIGH / 2 < above.into < above.y + above.height
+    for row in found:
+        assert all(len(line) * architecture.LETTER <= architecture.BOX - 2 * architecture.PADDING for line in row.lines)
+    widest = max(len(str(count)) for count in architecture.imports().values())
+    assert architecture.DIGIT * widest + 10 < architecture.COLUMN
+
+
+# --- the glossary -------------------------------------------------------------------------------
+
+GLOSSARY = [row.split(" | ") for row in re.findall(r"^\| (.+) \|$", PAGE.partition("## Glossary")[2], re.MULTILINE)][1:]
+OURS = {"cohort", "invariant shift", "opaque", "site", "unknown lanes"}
+
+
+def test_every_term_of_the_glossary_is_explained_and_has_a_source_or_is_ours():
+    terms = [row[0] for row in GLOSSARY]
+    assert len(terms) > 25 and terms == sorted(terms)
+    assert {row[0] for row in GLOSSARY if len(row) < 3 or not row[2].strip()} == OURS
+    assert all(len(row[1]) > 10 for row in GLOSSARY)
+
+
+# --- the other pages ----------------------------------------------------------------------------
+
+PAGES = [CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/*.md")), *CHECKOUT.glob("*/README.md")]
+PAGES += [path for path in (CHECKOUT / "CONTRIBUTING.md", CHECKOUT / "CHANGELOG.md") if path.exists()]
+PLACES = re.compile(r"(?<![\w/.-])(?:ptxaudit|bench|tests|samples|docs|grammars)/[\w./*-]+")
+DOTTED = re.compile(r"(?<![\w/.-])(?:ptxaudit|bench)(?:\.[a-z_]\w*)+")
+FILES = re.compile(r"(?<![\w/.-])(?:[a-z_]+/)*[a-z_]\w*\.py\b")
+OWN_FILES = [
+    path.relative_to(CHECKOUT).as_posix()
+    for folder in ("ptxaudit", "bench", "tests", "samples")
+    for path in (CHECKOUT / folder).rglob("*.py")
+]
+PATTERNS = {"samples/NAME/NAME.cu", "samples/NAME/launch.toml"}  # of a name that the page says
+SETTINGS = {"ptxaudit.toml"}
+
+
+def there_is(dotted):
+    """A module, or a name of one: of the package itself, or one that is defined in the module."""
+    path = CHECKOUT.joinpath(*dotted.split("."))
+    if path.is_dir() or path.with_suffix(".py").exists():
+        return True
+    inside = path.parent / "__init__.py" if path.parent.is_dir() else path.parent.with_suffix(".py")
+    return inside.exists() and re.search(rf"\b{path.name}\b", inside.read_text(encoding="utf-8")) is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_what_a_page_names_of_this_repository_exists(page):
+    text = page.read_text(encoding="utf-8")
+    places = {found.rstrip(".") for found in PLACES.findall(text)} - PATTERNS
+    assert not [place for place in places if not any(CHECKOUT.glob(place))]
+    assert not [name for name in set(DOTTED.findall(text)) - SETTINGS if not there_is(name)]
+    assert not {found for found in FILES.findall(text) if not any(f"/{own}".endswith(f"/{found}") for own in OWN_FILES)}

@@ -1,4 +1,4 @@
-"""MUFU on sm_90: what `lanes.mufu` computes against what an H100 gave for all inputs, and how its coefficients are
+"""MUFU on sm_90: what `engine.ops.mufu` computes against what an H100 gave for all inputs, and how its coefficients are
 found."""
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def main() -> None:
     command.add_argument("--arch", default="sm_90")
     for name, words in (
         ("fit", "derive the coefficients and print the module that holds them"),
-        ("check", "every input of every function against ptxaudit.lanes.mufu"),
+        ("check", "every input of every function against ptxaudit.engine.ops.mufu"),
         ("data", "write the files of tests/data"),
     ):
         command = commands.add_parser(name, help=words)

@@ -36,7 +36,7 @@ class Options:
     source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
     working folder. cache: take what is kept of files that have not changed, and keep what is found.
     space: the memory whose accesses are examined. top: so many loops are told by what they cost; None: none.
-    keep: the requests of every site with their places are asked for, too (`lanes.kept`); fixes: proved
+    keep: the requests of every site with their places are asked for, too (`engine.answer.kept`); fixes: proved
     repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
     the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
     audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they are

@@ -94,8 +94,8 @@ SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that m
 
 @dataclass(frozen=True)
 class SharedWrites:
-    """What is followed of shared memory (lanes/tables.py). writers: instructions that may write it; valued: those of
-    them whose values may be known; barriers: instructions that order accesses."""
+    """What is followed of shared memory (engine/memory/tables.py). writers: instructions that may write it; valued:
+    those of them whose values may be known; barriers: instructions that order accesses."""
 
     writers: frozenset[int] = frozenset()
     valued: frozenset[int] = frozenset()

@@ -421,7 +421,7 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
 
 
 def approximation(sources: int, *kinds: str):
-    """Approximations of f32: `approx`, of a division also `full`; rows of `lanes.approximate`."""
+    """Approximations of f32: `approx`, of a division also `full`; rows of `engine.ops.approximate`."""
 
     def resolve(o: Opcode) -> Plain | None:
         kind = o.plain & set(kinds)

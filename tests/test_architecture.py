@@ -133,7 +133,11 @@ OWN_FILES = [
     for folder in ("ptxaudit", "bench", "tests", "samples")
     for path in (CHECKOUT / folder).rglob("*.py")
 ]
-PATTERNS = {"samples/NAME/NAME.cu", "samples/NAME/launch.toml"}  # of a name that the page says
+PATTERNS = {
+    "samples/NAME/NAME.cu",
+    "samples/NAME/launch.toml",
+    "tests/data/requests_sm140.json.gz",
+}  # made by the reader
 SETTINGS = {"ptxaudit.toml"}
 
 
@@ -149,6 +153,9 @@ def there_is(dotted):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_what_a_page_names_of_this_repository_exists(page):
     text = page.read_text(encoding="utf-8")
+    for made in re.findall(r"^`([^`\n]+)`:$", text, re.MULTILINE):  # files that CONTRIBUTING.md has the reader write
+        if page.name == "CONTRIBUTING.md":
+            text = text.replace(made, "").replace(made.removesuffix(".py").replace("/", "."), "")
     places = {found.rstrip(".") for found in PLACES.findall(text)} - PATTERNS
     assert not [place for place in places if not any(CHECKOUT.glob(place))]
     assert not [name for name in set(DOTTED.findall(text)) - SETTINGS if not there_is(name)]

@@ -119,7 +119,7 @@ class SpecialFunctions:
     division_check: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Measurements:
     """What was measured on one GPU: a file of `hardware/measurements`.
 

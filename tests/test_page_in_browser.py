@@ -61,7 +61,7 @@ class Opened:
         self.said: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.said.append("a dialog"))
+        self.page.on("dialog", lambda _: self.said.append("a dialog"))
         self.page.on("request", self._requested)
         file = tmp_path / "page.html"
         file.write_text(text, encoding="utf-8")

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import record
 from ptxaudit.hardware import machines
@@ -48,9 +49,7 @@ class Score:
     request: tuple | None = field(default=None, compare=False, repr=False)  # addresses, active lanes, sources
 
     def _repr_html_(self) -> str:
-        from ptxaudit.ui.render.notebook import score_html
-
-        return score_html(self)
+        return display.html("score_html", self)
 
     @property
     def excess(self) -> int | None:

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import record
 from ptxaudit.base.status import Status
@@ -29,7 +29,6 @@ from ptxaudit.report.mix import mix
 
 SCHEMA = "ptxaudit/report/1"
 _NO_KERNELS = '"kernels": []'
-NOTEBOOK = "ptxaudit.ui.render.notebook"  # by name: records import no page
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
 
 
@@ -301,9 +300,7 @@ class Site:
     scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
 
     def _repr_html_(self) -> str:
-        from ptxaudit.ui.render.notebook import site_html
-
-        return site_html(self)
+        return display.html("site_html", self)
 
     @property
     def settled(self) -> bool:
@@ -611,7 +608,7 @@ class Report:
         return report_from_dict(data, file)
 
     def _repr_html_(self) -> str:
-        return import_module(NOTEBOOK).report_html(self)
+        return display.html("report_html", self)
 
 
 def totals(sites: Iterable[Site]) -> Totals:

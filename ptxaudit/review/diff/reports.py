@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from ptxaudit.base import display
 from ptxaudit.report.measures import MEASURES, PAID, Figure, combined
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.report.paths import base_name
@@ -192,9 +193,7 @@ class Diff:
         return old, new
 
     def _repr_html_(self) -> str:
-        from ptxaudit.ui.render.notebook import changes_html
-
-        return changes_html(self)
+        return display.html("changes_html", self)
 
     def to_dict(self) -> dict[str, Any]:
         from ptxaudit.review.diff.as_json import diff_dict

@@ -24,6 +24,10 @@ def written(name: str, checked: Checked) -> str | Iterator[str]:
             from ptxaudit.ui.render.html import html
 
             return html(checked)
+        case "gcc":
+            from ptxaudit.ui.render.gcc import gcc
+
+            return gcc(checked)
         case "github":
             from ptxaudit.ui.render.github import github
 

@@ -1,0 +1,14 @@
+"""How records show themselves in a notebook: the page is found by its name, as records import no page."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+NOTEBOOK = "ptxaudit.ui.render.notebook"
+
+
+def html(function: str, record: Any) -> str:
+    """A record as a fragment of HTML, by a function of the module that writes them."""
+    found: str = getattr(import_module(NOTEBOOK), function)(record)
+    return found

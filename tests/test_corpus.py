@@ -92,7 +92,7 @@ def test_a_kernel_that_takes_too_long_is_a_time_out(corpus, tmp_path, monkeypatc
         while True:
             pass
 
-    monkeypatch.setattr(corpus.lanes, "evaluate", forever)
+    monkeypatch.setattr(corpus.engine, "evaluate", forever)
     (tmp_path / "fine.ptx").write_text(FINE)
     record = corpus.audit_file(tmp_path / "fine.ptx", "one", budget=0.2)
     assert [k.fault for k in record.kernels] == ["time-out"]

@@ -87,7 +87,10 @@ WRITES = {
 }
 _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
-_MEMORY_WORDS = {"64": 2, "U64": 2, "S64": 2, "128": 4, "256": 4}
+_MEMORY_WORDS = {
+    **dict.fromkeys(("64", "U64", "S64", "F32x2", "F16x4", "BF16x4"), 2),
+    **dict.fromkeys(("128", "256", "F32x4", "F16x8", "BF16x8"), 4),
+}
 _LOADS = frozenset("LD LDG LDS LDL LDC LDCU ULDC ATOM ATOMG ATOMS LDSM ALD IPA SYNCS RED REDG".split())
 _LISTED = frozenset().union(
     _SINGLE,

@@ -291,3 +291,40 @@ def test_what_any_rule_found_is_known(rule, tmp_path):
     ratchet = Ratchet.of(read_baseline(tmp_path / "b.json"), again)
     assert judge(again, [parse_limit(rule.id)], strict=True).denials
     assert not judge(again, [parse_limit(rule.id)], strict=True, ratchet=ratchet).denials
+
+
+ROWS = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+.reg .u64 %a, %b;
+.reg .u32 %t;
+.reg .f32 %v;
+ld.param.u64 %a, [p];
+mov.u32 %t, %tid.x;
+mad.wide.u32 %b, %t, STRIDE, %a;
+ld.global.f32 %v, [%b];
+MORE
+st.shared.f32 [0], %v;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "stride, more, excess, denied", [(32, "", 28, 0), (16, "", 12, 0), (32, "ld.global.f32 %v, [%b+512];", 28, 2)]
+)
+def test_what_is_wasted_of_global_memory_is_known_and_no_more(stride, more, excess, denied, tmp_path):
+    """A load of 32 lanes 32 bytes apart: 32 sectors where 4 would do; 16 bytes apart 16. Two loads are one too many."""
+
+    def audited(stride, more):
+        launch = ptxaudit.Launch("k", grid=1, block=32, params=[1 << 20])
+        text = ROWS.replace("STRIDE", str(stride)).replace("MORE", more)
+        return ptxaudit.audit(text, launches=[launch], space="all")
+
+    (tmp_path / "b.json").write_text(baseline_json(audited(32, "")))
+    again = audited(stride, more)
+    ratchet = Ratchet.of(read_baseline(tmp_path / "b.json"), again)
+    assert {site.sectors_excess for kernel in again.kernels for site in kernel.memory} == {excess}
+    assert len(judge(again, [parse_limit("PA011")], ratchet=ratchet).denials) == denied

@@ -95,7 +95,7 @@ def test_bits_that_are_called_known_are_those_of_every_number(name, seed):
     bits, unknown = int(found.bits.flat[0]), int(found.unknown.flat[0])
     for chosen in itertools.product(*(numbers(*one) for one in sources)):
         arrays = [np.array([[n]], DTYPES[w]) for n, w in zip(chosen, widths, strict=True)]
-        result = int(operations.ROWS[name].run(width, attributes, *arrays).flat[0])
+        result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
         assert result & ~unknown == bits, (name, [hex(n) for n in chosen], hex(result), hex(bits), hex(unknown))
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
@@ -21,7 +21,7 @@ from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
-from ptxaudit.report.model import Kernel, Report, Site, plain
+from ptxaudit.report.model import Kernel, MemorySite, Report, Site, plain
 from ptxaudit.report.reader import json_of, report_from_dict
 from ptxaudit.report.shown import shown
 from ptxaudit.review.diff.reports import Change, Diff, Verdict, diff_reports
@@ -117,9 +117,26 @@ def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[in
     for finding in findings:
         if finding.site is None:
             of_kernel[id(finding.kernel)].append(finding.rule)
+        elif isinstance(finding.site, MemorySite):
+            of_kernel[id(finding.kernel)].append(_memory_entry(finding.rule, finding.site))
         elif finding.rule not in of_site[id(finding.site)]:
             of_site[id(finding.site)].append(finding.rule)
     return of_site, of_kernel
+
+
+def _memory_entry(rule: str, site: MemorySite) -> str:
+    """A finding on global or local memory, of which the file has no sites: what is accessed how, and what it wastes."""
+    return f"{rule} {site.space} {site.access} {site.opcode} {site.sectors_excess or 0}"
+
+
+def _memory_costs(entries: Iterable[str]) -> dict[str, list[int]]:
+    """What each entry wastes, least first, by the rest of it."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for entry in entries:
+        what, _, excess = entry.rpartition(" ")
+        if what and excess.isdigit():
+            found[what].append(int(excess))
+    return {what: sorted(costs) for what, costs in found.items()}
 
 
 def _site_dict(site: Site) -> dict[str, Any]:
@@ -242,6 +259,8 @@ class Ratchet:
     inputs: tuple[str, ...]  # what was audited
     isas: frozenset[str]  # instruction sets of it
     whole: bool = True  # all kernels of these
+    # of global and local memory, by the id() of a kernel of the report: what is found there now
+    memory: Mapping[int, list[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
@@ -262,9 +281,13 @@ class Ratchet:
                 f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
                 "audit with the --isa that the baseline was written with, or write it again",
             )
-        return Ratchet(
-            diff_reports(baseline.report, report), proved, left, of_kernels, open_kernels, inputs, isas, whole
-        )
+        memory: dict[int, list[str]] = defaultdict(list)
+        if any(kernel.memory for kernel in report.kernels):
+            for finding in find(report):
+                if isinstance(finding.site, MemorySite):
+                    memory[id(finding.kernel)].append(_memory_entry(finding.rule, finding.site))
+        changes = diff_reports(baseline.report, report)
+        return Ratchet(changes, proved, left, of_kernels, open_kernels, inputs, isas, whole, memory)
 
     def is_open(self, site: Site, judged: Judgement, of: Callable[[Site], Judgement]) -> bool:
         """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the
@@ -296,6 +319,8 @@ class Ratchet:
         if finding.site is None:
             key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
             return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
+        if isinstance(finding.site, MemorySite):
+            return finding.kernel is not None and self._knows_memory(finding, finding.kernel, finding.site)
         change = self._changes.get(id(finding.site))
         if change is None:
             return False
@@ -303,6 +328,16 @@ class Ratchet:
             return False
         known = self.of_sites if finding.certain else self.of_sites | self.open_sites
         return any((finding.rule, id(old)) in known for old in change.olds)
+
+    def _knows_memory(self, finding: Finding, kernel: Kernel, site: MemorySite) -> bool:
+        """The baseline has as many findings of this rule on accesses like this one that waste as much or more."""
+        old = self._old_kernel(kernel)
+        before = self.of_kernels if finding.certain else self.of_kernels + self.open_kernels
+        then = _memory_costs(entry for (of, entry), count in before.items() if of == old for _ in range(count))
+        now = _memory_costs(self.memory.get(id(kernel), ()))
+        what, _, excess = _memory_entry(finding.rule, site).rpartition(" ")
+        more = lambda costs: sum(cost >= int(excess) for cost in costs.get(what, ()))
+        return more(then) >= more(now) > 0
 
     def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
         """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""

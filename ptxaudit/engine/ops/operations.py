@@ -549,7 +549,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
         and not values[0].terms
     ):
         first = Value(first.base, (), None, EVERYWHERE, first.why)
-    if first.poison is None or first.sure is not None or first.alternatives is not None:
+    if first.poison is None or first.sure is not None or first.alternatives is not None or isinstance(first, UpperHalf):
         return out
     better = refined(op, values, first)
     return out if better is first else (better, *out[1:]) if isinstance(out, tuple) else better

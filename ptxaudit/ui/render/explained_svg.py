@@ -16,6 +16,7 @@ from ptxaudit.base.words import interval, plural
 from ptxaudit.hardware import banks
 from ptxaudit.review.explain import Explained
 from ptxaudit.ui.render.explanation import MOST_PATTERNS, scored_access, sorted_patterns
+from ptxaudit.ui.render.fixes import headline
 from ptxaudit.ui.render.rows import place
 from ptxaudit.ui.render.svg import picture
 
@@ -64,6 +65,6 @@ def _pictures(one: Explained) -> Iterator[str]:
             machine, mended.access, np.asarray(mended.places)[None, :], np.asarray(mended.active)[None, :]
         )
         then = interval(int(scores.low[0]), int(scores.high[0]))
-        title = f"{mended.headline}; the costliest request then, of {then}"
+        title = f"{headline(mended.repair)}; the costliest request then, of {then}"
         with suppress(ValueError):
             yield picture(machine, mended.access, mended.places, mended.active, title=title)

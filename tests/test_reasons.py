@@ -238,9 +238,11 @@ def test_a_report_has_reasons_for_programs(tmp_path):
     (tmp_path / "k.ptx").write_text(HEAD + body)
     report = ptxaudit.audit(tmp_path / "k.ptx", launches=[Launch("k", grid=1, block=32)])
     guarded, scattered = report.sites
-    assert (guarded.reason_kind, guarded.why.kind) == ("takes-part", "takes-part") and guarded.why.data
-    assert guarded.why.ptx_line == guarded.ptx_line
-    deepest = list(guarded.why.walk())[-1]
+    assert (guarded.reason_kind, guarded.why.kind) == ("takes-part", "several") and guarded.why.data
+    decides, hint = guarded.why.parts
+    assert (decides.kind, decides.ptx_line) == ("takes-part", guarded.ptx_line) and decides.data
+    assert (hint.kind, dict(hint.arguments)) == ("data-can-be-told", {"pointers": ("0",)})
+    deepest = list(decides.walk())[-1]
     assert deepest.data and (deepest.kind, deepest.ptx_line) == ("loaded", guarded.ptx_line - 2)
     assert scattered.why and not scattered.why.data and "k_param_1" in str(scattered.why)
     assert "k_param_1" in scattered.reason or "parameter 1" in scattered.reason

@@ -492,8 +492,25 @@ class Graph:
         if not isinstance(node, Joined):
             return frozenset() if node is None else frozenset((node,))
         if node not in self._joined:
-            self._joined[node] = frozenset(Reached(self.read, self._define).of(register, index))
+            self._joined[node] = self._come_together(node)
         return self._joined[node]
+
+    def _come_together(self, node: Joined) -> frozenset[int]:
+        """The instructions whose writes may be those that come together there; what is known of others is not looked
+        for again."""
+        found: set[int] = set()
+        stack, seen = [node], {node}
+        while stack:
+            for source in self.read.sources(stack.pop()):
+                if not isinstance(source, Joined):
+                    found.add(source)
+                elif source in self._joined:
+                    found |= self._joined[source]
+                elif source not in seen:
+                    seen.add(source)
+                    stack.append(source)
+        self._define(len(seen))
+        return frozenset(found)
 
     def _define(self, steps: int) -> None:
         self.account.spend(steps, DEFINITIONS)

@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ptxaudit.engine.domain.value import known
+from ptxaudit.engine.domain.value import Uniform, Value, known
 from ptxaudit.engine.ops import approximate, mufu, operations
 from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 RNG = np.random.default_rng(11)
 BORDERS = np.array(
@@ -118,3 +119,10 @@ def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
         attrs=("rzi", False, True),
     )
     assert q.known and (q.base == np.arange(32) * 77 // 13).all()
+
+
+def test_of_what_is_not_known_an_approximation_says_why():
+    n = Uniform("n", 32, key="n")
+    value = Value(np.zeros((1, 32), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None, :]),))
+    out = operations.apply(Op("rcp.approx", bits=32, attrs=("rn", False)), (value,), 7)
+    assert out.poison.all() and sentence(out.why) == sentence(Reason(Kind.UNKNOWN_SOURCES, 7, ("rcp.approx",), (n,)))

@@ -10,7 +10,12 @@ from convergence_programs import claims
 
 from bench.convergence import model
 from bench.convergence.programs import LANES, Step, lane_words, random_program
-from ptxaudit.engine.answer.result import Status
+from ptxaudit.base.status import Status
+from ptxaudit.engine.evaluate import evaluate
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir import nodes as ir
 
 MEASURED = json.loads(gzip.decompress((Path(__file__).parent / "data" / "convergence_sm90.json.gz").read_bytes()))
 MANNERS = sorted({name.split("/")[0] for name in MEASURED["counts"]})
@@ -104,3 +109,25 @@ def test_the_plain_machine_lets_lanes_pass_a_warpsync_that_miss_nobody():
         Step("record", 1),
     )
     assert model.run(program, lanes) == [(1, (1 << LANES) - 1)]
+
+
+def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
+    low, address, barrier = ir.Reg("P0", 1), ir.Reg("R4", 32), ir.Reg("B0", 32)
+    tid = ir.Special("tid.x")
+    parts: list[dict] = [
+        {"ops": (ir.Op("setp.lt.u", (low,), (tid, ir.Const(16))), ir.Op("shl", (address,), (tid, ir.Const(2))))},
+        {"control": ir.Control("open", (3,), barrier=barrier)},
+        {"control": ir.Control("branch", (6,), ir.Guard(low, True))},
+        {"control": ir.Control("sync", barrier=barrier)},
+        {
+            "ops": (ir.Op("store", (), (address, ir.Const(0)), attrs=(32,), space="shared"),),
+            "site": ir.Site("STS", address),
+        },
+        {"control": ir.Control("exit")},
+        {},  # nothing follows: the lanes from 16 on end here
+    ]
+    code = tuple(ir.Instruction(k, 16 * k, "", "", **part) for k, part in enumerate(parts))
+    function = ir.Function("k", "sass", "sm_90", code, shared_static=1024)
+    launch = Launch("k", grid=(1,), block=(32,))
+    (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert (site.status, site.requests, site.wavefronts) == (Status.EXACT, 1, 1)

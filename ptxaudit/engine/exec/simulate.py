@@ -308,7 +308,10 @@ class Simulation:
         wanted, branches = self.part.instructions, self.part.branches
         while True:
             if pc >= len(self.instructions):
-                return self._exit(cohort, cohort.mask)
+                left = self._exit(cohort, cohort.mask)  # those that waited for these
+                if left is not None:
+                    self.push(left)
+                return
             block = self.graph.block_of[pc]
             end = self.graph.ends[block]
             self._pay()

@@ -632,7 +632,7 @@ def _several(
             _candidates(row, op, values, index)
             if numbers
             else derived(op.name, values, op.bits, op.attrs)
-            or give_up(values, op.bits, f"{op.name} on values that are not known", index)
+            or give_up(values, op.bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
         )
     if not numbers:
         return alternatives.symbolic(lambda plain: apply(op, plain, index, row), values)

@@ -22,6 +22,7 @@ from ptxaudit.review import gate
 from ptxaudit.review.compare import Verdict, compare
 from ptxaudit.review.ncu_csv import parse_export
 from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.names import NAMES
 
 SM_90 = machines.get("sm_90")
 LANES = np.arange(32)
@@ -349,3 +350,18 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
     )
     assert loop.place.endswith((":8", ":9"))
     assert ptxaudit.audit(text, isa=isa, launches=launches).kernels[0].loop_shares == ()
+
+
+@pytest.mark.parametrize("space", ["global", "all"])
+@pytest.mark.parametrize("form", NAMES)
+def test_every_format_takes_every_memory(space, form, tmp_path):
+    """With patterns and repairs asked for, as pages ask: sites of shared memory and of others are told apart."""
+    (tmp_path / "k.cu").write_text(
+        'extern "C" __global__ void k(float *out, const float *in) { __shared__ float s[32][32];\n'
+        " for (int i = 0; i < 4; ++i) s[threadIdx.x][i] = in[threadIdx.x * 32 + i];\n"
+        " __syncthreads(); out[threadIdx.x] = s[0][threadIdx.x]; }\n"
+    )
+    more = ["--patterns"] if form == "json" else []
+    options = ["--isa", "both", "--space", space, "--grid", "1", "--block", "32", "--format", form, "--top", "2", *more]
+    done = CliRunner().invoke(main, ["audit", str(tmp_path / "k.cu"), *options])
+    assert done.exit_code == 0 and "failed here" not in done.output, done.output

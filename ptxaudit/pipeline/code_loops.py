@@ -21,7 +21,7 @@ def with_loops(entry: Kernel, examined: Examined) -> Kernel:
     """The entry with its loops, the outer ones first."""
     flow, function = examined.flow, examined.function
     sites: dict[int, list[Site]] = {}
-    for result, site in zip(examined.result.sites, entry.sites, strict=True):
+    for result, site in examined.of_shared:
         sites.setdefault(flow.block_of[result.index], []).append(site)
     loops = loops_of(flow) if sites else []
     found = []

@@ -17,7 +17,7 @@ from ptxaudit.base.records import record
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.questions import with_questions
-from ptxaudit.engine.answer.result import KernelResult
+from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.launch import Launch, match
@@ -35,7 +35,7 @@ from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.loop_shares import loop_shares
-from ptxaudit.report.model import Kernel
+from ptxaudit.report.model import Kernel, Site
 from ptxaudit.report.pairing import PtxMap, Side, side
 
 
@@ -56,6 +56,13 @@ class Examined:
     def side(self) -> Side:
         """Its accesses, as they are paired with those of the other instruction set."""
         return side(self.function, self.flow, self.entry, self.known)
+
+    @property
+    def of_shared(self) -> list[tuple[SiteResult, Site]]:
+        """What is said of each access to shared memory, and its entry."""
+        instructions = self.function.instructions
+        results = [result for result in self.result.sites if instructions[result.index].site.of == "shared"]
+        return list(zip(results, self.entry.sites, strict=True))
 
 
 def examine_kernels(

@@ -128,8 +128,9 @@ def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = sil
 
 
 def _with_fixes(examined: Examined, options: Options) -> Kernel:
-    """The entry of a kernel with repairs of its conflicts, where it has any."""
-    if not any(
+    """The entry of a kernel with repairs of its conflicts, where it has any; not where other memories are examined:
+    the proof of a repair asks which accesses are none to shared memory."""
+    if options.space != "shared" or not any(
         site.excess or site.excess_per_request is not None and site.excess_per_request.high
         for site in examined.entry.sites
     ):

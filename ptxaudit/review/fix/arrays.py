@@ -96,8 +96,8 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
     unplaced: list[tuple[int, str]] = []
     found: dict[str, list[Use]] = defaultdict(list)
     where = reach(function)
-    sites = {result.index: site for result, site in zip(examined.result.sites, examined.entry.sites, strict=True)}
-    for result in examined.result.sites:
+    sites = {result.index: site for result, site in examined.of_shared}
+    for result, _ in examined.of_shared:
         if result.status is Status.UNREACHED:
             continue
         kept = result.kept

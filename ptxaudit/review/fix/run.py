@@ -70,11 +70,7 @@ def report_of(found: Sequence[ArrayRepairs], part: Part, patched: PatchEntry | N
 
 def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:
     """(id of what was examined, instruction) of the sites that `wanted` names."""
-    every = [
-        Explained(examined, site, result)
-        for examined in kernels
-        for site, result in zip(examined.entry.sites, examined.result.sites, strict=True)
-    ]
+    every = [Explained(examined, site, result) for examined in kernels for result, site in examined.of_shared]
     chosen = {(id(one.examined), one.result.index) for one in every if names(wanted, one)}
     if not chosen and not part.problems:
         raise no_site(wanted, every, part)

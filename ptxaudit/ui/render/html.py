@@ -28,7 +28,7 @@ def html(checked: Checked, material: Material | None = None) -> str:
         data,
         title=data["title"],
         verdict=data["verdict"],
-        closing=data["closing"],
+        closing=[*data["closing"], *_other_memories(checked)],
         problems=data["problems"],
         version=data["version"],
         columns=COLUMNS,
@@ -38,6 +38,14 @@ def html(checked: Checked, material: Material | None = None) -> str:
         findings=results[:MOST_FINDINGS],
         rules={rule.id: rule_text(rule) for rule in RULES.values() if any(result.rule is rule for result in results)},
     )
+
+
+def _other_memories(checked: Checked) -> list[str]:
+    """Of which the page has no rows."""
+    count = sum(len(kernel.memory) for kernel in checked.report.kernels)
+    if not count:
+        return []
+    return [f"{plural(count, 'access', 'accesses')} to global and local memory: --format text and json have them"]
 
 
 def _costliest(checked: Checked) -> list[Row]:

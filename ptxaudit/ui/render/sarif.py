@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from ptxaudit.report.model import Fix, Frame, Problem, Source
+from ptxaudit.report.model import Fix, Frame, Problem, Site, Source
 from ptxaudit.report.paths import below
 from ptxaudit.review.rules import RULES, Rule
 from ptxaudit.ui.render.checked import Checked, Result
@@ -24,7 +24,7 @@ BASE = "SRCROOT"
 FINGERPRINT = "ptxauditSite/v1"
 
 _INDEX = {rule: at for at, rule in enumerate(RULES)}
-_FIGURES = ("status", "requests", "wavefronts", "ideal", "excess", "ways")
+_FIGURES = ("status", "requests", "wavefronts", "ideal", "excess", "ways", "sectors", "sectors_ideal", "sectors_excess")
 
 
 def sarif(checked: Checked) -> str:
@@ -103,11 +103,11 @@ def _result(result: Result, root: str | None) -> dict[str, Any]:
             for at, (place, message) in enumerate(related)
         ]
     if site:
-        figures = {name: getattr(site, name) for name in _FIGURES}
+        figures = {name: getattr(site, name, None) for name in _FIGURES}
         written["properties"] = {"site": site.id, "opcode": site.opcode} | {
             k: v for k, v in figures.items() if v is not None
         }
-    if site and site.fix:
+    if isinstance(site, Site) and site.fix:
         written["properties"]["fix"] = fix_line(site.fix).removeprefix("fix: ")
         if site.fix.replacements:
             written["fixes"] = [_fix(site.fix, root)]

@@ -100,10 +100,8 @@ def explain(
 def sites_of(examined: Examined) -> Iterator[tuple[Site | MemorySite, SiteResult]]:
     """The entries of the report with what the lane engine says of them: shared memory's first."""
     instructions = examined.function.instructions
-    shared, others = [], []
-    for result in examined.result.sites:
-        (shared if instructions[result.index].site.of == "shared" else others).append(result)
-    yield from zip(examined.entry.sites, shared, strict=True)
+    others = [result for result in examined.result.sites if instructions[result.index].site.of != "shared"]
+    yield from ((site, result) for result, site in examined.of_shared)
     yield from zip(examined.entry.memory, filter(is_there, others), strict=True)
 
 

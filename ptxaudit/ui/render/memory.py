@@ -13,7 +13,7 @@ from pathlib import PurePath
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.model import Kernel, MemorySite, Report, Span
-from ptxaudit.ui.render.rows import ABSENT, Note, Row, Tone, _cases, cut, frame_notes
+from ptxaudit.ui.render.rows import ABSENT, Note, Row, _cases, cut, frame_notes, tone
 
 COLUMNS = ("place", "instruction", "status", "requests", "sectors", "ideal", "excess", "lines")
 SPACES = ("global", "local")
@@ -80,7 +80,7 @@ def _row(group: tuple[MemorySite, ...], kernel: Kernel) -> Row:
             )
         ),
     )
-    return Row(cells, tuple(_notes(group)), _tone(group))
+    return Row(cells, tuple(_notes(group)), tone(group[0].status, _weight(group)))
 
 
 def place(site: MemorySite, kernel: Kernel) -> str:
@@ -101,17 +101,6 @@ def _cost(group: tuple[MemorySite, ...], column: str, each: Span | None) -> str:
     if each is not None:
         return f"{interval(each.low, each.high)} each"
     return "?" if column == "requests" else ABSENT
-
-
-def _tone(group: tuple[MemorySite, ...]) -> Tone:
-    first = group[0]
-    if first.status is Status.UNREACHED:
-        return "quiet"
-    if first.status is Status.UNKNOWN:
-        return "open"
-    if _weight(group) > 0:
-        return "bad"
-    return "good" if first.status in (Status.EXACT, Status.INVARIANT) else "open"
 
 
 def _notes(group: tuple[MemorySite, ...]) -> Iterator[Note]:

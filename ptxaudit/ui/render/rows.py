@@ -132,7 +132,7 @@ def _row(group: tuple[Site, ...], kernel: Kernel, told_above: dict[str, int]) ->
         _cost(group, "excess", first.excess_per_request),
         number(max((site.ways for site in group if site.ways is not None), default=None)),
     )
-    return Row(cells, tuple(_notes(group, told_above)), _tone(group))
+    return Row(cells, tuple(_notes(group, told_above)), tone(group[0].status, weight(group)))
 
 
 def _requests(group: tuple[Site, ...]) -> str:
@@ -159,15 +159,15 @@ def _sum(group: tuple[Site, ...], name: str) -> int | None:
     return None if any(value is None for value in values) else sum(values)
 
 
-def _tone(group: tuple[Site, ...]) -> Tone:
-    first = group[0]
-    if first.status is Status.UNREACHED:
+def tone(status: Status, weight: float) -> Tone:
+    """Of sites with a status, and what they are sorted by."""
+    if status is Status.UNREACHED:
         return "quiet"
-    if first.status is Status.UNKNOWN:
+    if status is Status.UNKNOWN:
         return "open"
-    if weight(group) > 0:
+    if weight > 0:
         return "bad"
-    return "good" if first.status in (Status.EXACT, Status.INVARIANT) else "open"
+    return "good" if status in (Status.EXACT, Status.INVARIANT) else "open"
 
 
 # --- the lines under a row ------------------------------------------------------------------

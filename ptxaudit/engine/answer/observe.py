@@ -517,7 +517,7 @@ def _partly_elsewhere(
         low, high = 0, banks.bounds(machine, access, 1, LANES)[1]
     cases = [
         Case(
-            f"all lanes that may go to shared memory do{', ' + case.when if case.when else ''}",
+            f"all lanes that may go to {access.space} memory do{', ' + case.when if case.when else ''}",
             case.low,
             case.high,
             case.ideal,
